@@ -1,0 +1,112 @@
+"""Frozen event types, one module a body; the Avro schema in `avro/` says the same field by field.
+
+Every type is an immutable `msgspec.Struct`. Times are timezone-aware UTC datetimes of microsecond precision,
+offset ranges are half-open, and in every body `None` means "says nothing" while an empty value clears.
+"""
+
+from headwater_schemas.events.common import (
+    DatasetRef,
+    EngineRef,
+    JobRef,
+    Owner,
+    ProcessingType,
+    RunRef,
+    Tag,
+    Versions,
+)
+from headwater_schemas.events.dataset import (
+    DatasetEvent,
+    LifecycleChange,
+    SchemaDefinition,
+    SchemaField,
+    Storage,
+    Symlink,
+)
+from headwater_schemas.events.event import Body, EventKind, LineageEvent
+from headwater_schemas.events.interval import (
+    EmissionReason,
+    IntervalEntry,
+    IntervalEvent,
+    Provenance,
+    QualityResult,
+)
+from headwater_schemas.events.job import JobEvent, SourceLocation
+from headwater_schemas.events.plan import (
+    ColumnEdge,
+    ColumnLineage,
+    Expression,
+    PlanEvent,
+    TransformationKind,
+    TransformationType,
+)
+from headwater_schemas.events.position import (
+    ApiCursor,
+    CdcPosition,
+    Certainty,
+    DatasetUse,
+    FileSet,
+    KafkaRanges,
+    OffsetRange,
+    OpaqueRange,
+    Position,
+    TableRange,
+    TableSnapshot,
+    TimeRange,
+)
+from headwater_schemas.events.run import (
+    ParentRun,
+    PublicationState,
+    RunError,
+    RunEvent,
+    RunEventType,
+)
+
+__all__ = [
+    "ApiCursor",
+    "Body",
+    "CdcPosition",
+    "Certainty",
+    "ColumnEdge",
+    "ColumnLineage",
+    "DatasetEvent",
+    "DatasetRef",
+    "DatasetUse",
+    "EmissionReason",
+    "EngineRef",
+    "EventKind",
+    "Expression",
+    "FileSet",
+    "IntervalEntry",
+    "IntervalEvent",
+    "JobEvent",
+    "JobRef",
+    "KafkaRanges",
+    "LifecycleChange",
+    "LineageEvent",
+    "OffsetRange",
+    "OpaqueRange",
+    "Owner",
+    "ParentRun",
+    "PlanEvent",
+    "Position",
+    "ProcessingType",
+    "Provenance",
+    "PublicationState",
+    "QualityResult",
+    "RunError",
+    "RunEvent",
+    "RunEventType",
+    "RunRef",
+    "SchemaDefinition",
+    "SchemaField",
+    "SourceLocation",
+    "Storage",
+    "Symlink",
+    "TableRange",
+    "TableSnapshot",
+    "Tag",
+    "TimeRange",
+    "TransformationKind",
+    "TransformationType",
+    "Versions",
+]

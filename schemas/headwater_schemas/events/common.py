@@ -1,0 +1,80 @@
+"""What several bodies share: references, versions, owners and tags."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class ProcessingType(StrEnum):
+    """OpenLineage's `processingType` of a job."""
+
+    UNKNOWN = "UNKNOWN"
+    BATCH = "BATCH"
+    STREAMING = "STREAMING"
+
+
+class JobRef(msgspec.Struct, frozen=True):
+    """A job by name, as OpenLineage names it. The tenant comes from the event.
+
+    Example: `JobRef("flights", "enrich")`.
+    """
+
+    namespace: str
+    name: str
+
+
+class RunRef(msgspec.Struct, frozen=True):
+    """A run by its id, a UUID in text; for a streaming query the `runId` of one start."""
+
+    run_id: str
+
+
+class DatasetRef(msgspec.Struct, frozen=True, order=True):
+    """A dataset by OpenLineage's naming spec. The tenant comes from the event.
+
+    Example: `DatasetRef("kafka://localhost:9092", "flights.departed")`.
+    """
+
+    namespace: str
+    name: str
+
+
+class EngineRef(msgspec.Struct, frozen=True):
+    """The engine that ran a job, e.g. `EngineRef("spark", "4.0.0")`."""
+
+    name: str
+    version: str
+
+
+class Versions(msgspec.Struct, frozen=True, kw_only=True):
+    """What code and configuration a run was made of.
+
+    Attributes:
+        code: a version of the job's code, by default its git commit.
+        config: a digest or name of the configuration it ran with.
+        engine: the engine and its version.
+        capture: version of Headwater's capture.
+    """
+
+    code: str | None = None
+    config: str | None = None
+    engine: EngineRef | None = None
+    capture: str | None = None
+
+
+class Owner(msgspec.Struct, frozen=True, order=True):
+    """OpenLineage's owner: `Owner("team:flights", "MAINTAINER")`."""
+
+    name: str
+    type: str | None = None
+
+
+class Tag(msgspec.Struct, frozen=True, kw_only=True):
+    """OpenLineage's tag, of a dataset, or of one of its fields where `field` is set."""
+
+    key: str
+    value: str | None = None
+    source: str | None = None
+    field: str | None = None

@@ -1,0 +1,86 @@
+"""DatasetEvent: what is said of one dataset itself. Each field is a register of its own; None leaves it alone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import DatasetRef, Owner, Tag
+
+
+class LifecycleChange(StrEnum):
+    """OpenLineage's `lifecycleStateChange`. DROP is a tombstone that a later CREATE lifts."""
+
+    UNKNOWN = "UNKNOWN"
+    ALTER = "ALTER"
+    CREATE = "CREATE"
+    DROP = "DROP"
+    OVERWRITE = "OVERWRITE"
+    RENAME = "RENAME"
+    TRUNCATE = "TRUNCATE"
+
+
+class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
+    """One field, nested ones under their full path (see `ColumnEdge` for how paths are written)."""
+
+    path: str
+    type: str | None = None
+    nullable: bool | None = None
+    description: str | None = None
+
+
+class SchemaDefinition(msgspec.Struct, frozen=True):
+    """The fields of a dataset in order, a parent before its children, each path once."""
+
+    fields: tuple[SchemaField, ...]
+
+
+class Storage(msgspec.Struct, frozen=True):
+    """OpenLineage's storage facet: `Storage("iceberg", "parquet")`."""
+
+    layer: str
+    format: str | None = None
+
+
+class Symlink(msgspec.Struct, frozen=True, order=True):
+    """Another name of the same dataset: `type` is TABLE or LOCATION, as in OpenLineage."""
+
+    namespace: str
+    name: str
+    type: str | None = None
+
+
+class DatasetEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Schema, type, owners, tags, classification, storage, symlinks, lifecycle of one dataset.
+
+    Attributes:
+        dataset: which.
+        type: OpenLineage's dataset type, e.g. TABLE, VIEW, FILE, TOPIC, STREAM, MODEL.
+        schema: its fields.
+        description: for people.
+        owners, tags: sets; the whole set replaces the one before.
+        classification: how sensitive it is, e.g. `restricted`.
+        criticality: how much depends on it, e.g. `tier-1`.
+        storage: where and in what format its data lies.
+        symlinks: its other names.
+        lifecycle: what happened to it at `event_time`.
+        previous: with RENAME, its name until then.
+        source_uri: where the platform shows it.
+        facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
+    """
+
+    dataset: DatasetRef
+    type: str | None = None
+    schema: SchemaDefinition | None = None
+    description: str | None = None
+    owners: tuple[Owner, ...] | None = None
+    tags: tuple[Tag, ...] | None = None
+    classification: str | None = None
+    criticality: str | None = None
+    storage: Storage | None = None
+    symlinks: tuple[Symlink, ...] | None = None
+    lifecycle: LifecycleChange | None = None
+    previous: DatasetRef | None = None
+    source_uri: str | None = None
+    facets: dict[str, str] = {}

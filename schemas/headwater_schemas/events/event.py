@@ -1,0 +1,55 @@
+"""LineageEvent: the value of every record of the events topic, and the envelope of every body."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import JobRef, RunRef
+from headwater_schemas.events.dataset import DatasetEvent
+from headwater_schemas.events.interval import IntervalEvent
+from headwater_schemas.events.job import JobEvent
+from headwater_schemas.events.plan import PlanEvent
+from headwater_schemas.events.run import RunEvent
+
+Body = RunEvent | IntervalEvent | PlanEvent | DatasetEvent | JobEvent
+
+
+class EventKind(StrEnum):
+    """The kinds this version knows. On the wire `kind` is a string, so that a newer one can be told, not guessed."""
+
+    RUN = "RUN"
+    INTERVAL = "INTERVAL"
+    PLAN = "PLAN"
+    DATASET = "DATASET"
+    JOB = "JOB"
+
+
+class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact about lineage. Exactly one body is set, the one that `kind` names.
+
+    Attributes:
+        event_id: UUID v5 of the body's identity tuple (`identity.event_id`).
+        event_time: when the fact came to be, by the producer's clock; microseconds, UTC.
+        tenant: whose graph it belongs to.
+        producer: URI of the code that made the event, as in OpenLineage.
+        kind: one of `EventKind`, or a newer one.
+        job: the job it is about; None only in a DatasetEvent.
+        run: the run it is about, where there is one.
+        run_event … job_event: the body.
+    """
+
+    event_id: str
+    event_time: datetime
+    tenant: str
+    producer: str
+    kind: str
+    job: JobRef | None = None
+    run: RunRef | None = None
+    run_event: RunEvent | None = None
+    interval_event: IntervalEvent | None = None
+    plan_event: PlanEvent | None = None
+    dataset_event: DatasetEvent | None = None
+    job_event: JobEvent | None = None

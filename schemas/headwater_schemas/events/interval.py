@@ -1,0 +1,101 @@
+"""IntervalEvent: what one or several consecutive micro-batches of a streaming query consumed and produced."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import Versions
+from headwater_schemas.events.position import DatasetUse
+
+
+class EmissionReason(StrEnum):
+    """Why an IntervalEvent was emitted when it was."""
+
+    UNKNOWN = "UNKNOWN"
+    CHECKPOINT = "CHECKPOINT"
+    START = "START"
+    SINK_COMMIT = "SINK_COMMIT"
+    VERSION_CHANGE = "VERSION_CHANGE"
+    QUALITY_CHANGE = "QUALITY_CHANGE"
+    STOP = "STOP"
+
+
+class Provenance(StrEnum):
+    """How an interval is known: seen while it ran, or reconstructed from the checkpoint. OBSERVED wins a merge."""
+
+    UNKNOWN = "UNKNOWN"
+    OBSERVED = "OBSERVED"
+    RECONCILED = "RECONCILED"
+
+
+class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of one data-quality assertion on a micro-batch.
+
+    Attributes:
+        assertion: its name, unique within the interval.
+        passed: whether it held.
+        column: the field path it is about, None for the whole dataset.
+        value: what was measured.
+    """
+
+    assertion: str
+    passed: bool
+    column: str | None = None
+    value: float | None = None
+
+
+class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One micro-batch.
+
+    Attributes:
+        batch_id: Spark's batch id, from 0.
+        processing_time: when Spark began the micro-batch (its trigger).
+        inputs, outputs: the parts consumed and produced; a source without new data has an empty range.
+        watermark_before, watermark_after: the query's event-time watermark the batch ran with, and the one it set.
+        duration_ms: of the trigger's execution.
+        rows_in, rows_out: over all sources and sinks; None where Spark doesn't know.
+        rows_dropped_late: rows behind the watermark.
+        state_rows, state_bytes: of all stateful operators after the batch.
+        quality: results of data-quality assertions.
+        plan_digest: the PlanEvent with this batch's column lineage.
+    """
+
+    batch_id: int
+    processing_time: datetime | None = None
+    inputs: tuple[DatasetUse, ...] = ()
+    outputs: tuple[DatasetUse, ...] = ()
+    watermark_before: datetime | None = None
+    watermark_after: datetime | None = None
+    duration_ms: int | None = None
+    rows_in: int | None = None
+    rows_out: int | None = None
+    rows_dropped_late: int | None = None
+    state_rows: int | None = None
+    state_bytes: int | None = None
+    quality: tuple[QualityResult, ...] = ()
+    plan_digest: str | None = None
+
+
+class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One or several consecutive micro-batches of one streaming query.
+
+    Attributes:
+        query_id: Spark's query id, the same over restarts from one checkpoint.
+        entries: at least one, by ascending, consecutive batch id.
+        query_name: as the job named it.
+        checkpoint_location: of the query, a URI.
+        versions: code, configuration and engine the batches ran with.
+        reason: why it was emitted now.
+        provenance: how it is known.
+    """
+
+    query_id: str
+    entries: tuple[IntervalEntry, ...]
+    query_name: str | None = None
+    checkpoint_location: str | None = None
+    versions: Versions | None = None
+    reason: EmissionReason = EmissionReason.UNKNOWN
+    provenance: Provenance = Provenance.UNKNOWN

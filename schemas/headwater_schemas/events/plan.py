@@ -1,0 +1,101 @@
+"""PlanEvent: one distinct column lineage of a job, sent once; runs and intervals refer to it by digest."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import DatasetRef
+
+
+class TransformationType(StrEnum):
+    """OpenLineage's `type`: the output's value comes from the input, or is only influenced by it."""
+
+    UNKNOWN = "UNKNOWN"
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+class TransformationKind(StrEnum):
+    """What was done, finer than OpenLineage's subtypes. EXTERNAL is a black box (a UDF): possible, not certain."""
+
+    UNKNOWN = "UNKNOWN"
+    COPY = "COPY"
+    RENAME = "RENAME"
+    CAST = "CAST"
+    HASH = "HASH"
+    MASK = "MASK"
+    DERIVE = "DERIVE"
+    AGGREGATE = "AGGREGATE"
+    FILTER_DEPENDENCY = "FILTER_DEPENDENCY"
+    JOIN_DEPENDENCY = "JOIN_DEPENDENCY"
+    GROUP_DEPENDENCY = "GROUP_DEPENDENCY"
+    SORT_DEPENDENCY = "SORT_DEPENDENCY"
+    WINDOW_DEPENDENCY = "WINDOW_DEPENDENCY"
+    CONDITIONAL = "CONDITIONAL"
+    CONSTANT = "CONSTANT"
+    EXTERNAL = "EXTERNAL"
+
+
+class Expression(msgspec.Struct, frozen=True, order=True):
+    """The text of an expression, by an id that is stable over restarts (never Spark's expression ids)."""
+
+    id: str
+    text: str
+
+
+class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """An output field comes from, or is influenced by, an input field.
+
+    Attributes:
+        output: index into `ColumnLineage.datasets`.
+        output_field: path of the output field; None: the edge holds for every field of the output, stored once.
+        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and for what nothing is known of.
+        input_field: path of the input field; None: of the input as a whole (`count(*)`, an RDD).
+        type: DIRECT or INDIRECT.
+        subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
+            CONDITIONAL.
+        kind: the finer list.
+        masking: whether the input's value can't be read back from the output.
+        expression: id of an `Expression`.
+
+    A path is the field names joined by `.`; a name that holds `.` or a backquote is written in backquotes, doubled
+    inside, as Spark writes it. Elements of an array are `[]` and values of a map `{}` as one more step:
+    `legs.[].origin`.
+    """
+
+    output: int
+    output_field: str | None = None
+    input: int | None = None
+    input_field: str | None = None
+    type: TransformationType = TransformationType.UNKNOWN
+    subtype: str | None = None
+    kind: TransformationKind = TransformationKind.UNKNOWN
+    masking: bool = False
+    expression: str | None = None
+
+
+class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
+    """Column lineage of a plan: a table of datasets, and edges that point into it.
+
+    Attributes:
+        datasets: each dataset once, sorted.
+        edges: sorted, without duplicates.
+        expressions: sorted by id.
+        complete: False where the plan was too large or partly unreadable, so that a missing edge proves nothing.
+        incomplete_reason: why, where not complete.
+    """
+
+    datasets: tuple[DatasetRef, ...] = ()
+    edges: tuple[ColumnEdge, ...] = ()
+    expressions: tuple[Expression, ...] = ()
+    complete: bool = True
+    incomplete_reason: str | None = None
+
+
+class PlanEvent(msgspec.Struct, frozen=True):
+    """The column lineage that goes by `digest` (`identity.plan_digest(lineage)`) within the event's job."""
+
+    digest: str
+    lineage: ColumnLineage

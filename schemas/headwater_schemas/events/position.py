@@ -1,0 +1,154 @@
+"""Positions: which part of a dataset a run or micro-batch consumed or produced.
+
+A `Position` has exactly one of its fields set. It is a record of nullable fields, not an Avro union of records, because
+an old reader skips a field it doesn't know but fails on an unknown union branch.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import DatasetRef
+
+
+class Certainty(StrEnum):
+    """How sure a position is.
+
+    EXACT: reported or read from a manifest. INFERRED: follows from other facts (a new partition starts at its
+    earliest offset). UPPER_BOUND: certainly contains the truth and may contain more. UNKNOWN: nothing is claimed.
+    """
+
+    UNKNOWN = "UNKNOWN"
+    EXACT = "EXACT"
+    INFERRED = "INFERRED"
+    UPPER_BOUND = "UPPER_BOUND"
+
+
+class OffsetRange(msgspec.Struct, frozen=True, order=True, gc=False, rename={"from_": "from"}):
+    """The half-open range `[from_, to_exclusive)` of one Kafka partition; empty where both are equal."""
+
+    partition: int
+    from_: int
+    to_exclusive: int
+
+
+class KafkaRanges(msgspec.Struct, frozen=True):
+    """Offset ranges of one topic, ordered by partition, each partition at most once.
+
+    Attributes:
+        topic: the topic's name.
+        ranges: one range a partition.
+        topic_id: Kafka's id of this incarnation of the topic, where known: a topic deleted and created again starts
+            its offsets over under a new id.
+    """
+
+    topic: str
+    ranges: tuple[OffsetRange, ...]
+    topic_id: str | None = None
+
+
+class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One snapshot of a table, read or written: Iceberg's snapshot id, Delta's version.
+
+    Attributes:
+        format: `iceberg`, `delta`, …
+        snapshot_id: as the format writes it, in text.
+        parent_id: the snapshot it was made from.
+        operation: as the format names it, e.g. `append`, `overwrite`.
+        partitions: the partitions touched, as `key=value/…` paths; empty where not known.
+    """
+
+    format: str
+    snapshot_id: str
+    parent_id: str | None = None
+    operation: str | None = None
+    partitions: tuple[str, ...] = ()
+
+
+class TableRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """The changes of a table stream after `from_` (None: the beginning) up to and including `to`."""
+
+    format: str
+    from_: str | None = None
+    to: str
+
+
+class FileSet(msgspec.Struct, frozen=True, kw_only=True):
+    """A set of files.
+
+    Attributes:
+        count: how many files.
+        bytes: their total size.
+        manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
+        paths: all of them, or the first in sorted order where `len(paths) < count`.
+    """
+
+    count: int
+    bytes: int | None = None
+    manifest_digest: str | None = None
+    paths: tuple[str, ...] = ()
+
+
+class CdcPosition(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """A range of a change-data-capture log (LSN, SCN, GTID set …) of `system`, as the system writes it."""
+
+    system: str
+    from_: str | None = None
+    to: str
+
+
+class ApiCursor(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """A range of an API's pages by its own cursor."""
+
+    from_: str | None = None
+    to: str
+
+
+class TimeRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """A half-open range of event time."""
+
+    from_: datetime
+    to_exclusive: datetime
+
+
+class OpaqueRange(msgspec.Struct, frozen=True, kw_only=True):
+    """A source's own offset JSON before and after, kept verbatim: nothing is known of its meaning."""
+
+    from_json: str | None = None
+    to_json: str | None = None
+
+
+class Position(msgspec.Struct, frozen=True, kw_only=True):
+    """Exactly one of these is set; more may be added in later versions."""
+
+    kafka: KafkaRanges | None = None
+    table_snapshot: TableSnapshot | None = None
+    table_range: TableRange | None = None
+    files: FileSet | None = None
+    cdc: CdcPosition | None = None
+    api_cursor: ApiCursor | None = None
+    time_range: TimeRange | None = None
+    opaque: OpaqueRange | None = None
+
+
+class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
+    """One dataset as a run or micro-batch read or wrote it.
+
+    Attributes:
+        dataset: which.
+        position: which part of it, None where that isn't known.
+        certainty: how sure `position` is; UNKNOWN without one.
+        rows, bytes, files: read or written by this run or micro-batch, where known.
+        facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
+    """
+
+    dataset: DatasetRef
+    position: Position | None = None
+    certainty: Certainty = Certainty.UNKNOWN
+    rows: int | None = None
+    bytes: int | None = None
+    files: int | None = None
+    facets: dict[str, str] = {}

@@ -1,0 +1,189 @@
+"""Identity: event ids, plan digests, record keys and graph keys, each written down here once.
+
+| kind     | identity tuple of `event_id`                                                        |
+|----------|-------------------------------------------------------------------------------------|
+| RUN      | tenant, run id, type, event time                                                    |
+| INTERVAL | tenant, query id, batch ids, canonical end positions of every input of the entries  |
+| PLAN     | tenant, job namespace, job name, digest                                             |
+| DATASET  | tenant, dataset namespace, dataset name, event time, producer                       |
+| JOB      | tenant, job namespace, job name, event time, producer                               |
+
+An interval's tuple has nothing in it that a reconstruction from the checkpoint could not know (time, run, row counts,
+versions, certainty), so that an observed and a reconciled report of the same micro-batch carry the same id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import (
+        ColumnLineage,
+        DatasetRef,
+        DatasetUse,
+        IntervalEntry,
+        JobRef,
+        LineageEvent,
+    )
+
+# UUID v5 namespace of Headwater's event ids: UUID v5 of the URL namespace and "https://headwater/lineage/event".
+EVENT_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://headwater/lineage/event")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+Part = str | int | None
+
+
+def micros(time: datetime) -> int:
+    """Microseconds since the epoch, exact (no float on the way).
+
+    Raises:
+        TypeError: `time` has no time zone.
+    """
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def canonical(parts: Iterable[Part]) -> bytes:
+    """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer told from text.
+
+    So `("s3://b", "x/y")` is not `("s3://b/x", "y")`, and `None` is not `""`.
+    """
+    out = bytearray()
+    for part in parts:
+        if part is None:
+            out += b"n;"
+            continue
+        tag = b"i" if isinstance(part, int) else b"s"
+        text = str(part).encode("utf-8", "surrogatepass")
+        out += tag + str(len(text)).encode() + b":" + text
+    return bytes(out)
+
+
+def graph_key(tenant: str, *parts: Part) -> str:
+    """Key of a node or keyed relationship: a 128-bit BLAKE2b of the tuple that begins with the tenant, 32 hex digits.
+
+    Short whatever the names are, so a 10 KB name doesn't break an index, and the same for every writer.
+    """
+    return hashlib.blake2b(canonical((tenant, *parts)), digest_size=16).hexdigest()
+
+
+def event_id(event: LineageEvent) -> str:
+    """The id that `event` must carry, from its identity tuple (see the module's table); `event.event_id` isn't read.
+
+    Raises:
+        ValueError: the body that `kind` names isn't set, or the job, run or dataset that its tuple needs is missing.
+    """
+    return str(uuid.uuid5(EVENT_NAMESPACE, canonical(_identity(event)).hex()))
+
+
+def _identity(event: LineageEvent) -> tuple[Part, ...]:
+    head = (event.tenant, event.kind)
+    match event.kind:
+        case "RUN" if event.run_event and event.run:
+            return (*head, event.run.run_id, event.run_event.type.value, micros(event.event_time))
+        case "INTERVAL" if event.interval_event:
+            interval = event.interval_event
+            return (*head, interval.query_id, *interval_identity(interval.entries))
+        case "PLAN" if event.plan_event and event.job:
+            return (*head, event.job.namespace, event.job.name, event.plan_event.digest)
+        case "DATASET" if event.dataset_event:
+            dataset = event.dataset_event.dataset
+            return (*head, dataset.namespace, dataset.name, micros(event.event_time), event.producer)
+        case "JOB" if event.job_event and event.job:
+            return (*head, event.job.namespace, event.job.name, micros(event.event_time), event.producer)
+    raise ValueError(f"kind {event.kind!r}: its body, job or run is missing")
+
+
+def interval_identity(entries: Iterable[IntervalEntry]) -> tuple[Part, ...]:
+    """Batch ids and canonical source end positions, flat: what makes micro-batches the ones they are."""
+    parts: list[Part] = []
+    for entry in entries:
+        parts += [entry.batch_id, source_end_digest(entry.inputs)]
+    return tuple(parts)
+
+
+def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
+    """32 hex digits over the canonical end positions of a micro-batch's inputs, whatever order they are listed in.
+
+    Two reports of one batch id that differ in it are a conflict: a rewound checkpoint.
+    """
+    ends = sorted(canonical((use.dataset.namespace, use.dataset.name, *_end(use))) for use in inputs)
+    return hashlib.blake2b(b"".join(ends), digest_size=16).hexdigest()
+
+
+def _end(use: DatasetUse) -> tuple[Part, ...]:
+    position = use.position
+    if position is None:
+        return (None,)
+    if position.kafka:
+        ends = sorted((r.partition, r.to_exclusive) for r in position.kafka.ranges)
+        return ("kafka", *(number for end in ends for number in end))
+    if position.table_snapshot:
+        return ("table_snapshot", position.table_snapshot.snapshot_id)
+    if position.table_range:
+        return ("table_range", position.table_range.to)
+    if position.files:
+        return ("files", position.files.count, position.files.manifest_digest)
+    if position.cdc:
+        return ("cdc", position.cdc.to)
+    if position.api_cursor:
+        return ("api_cursor", position.api_cursor.to)
+    if position.time_range:
+        return ("time_range", micros(position.time_range.to_exclusive))
+    if position.opaque:
+        return ("opaque", position.opaque.to_json)
+    return (None,)
+
+
+def plan_digest(lineage: ColumnLineage) -> str:
+    """Digest of a column lineage: 32 hex digits over its datasets, sorted edges and completeness.
+
+    Expressions' texts aren't part of it, their ids are. Equal for equal lineage, whatever order the edges come in.
+    """
+    datasets = lineage.datasets
+    rows = sorted(
+        canonical(
+            (
+                *_name(datasets[edge.output]),
+                edge.output_field,
+                *(_name(datasets[edge.input]) if edge.input is not None else (None, None)),
+                edge.input_field,
+                edge.type.value,
+                edge.subtype,
+                edge.kind.value,
+                int(edge.masking),
+                edge.expression,
+            )
+        )
+        for edge in lineage.edges
+    )
+    names = sorted(canonical(_name(dataset)) for dataset in datasets)
+    head = canonical((int(lineage.complete), len(names), len(rows)))
+    return hashlib.blake2b(b"".join((head, *names, *rows)), digest_size=16).hexdigest()
+
+
+def _name(dataset: DatasetRef) -> tuple[str, str]:
+    return (dataset.namespace, dataset.name)
+
+
+def record_key(event: LineageEvent) -> bytes:
+    """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
+
+    One job's events keep their order in one partition; correctness never depends on it.
+
+    Raises:
+        ValueError: there is neither a job nor a dataset.
+    """
+    subject: JobRef | DatasetRef | None = event.job
+    if event.dataset_event is not None:
+        subject = event.dataset_event.dataset
+    if subject is None:
+        raise ValueError(f"kind {event.kind!r}: neither job nor dataset to key the record by")
+    parts = [event.tenant, subject.namespace, subject.name]
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
