@@ -1,0 +1,118 @@
+"""The `headwater` program: which commands there are, and how a run of one ends.
+
+Adding a command
+    1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
+       docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
+    2. Add one line to `COMMANDS`.
+
+Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
+command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
+context manager. Ctrl-C and SIGTERM both arrive as exceptions, so such clean-up always runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from headwater.console import console
+from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Where a command lives, and the extra of the distribution that brings what it imports."""
+
+    module: str
+    extra: str = ""
+
+
+COMMANDS: dict[str, Command] = {
+    # name on the command line: module, extra
+    "up": Command("headwater.commands.up", extra="stack"),
+    "down": Command("headwater.commands.down", extra="stack"),
+    "status": Command("headwater.commands.status", extra="stack"),
+}
+
+
+class Terminated(SystemExit):
+    """SIGTERM, raised in the main thread so that `finally` blocks run; ends with status 143."""
+
+    def __init__(self) -> None:
+        super().__init__(int(ExitCode.TERMINATED))
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def build(arguments: Sequence[str]) -> typer.Typer:
+    """The Typer app for this command line: with the named command alone, or with all of them when none is named."""
+    app = typer.Typer(
+        name="headwater",
+        help="Lineage for Spark jobs: captured in PySpark, carried over Kafka, materialized into Neo4j.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    # A callback keeps it a program of commands even when only one is registered.
+    app.callback()(lambda: None)
+    named = next((argument for argument in arguments if not argument.startswith("-")), "")
+    for name in [named] if named in COMMANDS else COMMANDS:
+        _register(app, name, COMMANDS[name])
+    return app
+
+
+def _register(app: typer.Typer, name: str, command: Command) -> None:
+    try:
+        module = importlib.import_module(command.module)
+    except ModuleNotFoundError as error:
+        if not command.extra or (error.name or "").startswith("headwater"):
+            raise
+        raise _missing_extra(name, command, error) from error
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name)
+    else:
+        app.command(name=name)(module.command)
+
+
+def _missing_extra(name: str, command: Command, error: ModuleNotFoundError) -> ConfigurationError:
+    return ConfigurationError(
+        f"`headwater {name}` needs the Python package {error.name!r}, which is not installed.",
+        fix=f"Install headwater[{command.extra}].",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status (`headwater.errors.ExitCode`)."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    console.reset(json_mode="--json" in arguments)
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        build(arguments)(arguments, prog_name="headwater")
+    except HeadwaterError as error:
+        console.error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except ModuleNotFoundError as error:
+        command = COMMANDS.get(arguments[0] if arguments else "")
+        if command is None or not command.extra or (error.name or "").startswith("headwater"):
+            raise
+        missing = _missing_extra(arguments[0], command, error)
+        console.error(missing)
+        return missing.exit_code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    return ExitCode.DONE

@@ -1,0 +1,1 @@
+"""One file per command; `headwater.cli.COMMANDS` is the list of them."""

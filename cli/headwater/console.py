@@ -1,0 +1,97 @@
+"""The one place where a command speaks: JSON or tables on stdout, messages and progress on stderr.
+
+A command declares `json_output: JsonOption = False` and ends with `console.result(document, table)`. With `--json` the
+document is printed, once, and nothing else reaches stdout; without it, the table is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console as RichConsole
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from headwater.errors import HeadwaterError
+
+
+class Console:
+    """Stdout for results, stderr for everything said along the way."""
+
+    def __init__(self) -> None:
+        self.json_mode = False
+        self._result_printed = False
+
+    # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
+    @property
+    def out(self) -> RichConsole:
+        """Stdout, for results only."""
+        return RichConsole(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+    @property
+    def err(self) -> RichConsole:
+        """Stderr, for messages and progress."""
+        return RichConsole(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+    def reset(self, *, json_mode: bool) -> None:
+        """Start a command. `--json` is looked for on the raw command line, so that a usage error knows of it too."""
+        self.json_mode = json_mode
+        self._result_printed = False
+
+    def result(self, document: Any, view: RenderableType | None = None) -> None:
+        """Print what the command found: `document` with `--json`, else `view` (default: the indented document).
+
+        Args:
+            document: Anything that JSON can say. Other values (paths, times) are printed as `str` does.
+            view: A rich table or text for people.
+        """
+        self._result_printed = True
+        if self.json_mode:
+            sys.stdout.write(json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n")
+            sys.stdout.flush()
+        elif view is not None:
+            self.out.print(view)
+        else:
+            self.out.print_json(data=document, default=str)
+
+    def message(self, text: str) -> None:
+        """Say something to the person watching. Rich markup is read; escape what comes from outside."""
+        self.err.print(text)
+
+    def warning(self, text: str) -> None:
+        """Say what may surprise, with the word 'warning' before it."""
+        self.err.print(f"[yellow]warning:[/yellow] {escape(text)}")
+
+    def error(self, error: HeadwaterError) -> None:
+        """Tell of a failed command on stderr; with `--json` also as the document, unless one was printed already."""
+        self.err.print(f"[bold red]error:[/bold red] {escape(error.message)}")
+        if error.fix:
+            self.err.print(f"  {escape(error.fix)}")
+        if self.json_mode and not self._result_printed:
+            kind = error.exit_code.name.lower()
+            self.result({"error": {"kind": kind, "message": error.message, "fix": error.fix or None}})
+
+    def progress(self) -> Progress:
+        """A progress display on stderr; silent where stderr is no terminal, and with `--json`."""
+        err = self.err
+        return Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=err,
+            transient=True,
+            disable=self.json_mode or not err.is_terminal,
+        )
+
+
+console = Console()
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]

@@ -1,0 +1,76 @@
+"""What ends a command, and with which exit code.
+
+    HeadwaterError            1  unexpected: a bug, or an error nobody foresaw
+    ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
+    ├── NotFoundError         3  the thing named does not exist
+    ├── UnreachableError      4  Kafka or Neo4j does not answer
+    ├── CheckFailedError      5  the command ran; what it checked is not as it should be
+    └── ConfigurationError    6  fatal: wrong credentials, no Java, a corrupt installation
+
+Commands raise these; `headwater.cli.main` alone turns them into a message and an exit status. Errors of the packages
+below (`headwater_producers`, `headwater_consumers`) are translated by the command that calls them.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The exit status of every `headwater` command."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    BAD_INPUT = 2
+    NOT_FOUND = 3
+    UNREACHABLE = 4
+    CHECK_FAILED = 5
+    CONFIGURATION = 6
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class HeadwaterError(Exception):
+    """An error with something to say to the person at the terminal.
+
+    Args:
+        message: What is wrong and where, in one or two sentences. Never a secret.
+        fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
+    """
+
+    exit_code: ExitCode = ExitCode.UNEXPECTED
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+
+class InputError(HeadwaterError):
+    """Bad usage or bad input; the message names the line and field, or the setting."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
+class NotFoundError(HeadwaterError):
+    """What the command was asked about does not exist."""
+
+    exit_code = ExitCode.NOT_FOUND
+
+
+class UnreachableError(HeadwaterError):
+    """Kafka or Neo4j does not answer; the message names its address."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class CheckFailedError(HeadwaterError):
+    """A check came out wrong; the command has already printed the details."""
+
+    exit_code = ExitCode.CHECK_FAILED
+
+
+class ConfigurationError(HeadwaterError):
+    """Fatal configuration: credentials refused, no usable Java, a download that doesn't match its checksum."""
+
+    exit_code = ExitCode.CONFIGURATION
