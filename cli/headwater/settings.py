@@ -1,0 +1,225 @@
+"""Every setting of Headwater, and where its value came from.
+
+A setting `section.field` is written three ways, the later winning over the earlier:
+
+    a file         [kafka]                               the one that HEADWATER_CONFIG names, else ./headwater.toml
+                   bootstrap_servers = "broker:9092"
+    environment    HEADWATER_KAFKA_BOOTSTRAP_SERVERS=broker:9092
+    a flag         --bootstrap-servers broker:9092       where a command has one
+
+Below the file comes the embedded stack if one is running, and below that the defaults. The stack's addresses and
+password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
+
+To add a section: a frozen pydantic model next to the code it configures (names carry their unit, secrets are
+`SecretStr`, the section's name has no underscore), and one line in `Settings`. The packages below get these models, or
+plain values, as arguments; they read no environment of their own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from headwater.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ENV_PREFIX = "HEADWATER_"
+DEFAULT_FILE = "headwater.toml"
+
+# Read elsewhere, before or outside of Settings, and so known here by name only.
+OTHER_VARIABLES: dict[str, str] = {
+    "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
+    "HEADWATER_CACHE_DIR": "downloaded jars; default: the user's cache folder",
+    "HEADWATER_DATA_DIR": "the embedded stack's data; default: the user's data folder",
+    "HEADWATER_TEST_STACK": "tests only: embedded (default) or containers",
+}
+
+Layer: TypeAlias = dict[str, dict[str, Any]]
+
+
+class Section(BaseModel):
+    """A group of settings: immutable, and closed to names it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class KafkaSettings(Section):
+    """How to reach Kafka."""
+
+    bootstrap_servers: str = "localhost:9092"
+    cluster_name: str | None = None
+    """Stands for the broker list in dataset namespaces, `kafka://<cluster_name>`. Default: the sorted broker list."""
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    sasl_username: str | None = None
+    sasl_password: SecretStr | None = None
+    ssl_ca_location: Path | None = None
+    """PEM file of the certificate authorities to trust. Default: the system's."""
+
+    def client_config(self) -> dict[str, str]:
+        """These settings as librdkafka spells them, the password in clear: hand it to a client, never to a log."""
+        rendered = {
+            "bootstrap.servers": self.bootstrap_servers,
+            "security.protocol": self.security_protocol,
+            "sasl.mechanism": self.sasl_mechanism,
+            "sasl.username": self.sasl_username,
+            "sasl.password": self.sasl_password.get_secret_value() if self.sasl_password else None,
+            "ssl.ca.location": str(self.ssl_ca_location) if self.ssl_ca_location else None,
+        }
+        return {name: value for name, value in rendered.items() if value is not None}
+
+
+class Neo4jSettings(Section):
+    """How to reach Neo4j."""
+
+    uri: str = "bolt://localhost:7687"
+    user: str = "neo4j"
+    password: SecretStr = SecretStr("")
+    database: str = "neo4j"
+
+
+class TopicSettings(Section):
+    """How Headwater's own topics are named."""
+
+    prefix: str = "lineage"
+    """First part of every topic name: `<prefix>.events`, `<prefix>.events.dlq`, `<prefix>.schemas`."""
+
+
+class Settings(BaseSettings):
+    """All sections. Get one from `load_settings`; the constructor reads neither environment nor file."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    kafka: KafkaSettings = KafkaSettings()
+    neo4j: Neo4jSettings = Neo4jSettings()
+    topic: TopicSettings = TopicSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  pydantic-settings calls by keyword
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is passed in: `load_settings` layers the sources, two of which are known at run time only."""
+        return (init_settings,)
+
+
+def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | None = None) -> Settings:
+    """Layer defaults, running stack, file, environment and flags.
+
+    Args:
+        flags: Values by dotted name (`kafka.bootstrap_servers`); `None` means the flag was not given.
+        running: The running embedded stack's sections (`headwater.stack.find_running_stack`), if there is one.
+
+    Raises:
+        InputError: An unknown or ill-formed setting, or a settings file that can't be read.
+    """
+    _reject_unknown_variables(os.environ)
+    chosen = [
+        ("the environment", _environment_layer()),
+        ("the command line", _flag_layer(flags or {})),
+    ]
+    if (path := _settings_file()) is not None:
+        chosen.insert(0, (str(path), _file_layer(path)))
+    layers = [("the running stack", _unless_replaced(running or {}, [layer for _, layer in chosen])), *chosen]
+
+    merged: Layer = {}
+    origin: dict[str, str] = {}
+    for name, layer in layers:
+        for section, values in layer.items():
+            merged.setdefault(section, {}).update(values)
+            origin.update(dict.fromkeys((f"{section}.{field}" for field in values), name))
+    try:
+        return Settings(**merged)  # type: ignore[arg-type]  # sections as dicts; pydantic makes them models
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        setting = ".".join(str(part) for part in first["loc"][:2])
+        source = origin.get(setting, "the defaults")
+        raise InputError(f"Setting {setting} ({environment_name(setting)}), from {source}: {first['msg']}.") from None
+
+
+def setting_names() -> list[str]:
+    """Every setting as `section.field`, in the order of declaration."""
+    return [
+        f"{section}.{field}"
+        for section, info in Settings.model_fields.items()
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)
+        for field in info.annotation.model_fields
+    ]
+
+
+def environment_name(setting: str) -> str:
+    """`kafka.bootstrap_servers` ⇒ `HEADWATER_KAFKA_BOOTSTRAP_SERVERS`."""
+    return ENV_PREFIX + setting.replace(".", "_").upper()
+
+
+def _settings_file() -> Path | None:
+    named = os.environ.get("HEADWATER_CONFIG")
+    if named:
+        return Path(named)
+    default = Path(DEFAULT_FILE)
+    return default if default.is_file() else None
+
+
+def _file_layer(path: Path) -> Layer:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"Settings file {path} can't be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"Settings file {path} is not TOML: {error}.") from error
+    known = setting_names()
+    for section, values in content.items():
+        if not isinstance(values, dict):
+            raise _unknown(f"{section} in {path}", section, known, "settings stand in a section, such as [kafka]")
+        for field in values:
+            if f"{section}.{field}" not in known:
+                raise _unknown(f"{section}.{field} in {path}", f"{section}.{field}", known)
+    return content
+
+
+def _environment_layer() -> Layer:
+    source = EnvSettingsSource(
+        Settings, env_prefix=ENV_PREFIX, env_nested_delimiter="_", env_nested_max_split=1, env_ignore_empty=True
+    )
+    return source()
+
+
+def _flag_layer(flags: Mapping[str, Any]) -> Layer:
+    layer: Layer = {}
+    for setting, value in flags.items():
+        if value is not None:
+            section, field = setting.split(".", 1)
+            layer.setdefault(section, {})[field] = value
+    return layer
+
+
+def _unless_replaced(running: Layer, chosen: Iterable[Layer]) -> Layer:
+    # The stack's password must never be sent to a database that somebody else named.
+    address = {"kafka": "bootstrap_servers", "neo4j": "uri"}
+    replaced = {section for layer in chosen for section in layer if address.get(section) in layer[section]}
+    return {section: values for section, values in running.items() if section not in replaced}
+
+
+def _reject_unknown_variables(environment: Mapping[str, str]) -> None:
+    known = [*map(environment_name, setting_names()), *OTHER_VARIABLES]
+    for variable in sorted(environment):
+        if variable.startswith(ENV_PREFIX) and variable not in known:
+            raise _unknown(f"{variable} in the environment", variable, known)
+
+
+def _unknown(what: str, name: str, known: list[str], hint: str = "") -> InputError:
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    fix = f"The nearest known one is {nearest[0]}." if nearest else ""
+    return InputError(f"Unknown setting {what}{': ' + hint if hint else ''}.", fix=fix)
