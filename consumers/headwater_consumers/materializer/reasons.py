@@ -9,25 +9,35 @@ class DeadLetterReason(StrEnum):
     """What is wrong with a record, for good: trying again with the same code, schemas and bytes ends the same.
 
     Trouble that may pass (an unreachable database, a full disk) has no reason here, because it never dead-letters.
+    The first nine are `headwater_schemas.errors.DecodeReason`, name for name.
     """
 
-    EMPTY_VALUE = "EMPTY_VALUE"
+    EMPTY = "EMPTY"
     """The value is null or has 0 bytes."""
 
-    UNKNOWN_FORMAT = "UNKNOWN_FORMAT"
+    NOT_AN_EVENT = "NOT_AN_EVENT"
     """The first bytes are of no wire format that a reader takes: garbage, or JSON."""
 
-    UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
-    """A well-formed header names a schema that is neither shipped nor on the schemas topic."""
+    TRUNCATED = "TRUNCATED"
+    """The bytes end inside a field."""
 
-    MALFORMED_VALUE = "MALFORMED_VALUE"
-    """The bytes after the header are not what its schema says, or something follows them."""
+    MALFORMED = "MALFORMED"
+    """The bytes don't follow their schema."""
+
+    TRAILING_BYTES = "TRAILING_BYTES"
+    """Bytes are left over behind a complete event."""
+
+    UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
+    """A well-formed header names a schema that is neither shipped nor published."""
+
+    INCOMPATIBLE_SCHEMA = "INCOMPATIBLE_SCHEMA"
+    """The schema is known, but what it describes can't be read as an event."""
 
     UNKNOWN_KIND = "UNKNOWN_KIND"
     """The event is of a kind that this release doesn't know; replay it after the upgrade."""
 
     INVALID_EVENT = "INVALID_EVENT"
-    """A required field is missing, or fields contradict each other (another body than `kind` names)."""
+    """Well-formed, but it breaks a rule of the contract: a required field is missing, fields contradict each other."""
 
     UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
     """A value that the graph can't hold: an integer over 64 bits, a lone surrogate."""
