@@ -1,0 +1,227 @@
+"""The three topics: their names, their configuration, and bringing them into being.
+
+| topic                | holds                                     | cleanup | retention |
+|----------------------|-------------------------------------------|---------|-----------|
+| `lineage.events`     | one `LineageEvent` a record               | delete  | for ever  |
+| `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | for ever  |
+| `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
+
+The events topic is the truth that the graph is rebuilt from, so nothing in it may expire by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
+
+DEFAULT_PARTITIONS = 8
+# Kafka's own default for a record batch (message.max.bytes): 1 MiB and the batch header.
+DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+# A dead letter is the original record plus headers that say what happened to it.
+DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
+# `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
+BROKER_DEFAULT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """Names of the topics. Another prefix tells environments on one cluster apart.
+
+    Example: `TopicNames("staging.lineage").events` is `staging.lineage.events`.
+    """
+
+    prefix: str = "lineage"
+
+    @property
+    def events(self) -> str:
+        """The topic of all lineage events."""
+        return f"{self.prefix}.events"
+
+    @property
+    def dead_letters(self) -> str:
+        """The topic of records that can't be applied."""
+        return f"{self.prefix}.events.dlq"
+
+    @property
+    def schemas(self) -> str:
+        """The compacted topic of writers' schemas."""
+        return f"{self.prefix}.schemas"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """A topic as it should be.
+
+    Attributes:
+        name: of the topic.
+        partitions: how many, when it is created; an existing topic keeps its own.
+        config: topic settings by Kafka's names.
+        replication_factor: `BROKER_DEFAULT` leaves it to the broker.
+    """
+
+    name: str
+    partitions: int
+    config: Mapping[str, str] = field(default_factory=dict)
+    replication_factor: int = BROKER_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDifference:
+    """A setting of an existing topic that isn't as it should be. Whoever owns the cluster decides what to do."""
+
+    topic: str
+    setting: str
+    wanted: str
+    actual: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReport:
+    """What `ensure_topics` found and did."""
+
+    created: tuple[str, ...] = ()
+    existing: tuple[str, ...] = ()
+    differences: tuple[TopicDifference, ...] = ()
+
+
+def topic_specs(
+    names: TopicNames | None = None,
+    *,
+    partitions: int = DEFAULT_PARTITIONS,
+    replication_factor: int = BROKER_DEFAULT,
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+) -> tuple[TopicSpec, ...]:
+    """The three topics as they should be.
+
+    Args:
+        names: of the topics.
+        partitions: of the events topic. The others have one: they are small, and order helps whoever reads them.
+        replication_factor: of all three.
+        max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
+    """
+    names = names or TopicNames()
+    forever = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+    dead_letter_bytes = max_message_bytes + DEAD_LETTER_HEADROOM_BYTES
+    return (
+        TopicSpec(
+            names.events, partitions, forever | {"max.message.bytes": str(max_message_bytes)}, replication_factor
+        ),
+        TopicSpec(names.dead_letters, 1, forever | {"max.message.bytes": str(dead_letter_bytes)}, replication_factor),
+        TopicSpec(names.schemas, 1, {"cleanup.policy": "compact"}, replication_factor),
+    )
+
+
+def ensure_topics(
+    admin_conf: Mapping[str, Any], specs: Iterable[TopicSpec] | None = None, *, timeout_seconds: float = 30.0
+) -> TopicReport:
+    """Create the topics that aren't there. Safe to call again, and from many processes at once.
+
+    An existing topic is never changed; `TopicReport.differences` says where it isn't as it should be (nothing, where
+    the credentials don't allow describing it).
+
+    Args:
+        admin_conf: librdkafka settings, at least `bootstrap.servers`.
+        specs: by default `topic_specs()`.
+        timeout_seconds: of each request to the cluster.
+
+    Raises:
+        KafkaUnreachableError: no broker answered in time.
+        AuthenticationError: the brokers refuse the credentials.
+        TopicError: the cluster doesn't create the topic as specified; names the setting.
+    """
+    wanted = {spec.name: spec for spec in (topic_specs() if specs is None else specs)}
+    refused: list[KafkaError] = []
+    conf: dict[str, Any] = {**admin_conf, "error_cb": lambda error: _note_refusal(error, refused)}
+    admin = AdminClient(conf)
+    try:
+        # Naming a topic in the request could make the broker create it with defaults; asking for all never does.
+        present = admin.list_topics(timeout=timeout_seconds).topics
+    except KafkaException as error:
+        raise _unreachable(error.args[0], admin_conf, refused) from error
+    missing = [spec for name, spec in wanted.items() if name not in present]
+    created = _create(admin, missing, admin_conf, timeout_seconds) if missing else ()
+    existing = tuple(name for name in wanted if name not in created)
+    differences = _differences(admin, [wanted[name] for name in existing], timeout_seconds)
+    return TopicReport(created, existing, differences)
+
+
+def _note_refusal(error: KafkaError, refused: list[KafkaError]) -> None:
+    if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own name of the code
+        refused.append(error)
+
+
+def _unreachable(
+    error: KafkaError, conf: Mapping[str, Any], refused: list[KafkaError]
+) -> FatalError | KafkaUnreachableError:
+    servers = conf.get("bootstrap.servers")
+    if refused:
+        return AuthenticationError(
+            f"Kafka at {servers} refuses the credentials: {refused[0].str()}",
+            setting="HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD",
+        )
+    return KafkaUnreachableError(f"Kafka at {servers} doesn't answer: {error.str()}")
+
+
+def _create(
+    admin: AdminClient, specs: list[TopicSpec], conf: Mapping[str, Any], timeout_seconds: float
+) -> tuple[str, ...]:
+    requests = [
+        NewTopic(
+            spec.name,
+            num_partitions=spec.partitions,
+            replication_factor=spec.replication_factor,
+            config=dict(spec.config),
+        )
+        for spec in specs
+    ]
+    created = []
+    for name, future in admin.create_topics(requests, operation_timeout=timeout_seconds).items():
+        try:
+            future.result(timeout_seconds)
+        except KafkaException as failure:
+            error = failure.args[0]
+            if error.code() == KafkaError.TOPIC_ALREADY_EXISTS:
+                continue  # another process was faster
+            if error.retriable() or error.code() in {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}:  # noqa: SLF001
+                raise _unreachable(error, conf, []) from failure
+            raise TopicError(f"topic {name} can't be created: {error.str()}", setting=_setting(error)) from failure
+        created.append(name)
+    return tuple(created)
+
+
+def _setting(error: KafkaError) -> str:
+    """The setting to look at for a refusal of `CreateTopics`."""
+    return {
+        KafkaError.INVALID_PARTITIONS: "HEADWATER_TOPIC_PARTITIONS",
+        KafkaError.INVALID_REPLICATION_FACTOR: "HEADWATER_TOPIC_REPLICATION_FACTOR",
+        KafkaError.INVALID_CONFIG: "HEADWATER_TOPIC_MAX_MESSAGE_BYTES",
+        KafkaError.TOPIC_EXCEPTION: "HEADWATER_TOPIC_PREFIX",
+        KafkaError.TOPIC_AUTHORIZATION_FAILED: "HEADWATER_KAFKA_SASL_USERNAME",
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED: "HEADWATER_KAFKA_SASL_USERNAME",
+        KafkaError.POLICY_VIOLATION: "HEADWATER_TOPIC_PARTITIONS, HEADWATER_TOPIC_REPLICATION_FACTOR",
+    }.get(error.code(), "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
+
+
+def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: float) -> tuple[TopicDifference, ...]:
+    if not specs:
+        return ()
+    resources = [ConfigResource(ResourceType.TOPIC, spec.name) for spec in specs]
+    futures = admin.describe_configs(resources, request_timeout=timeout_seconds)
+    found: list[TopicDifference] = []
+    for spec, future in zip(specs, futures.values(), strict=True):
+        try:
+            actual = future.result(timeout_seconds)
+        except KafkaException:
+            continue  # not allowed to look
+        found += [
+            TopicDifference(spec.name, setting, value, str(actual[setting].value))
+            for setting, value in spec.config.items()
+            if setting in actual and actual[setting].value != value
+        ]
+    return tuple(found)
