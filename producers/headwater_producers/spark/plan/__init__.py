@@ -1,0 +1,31 @@
+"""Reading a Spark plan: datasets in and out, and how each column out comes from columns in.
+
+`describe` and `describe_streaming` are the way in; `PlanDescription` is what comes out.
+"""
+
+from __future__ import annotations
+
+from headwater_producers.spark.plan.describe import describe, describe_streaming
+from headwater_producers.spark.plan.description import (
+    PlanDescription,
+    PlanInput,
+    PlanOutput,
+    PlanSettings,
+    SourceKind,
+    StreamingLink,
+    Upstream,
+    WriteMode,
+)
+
+__all__ = [
+    "PlanDescription",
+    "PlanInput",
+    "PlanOutput",
+    "PlanSettings",
+    "SourceKind",
+    "StreamingLink",
+    "Upstream",
+    "WriteMode",
+    "describe",
+    "describe_streaming",
+]

@@ -1,0 +1,203 @@
+"""What a Spark plan says of itself: the frozen value that capture builds its events from.
+
+A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
+query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from headwater_producers.spark.plan.relation import Relation
+from headwater_schemas.events import (
+    Certainty,
+    ColumnLineage,
+    DatasetRef,
+    LifecycleChange,
+    Position,
+    SchemaDefinition,
+    Storage,
+    Symlink,
+)
+
+
+class SourceKind(StrEnum):
+    """What sort of thing a plan reads or writes; it decides how a position is read from progress or plan."""
+
+    KAFKA = "KAFKA"
+    FILE = "FILE"
+    TABLE = "TABLE"
+    JDBC = "JDBC"
+    MEMORY = "MEMORY"
+    """Data made in the program: `createDataFrame`, `VALUES`, `range`. It is no dataset: it has no `PlanInput`."""
+    RDD = "RDD"
+    """An RDD whose making Spark doesn't tell, or a foreachBatch frame that no `upstream` explained."""
+    GENERATED = "GENERATED"
+    """Spark's own test sources and sinks: rate, socket, console, memory, noop."""
+    CALLBACK = "CALLBACK"
+    """A sink that hands each micro-batch or row to code: foreachBatch, foreach."""
+    UNKNOWN = "UNKNOWN"
+
+
+class WriteMode(StrEnum):
+    """What becomes of the rows that were there."""
+
+    APPEND = "APPEND"
+    OVERWRITE = "OVERWRITE"
+    OVERWRITE_PARTITIONS = "OVERWRITE_PARTITIONS"
+    CREATE = "CREATE"
+    REPLACE = "REPLACE"
+    UPDATE = "UPDATE"
+    COMPLETE = "COMPLETE"
+    ERROR_IF_EXISTS = "ERROR_IF_EXISTS"
+    IGNORE = "IGNORE"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """One dataset that a plan reads; one for each dataset and streaming source.
+
+    Attributes:
+        dataset: which.
+        kind: what sort of source it is.
+        type: OpenLineage's dataset type: TOPIC, FILE, TABLE, VIEW, STREAM.
+        schema: the fields as this reader sees them. A reader's view is no authority on a topic's payload: a writer's
+            schema, where one is known, should win.
+        storage, symlinks: for a DatasetEvent.
+        position: which part a *batch* plan reads, as far as the plan says: file set, snapshot, Kafka offsets.
+        certainty: how sure `position` is.
+        source_index: of a streaming plan, the index into `StreamingQueryProgress.sources` of the source that this
+            dataset belongs to; several datasets may share one (`subscribe` to two topics).
+        source_description: that source's `description` in the progress, where known.
+        bootstrap_servers: of Kafka, to name further topics of a subscribed pattern by.
+        topic_pattern: of Kafka, the subscribed pattern: the progress may name topics that weren't there yet.
+    """
+
+    dataset: DatasetRef
+    kind: SourceKind
+    type: str | None = None
+    schema: SchemaDefinition | None = None
+    storage: Storage | None = None
+    symlinks: tuple[Symlink, ...] = ()
+    position: Position | None = None
+    certainty: Certainty | None = None
+    source_index: int | None = None
+    source_description: str | None = None
+    bootstrap_servers: str | None = None
+    topic_pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOutput:
+    """One dataset that a plan writes.
+
+    Attributes:
+        dataset: which.
+        kind: what sort of sink it is.
+        type: OpenLineage's dataset type.
+        schema: the fields written, with the payload's (`value.carrier`) where a topic's payload is built of known ones.
+        mode: what becomes of the rows that were there.
+        format: `parquet`, `kafka`, `iceberg`, …
+        partition_columns: of a partitioned table or folder.
+        storage, symlinks: for a DatasetEvent.
+        lifecycle: CREATE, OVERWRITE … where the command says so.
+    """
+
+    dataset: DatasetRef
+    kind: SourceKind
+    type: str | None = None
+    schema: SchemaDefinition | None = None
+    mode: WriteMode = WriteMode.UNKNOWN
+    format: str | None = None
+    partition_columns: tuple[str, ...] = ()
+    storage: Storage | None = None
+    symlinks: tuple[Symlink, ...] = ()
+    lifecycle: LifecycleChange | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamingLink:
+    """How a plan belongs to a streaming query.
+
+    Attributes:
+        query_id, batch_id: where the plan itself names them (`WriteToMicroBatchDataSource`).
+        sink: class or short name of the sink: `ForeachBatchSink`, `FileStreamSink`, `kafka`.
+        sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
+        source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
+    """
+
+    query_id: str | None = None
+    batch_id: int | None = None
+    sink: str | None = None
+    sink_kind: SourceKind = SourceKind.UNKNOWN
+    source_descriptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Where the rows of a plan's output come from, to be looked through by a later plan that starts from them.
+
+    A foreachBatch frame is a `LogicalRDD` whose attributes keep the expression ids of the streaming plan's output:
+    give the streaming plan's `PlanDescription.upstream` to `describe` of the writes inside. Opaque to callers.
+
+    Attributes:
+        relation: columns by expression id, influences and datasets of the plan's output.
+        inputs: the datasets behind it, so that the inner write has them as its own.
+    """
+
+    relation: Relation
+    inputs: tuple[PlanInput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDescription:
+    """All that a plan says.
+
+    Attributes:
+        inputs: in the order of the plan, each dataset (and streaming source) once.
+        outputs: what it writes; empty for a query that only collects.
+        lineage: columns of `outputs` to columns of `inputs`; with `complete=False` and a reason where something
+            wasn't understood. Its digest is `identity.plan_digest(lineage)`.
+        command: simple class name of the command at the plan's root: `InsertIntoHadoopFsRelationCommand`; None for a
+            query that only collects.
+        streaming: how the plan belongs to a streaming query, None for a batch plan.
+        upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
+    """
+
+    inputs: tuple[PlanInput, ...]
+    outputs: tuple[PlanOutput, ...]
+    lineage: ColumnLineage
+    command: str | None = None
+    streaming: StreamingLink | None = None
+    upstream: Upstream | None = None
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether the plan is a streaming query's, or one micro-batch's of it."""
+        return self.streaming is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """What describing a plan can be told.
+
+    Attributes:
+        max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
+            about 5,000 columns in 5 projections.
+        kafka_cluster_names: cluster name by bootstrap list as the job writes it; `*` for every other. Without one the
+            sorted bootstrap list names the cluster.
+        catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
+        max_paths: how many file paths a position lists; the digest covers all of them.
+        max_files: beyond this many files a position has their count and bytes only.
+        literals: whether expression texts show literals; dates and times never are, so that the same job of another
+            day has the same lineage.
+    """
+
+    max_plan_bytes: int = 32 * 1024 * 1024
+    kafka_cluster_names: dict[str, str] = field(default_factory=dict)
+    catalog_namespaces: dict[str, str] = field(default_factory=dict)
+    max_paths: int = 100
+    max_files: int = 100_000
+    literals: bool = True
