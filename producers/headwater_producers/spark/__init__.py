@@ -1,0 +1,28 @@
+"""Lineage capture for PySpark.
+
+    from headwater_producers.spark import attach
+
+    attach(spark, job_name="enrich")  # where to send events: HEADWATER_KAFKA_BOOTSTRAP_SERVERS
+
+From then on every batch write is a run and every micro-batch of a streaming query an interval, until the script ends.
+`attach` returns a `Capture` with `flush`, `close` and `status`, which is a context manager too.
+"""
+
+from __future__ import annotations
+
+from headwater_producers.spark.attach import attach
+from headwater_producers.spark.capture import Capture
+from headwater_producers.spark.errors import CaptureError, CaptureSettingsError
+from headwater_producers.spark.settings import CaptureSettings
+from headwater_producers.spark.sink import EventSink
+from headwater_producers.spark.status import CaptureStatus
+
+__all__ = [
+    "Capture",
+    "CaptureError",
+    "CaptureSettings",
+    "CaptureSettingsError",
+    "CaptureStatus",
+    "EventSink",
+    "attach",
+]

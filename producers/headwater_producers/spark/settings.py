@@ -1,0 +1,125 @@
+"""CaptureSettings: all that capture can be told, from arguments and from the environment."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from headwater_producers.spark.errors import CaptureSettingsError
+
+ENV_PREFIX = "HEADWATER_"
+
+
+class CaptureSettings(BaseSettings):
+    """What a job says about itself, and where its lineage goes.
+
+    Each field can be given to `attach` by name, or in the environment as `HEADWATER_<FIELD IN CAPITALS>`; an argument
+    wins. Build one with `CaptureSettings.load`, whose errors name the setting and the fix.
+
+    Attributes:
+        job_name: name of the application's job. Default: `spark.app.name`.
+        job_namespace: OpenLineage's job namespace.
+        tenant: whose graph the lineage belongs to.
+        job_owner: who answers for the job, e.g. `team:flights`.
+        job_code_version: version of its code. Default: the git commit of the script's checkout, `-dirty` where it has
+            uncommitted changes; None outside of one.
+        job_config_version: version or digest of its configuration.
+        job_tags: `key=value` or `key`, comma-separated in the environment.
+        capture_enabled: False makes `attach` do nothing at all, and cost nothing.
+        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
+        capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
+        capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
+            to be reported by Spark; a later one is sent as an addition to the same interval.
+        capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
+        kafka_bootstrap_servers: brokers to publish to.
+        kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
+        kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location:
+            as librdkafka names them.
+        topic_prefix: first part of the name of Headwater's topics.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True, env_ignore_empty=True
+    )
+
+    job_name: str | None = None
+    job_namespace: str = "default"
+    tenant: str = "default"
+    job_owner: str | None = None
+    job_code_version: str | None = None
+    job_config_version: str | None = None
+    job_tags: str = ""
+    capture_enabled: bool = True
+    capture_queue_size: int = Field(default=10_000, ge=1)
+    capture_drain_timeout_seconds: float = Field(default=30.0, ge=0)
+    capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
+    capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
+    kafka_bootstrap_servers: str | None = None
+    kafka_cluster_name: str | None = None
+    kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    kafka_sasl_username: str | None = None
+    kafka_sasl_password: SecretStr | None = None
+    kafka_ssl_ca_location: str | None = None
+    topic_prefix: str = "lineage"
+
+    @classmethod
+    def load(cls, **overrides: Any) -> CaptureSettings:
+        """The environment with `overrides` on top.
+
+        Raises:
+            CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
+        """
+        unknown = sorted(set(overrides) - set(cls.model_fields))
+        if unknown:
+            raise CaptureSettingsError(_unknown(unknown[0], list(cls.model_fields)))
+        try:
+            return cls(**overrides)
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            field = str(first["loc"][0]) if first["loc"] else "settings"
+            origin = "attach" if field in overrides else f"the environment ({ENV_PREFIX}{field.upper()})"
+            raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
+
+    def merged(self, **overrides: Any) -> CaptureSettings:
+        """These settings with `overrides` on top; the environment isn't asked again for what is set here."""
+        return CaptureSettings.load(**{**self.model_dump(exclude_unset=True), **overrides})
+
+    def require_bootstrap_servers(self) -> str:
+        """Brokers to publish to.
+
+        Raises:
+            CaptureSettingsError: none are set.
+        """
+        if self.kafka_bootstrap_servers is None:
+            raise CaptureSettingsError(
+                f"no Kafka to send lineage to: set {ENV_PREFIX}KAFKA_BOOTSTRAP_SERVERS=host:port, or pass "
+                f"kafka_bootstrap_servers to attach (or turn capture off with {ENV_PREFIX}CAPTURE_ENABLED=false)"
+            )
+        return self.kafka_bootstrap_servers
+
+    @property
+    def tags(self) -> tuple[tuple[str, str | None], ...]:
+        """`job_tags` as sorted pairs of key and value."""
+        pairs = (part.strip().partition("=") for part in self.job_tags.split(",") if part.strip())
+        return tuple(sorted({(key.strip(), value.strip() if sep else None) for key, sep, value in pairs}, key=str))
+
+
+def environment_names() -> frozenset[str]:
+    """Every environment variable that capture reads, for those who check a process's whole `HEADWATER_…` set."""
+    return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
+
+
+def set_in_environment() -> frozenset[str]:
+    """Those of them that are set."""
+    return environment_names() & set(os.environ)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
+    return f"unknown setting {name}{hint}"
