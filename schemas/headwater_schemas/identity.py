@@ -20,6 +20,8 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -145,28 +147,56 @@ def _end(use: DatasetUse) -> tuple[Part, ...]:
 def plan_digest(lineage: ColumnLineage) -> str:
     """Digest of a column lineage: 32 hex digits over its datasets, sorted edges and completeness.
 
-    Expressions' texts aren't part of it, their ids are. Equal for equal lineage, whatever order the edges come in.
+    Expressions' texts aren't part of it, their ids are. Equal for equal lineage, whatever order the edges come in,
+    and however often.
     """
     datasets = lineage.datasets
     rows = sorted(
-        canonical(
-            (
-                *_name(datasets[edge.output]),
-                edge.output_field,
-                *(_name(datasets[edge.input]) if edge.input is not None else (None, None)),
-                edge.input_field,
-                edge.type.value,
-                edge.subtype,
-                edge.kind.value,
-                int(edge.masking),
-                edge.expression,
+        {
+            canonical(
+                (
+                    *_name(datasets[edge.output]),
+                    edge.output_field,
+                    *(_name(datasets[edge.input]) if edge.input is not None else (None, None)),
+                    edge.input_field,
+                    edge.type.value,
+                    edge.subtype,
+                    edge.kind.value,
+                    int(edge.masking),
+                    edge.expression,
+                )
             )
-        )
-        for edge in lineage.edges
+            for edge in lineage.edges
+        }
     )
-    names = sorted(canonical(_name(dataset)) for dataset in datasets)
+    names = sorted({canonical(_name(dataset)) for dataset in datasets})
     head = canonical((int(lineage.complete), len(names), len(rows)))
     return hashlib.blake2b(b"".join((head, *names, *rows)), digest_size=16).hexdigest()
+
+
+def canonical_lineage(lineage: ColumnLineage) -> ColumnLineage:
+    """The same lineage in the one order that `ColumnLineage` promises; its digest is unchanged.
+
+    Raises:
+        IndexError: an edge points behind the last dataset.
+    """
+    datasets = sorted(set(lineage.datasets))
+    index = {dataset: number for number, dataset in enumerate(datasets)}
+    edges = {
+        msgspec.structs.replace(
+            edge,
+            output=index[lineage.datasets[edge.output]],
+            input=None if edge.input is None else index[lineage.datasets[edge.input]],
+        )
+        for edge in lineage.edges
+    }
+    return msgspec.structs.replace(
+        lineage,
+        datasets=tuple(datasets),
+        # None sorts first: the fields of an edge can't be compared as they are.
+        edges=tuple(sorted(edges, key=lambda e: [(v is not None, v) for v in msgspec.structs.astuple(e)])),
+        expressions=tuple(sorted(set(lineage.expressions))),
+    )
 
 
 def _name(dataset: DatasetRef) -> tuple[str, str]:

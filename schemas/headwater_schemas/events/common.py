@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, TypeAlias
 
 import msgspec
+
+# Constraints that msgspec checks in C, in `codec.encode` and `Decoder.decode`; a constructor checks nothing.
+Time: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Natural32: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 class ProcessingType(StrEnum):
@@ -22,13 +30,13 @@ class JobRef(msgspec.Struct, frozen=True):
     """
 
     namespace: str
-    name: str
+    name: Text
 
 
 class RunRef(msgspec.Struct, frozen=True):
     """A run by its id, a UUID in text; for a streaming query the `runId` of one start."""
 
-    run_id: str
+    run_id: Text
 
 
 class DatasetRef(msgspec.Struct, frozen=True, order=True):
@@ -38,7 +46,7 @@ class DatasetRef(msgspec.Struct, frozen=True, order=True):
     """
 
     namespace: str
-    name: str
+    name: Text
 
 
 class EngineRef(msgspec.Struct, frozen=True):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import JobRef, RunRef
+from headwater_schemas.events.common import JobRef, RunRef, Text, Time
 from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
@@ -41,9 +40,9 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         run_event … job_event: the body.
     """
 
-    event_id: str
-    event_time: datetime
-    tenant: str
+    event_id: Text
+    event_time: Time
+    tenant: Text
     producer: str
     kind: str
     job: JobRef | None = None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import Versions
+from headwater_schemas.events.common import Natural, Text, Time, Versions
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -63,12 +62,12 @@ class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
         plan_digest: the PlanEvent with this batch's column lineage.
     """
 
-    batch_id: int
-    processing_time: datetime | None = None
+    batch_id: Natural
+    processing_time: Time | None = None
     inputs: tuple[DatasetUse, ...] = ()
     outputs: tuple[DatasetUse, ...] = ()
-    watermark_before: datetime | None = None
-    watermark_after: datetime | None = None
+    watermark_before: Time | None = None
+    watermark_after: Time | None = None
     duration_ms: int | None = None
     rows_in: int | None = None
     rows_out: int | None = None
@@ -92,7 +91,7 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
         provenance: how it is known.
     """
 
-    query_id: str
+    query_id: Text
     entries: tuple[IntervalEntry, ...]
     query_name: str | None = None
     checkpoint_location: str | None = None

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import DatasetRef
+from headwater_schemas.events.common import DatasetRef, Natural32, Text
 
 
 class TransformationType(StrEnum):
@@ -65,9 +65,9 @@ class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
     `legs.[].origin`.
     """
 
-    output: int
+    output: Natural32
     output_field: str | None = None
-    input: int | None = None
+    input: Natural32 | None = None
     input_field: str | None = None
     type: TransformationType = TransformationType.UNKNOWN
     subtype: str | None = None
@@ -97,5 +97,5 @@ class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
 class PlanEvent(msgspec.Struct, frozen=True):
     """The column lineage that goes by `digest` (`identity.plan_digest(lineage)`) within the event's job."""
 
-    digest: str
+    digest: Text
     lineage: ColumnLineage

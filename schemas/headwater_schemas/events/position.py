@@ -6,12 +6,11 @@ an old reader skips a field it doesn't know but fails on an unknown union branch
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import DatasetRef
+from headwater_schemas.events.common import DatasetRef, Natural, Natural32, Text, Time
 
 
 class Certainty(StrEnum):
@@ -30,9 +29,9 @@ class Certainty(StrEnum):
 class OffsetRange(msgspec.Struct, frozen=True, order=True, gc=False, rename={"from_": "from"}):
     """The half-open range `[from_, to_exclusive)` of one Kafka partition; empty where both are equal."""
 
-    partition: int
-    from_: int
-    to_exclusive: int
+    partition: Natural32
+    from_: Natural
+    to_exclusive: Natural
 
 
 class KafkaRanges(msgspec.Struct, frozen=True):
@@ -45,7 +44,7 @@ class KafkaRanges(msgspec.Struct, frozen=True):
             its offsets over under a new id.
     """
 
-    topic: str
+    topic: Text
     ranges: tuple[OffsetRange, ...]
     topic_id: str | None = None
 
@@ -86,7 +85,7 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         paths: all of them, or the first in sorted order where `len(paths) < count`.
     """
 
-    count: int
+    count: Natural
     bytes: int | None = None
     manifest_digest: str | None = None
     paths: tuple[str, ...] = ()
@@ -110,8 +109,8 @@ class ApiCursor(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "fro
 class TimeRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
     """A half-open range of event time."""
 
-    from_: datetime
-    to_exclusive: datetime
+    from_: Time
+    to_exclusive: Time
 
 
 class OpaqueRange(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import JobRef, ProcessingType, Versions
+from headwater_schemas.events.common import JobRef, ProcessingType, Text, Time, Versions
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -46,7 +45,7 @@ class PublicationState(StrEnum):
 class ParentRun(msgspec.Struct, frozen=True):
     """Another job's run that this run belongs to, as in OpenLineage's parent run facet."""
 
-    run_id: str
+    run_id: Text
     job: JobRef
 
 
@@ -89,10 +88,10 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     processing_type: ProcessingType = ProcessingType.UNKNOWN
     inputs: tuple[DatasetUse, ...] = ()
     outputs: tuple[DatasetUse, ...] = ()
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    nominal_start: datetime | None = None
-    nominal_end: datetime | None = None
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    nominal_start: Time | None = None
+    nominal_end: Time | None = None
     versions: Versions | None = None
     parent: ParentRun | None = None
     root: ParentRun | None = None

@@ -1,0 +1,71 @@
+"""An Avro schema with its fingerprint, and the released ones that this distribution carries in `avro/`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from fastavro import parse_schema
+from fastavro.schema import SchemaParseException, UnknownType, fingerprint, to_parsing_canonical_form
+
+FINGERPRINT_BYTES = 8
+_FILE = re.compile(r"lineage_event-(\d+)\.avsc")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AvroSchema:
+    """A schema of the event record.
+
+    Attributes:
+        text: its JSON.
+        fingerprint: CRC-64-AVRO of its parsing canonical form, 8 bytes little-endian: as the Avro specification's
+            single-object encoding writes it. The canonical form leaves out docs, defaults and logical types.
+        parsed: what fastavro takes.
+        version: the number in the file's name; 0 for one that didn't come with this distribution.
+    """
+
+    text: str
+    fingerprint: bytes
+    parsed: Any
+    version: int = 0
+
+    @classmethod
+    def from_json(cls, text: str, *, version: int = 0) -> AvroSchema:
+        """Parse a schema.
+
+        Raises:
+            ValueError: `text` is no JSON, or no Avro schema.
+        """
+        try:
+            raw = json.loads(text)
+            digest = fingerprint(to_parsing_canonical_form(raw), "CRC-64-AVRO")
+            parsed = parse_schema(raw)
+        except (SchemaParseException, UnknownType, AttributeError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"not an Avro schema: {type(error).__name__}") from error
+        # fastavro gives the little-endian bytes in hex already.
+        return cls(text, bytes.fromhex(digest), parsed, version)
+
+    @property
+    def hex(self) -> str:
+        """The fingerprint's 8 bytes in hex: the key on the schemas topic."""
+        return self.fingerprint.hex()
+
+
+@cache
+def released_schemas() -> tuple[AvroSchema, ...]:
+    """Every schema in `avro/`, oldest first."""
+    found = [
+        AvroSchema.from_json(file.read_text("utf-8"), version=int(name[1]))
+        for file in resources.files("headwater_schemas").joinpath("avro").iterdir()
+        if (name := _FILE.fullmatch(file.name))
+    ]
+    return tuple(sorted(found, key=lambda schema: schema.version))
+
+
+def current_schema() -> AvroSchema:
+    """The newest released schema: what this version writes, and reads every other one into."""
+    return released_schemas()[-1]
