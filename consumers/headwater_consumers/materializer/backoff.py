@@ -1,0 +1,77 @@
+"""Waiting between attempts: a policy that is a value, beside the state of one trouble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class BackoffPolicy:
+    """Exponential, capped, with jitter over the upper half so that consumers don't come back in step.
+
+    Attributes:
+        first_seconds: the first wait, before jitter. A lost race is over in that time.
+        cap_seconds: no wait is longer, so that recovery is noticed soon after it happens.
+    """
+
+    first_seconds: float = 0.1
+    cap_seconds: float = 10.0
+
+    def wait_seconds(self, attempt: int, random: Callable[[], float]) -> float:
+        """The wait after failed attempt number `attempt`, from 1; `random` gives [0, 1)."""
+        # Beyond 2^30 the cap has long won; the bound keeps the integer from growing with an outage of days.
+        whole = min(self.cap_seconds, self.first_seconds * 2.0 ** min(attempt - 1, 30))
+        return whole * (0.5 + random() / 2)
+
+
+class Backoff:
+    """The attempts at one thing. Times are the injected clock's, monotonic seconds."""
+
+    def __init__(self, policy: BackoffPolicy, clock: Callable[[], float], random: Callable[[], float]) -> None:
+        self._policy = policy
+        self._clock = clock
+        self._random = random
+        self.attempts = 0
+        self._due = 0.0
+
+    def failed(self) -> None:
+        """An attempt failed now."""
+        self.attempts += 1
+        self._due = self._clock() + self._policy.wait_seconds(self.attempts, self._random)
+
+    def succeeded(self) -> None:
+        """Start over: the next trouble is another one."""
+        self.attempts = 0
+        self._due = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether the next attempt may be made."""
+        return self.attempts == 0 or self._clock() >= self._due
+
+    @property
+    def remaining_seconds(self) -> float:
+        """Until the next attempt; 0 where it is due."""
+        return 0.0 if self.due else self._due - self._clock()
+
+
+class Deadline:
+    """A point in time that waits are measured against."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._at = clock() + seconds
+
+    @property
+    def remaining_seconds(self) -> float:
+        """Until then, 0 once it has passed."""
+        return max(0.0, self._at - self._clock())
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no time left."""
+        return self.remaining_seconds == 0.0

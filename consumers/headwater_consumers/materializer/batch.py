@@ -1,0 +1,64 @@
+"""A batch: what is written together, with the offsets that it lets the consumer commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.dead_letter import DeadLetter
+from headwater_consumers.materializer.decode import decode
+from headwater_consumers.materializer.errors import FoldFailedError
+from headwater_consumers.materializer.graph import Folded, checked_fold
+from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_consumers.materializer.decode import Decoder, Reject
+    from headwater_consumers.materializer.graph import Fold
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Decoded and folded, ready to be written.
+
+    Attributes:
+        records: all of them, so that the batch can be made again without those of a revoked partition.
+        events: of the records that are good.
+        folded: the events, folded; None where folding them together raised, or there are none.
+        letters: of the records that are not.
+        offsets: to commit once events are written and letters acknowledged.
+    """
+
+    records: tuple[Record, ...]
+    events: tuple[Decoded, ...]
+    folded: Folded | None
+    letters: tuple[DeadLetter, ...]
+    offsets: Mapping[Partition, int]
+
+
+def prepare(
+    records: Sequence[Record], reached: Mapping[Partition, int], *, decoder: Decoder, reject: Reject, fold: Fold
+) -> Batch:
+    """Decode and fold, on the thread that fetched, while the batch before is being written.
+
+    Args:
+        records: as fetched.
+        reached: ends of partitions reported behind them (see `records.next_offsets`).
+        decoder: of their values.
+        reject: says what of an event the graph can't hold.
+        fold: joins events.
+
+    Raises:
+        SchemasUnavailableError: call again with the same records.
+        FatalError: schemas can't be looked up as things are configured.
+    """
+    decoded = decode(records, decoder, reject)
+    folded: Folded | None = None
+    if decoded.events:
+        try:
+            folded = checked_fold(fold, [item.event for item in decoded.events])
+        except FoldFailedError:
+            folded = None  # the checkpoint folds again, in halves, and finds the one to blame
+    return Batch(tuple(records), decoded.events, folded, decoded.letters, next_offsets(records, reached))

@@ -1,0 +1,196 @@
+"""The checkpoint: the order in which a batch becomes durable, written here once.
+
+    1  commit to Neo4j                   a crash after it: applied again, which changes nothing
+    2  dead letters acknowledged         a crash after it: sent again, counted once by their coordinates
+    3  offsets committed to Kafka        a crash after it: nothing to do
+
+An error at a step leaves the later ones undone. `advance` takes up where it stopped, so that a broker that is away
+doesn't make the graph be written again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from headwater_consumers.materializer.dead_letter import DeadLetter, DeadLetterSink, Stage
+from headwater_consumers.materializer.errors import (
+    DeadLettersUndeliveredError,
+    EventRefusedError,
+    GraphUnavailableError,
+    MaterializerError,
+    OverCapacityError,
+    PermanentError,
+    UndecidedError,
+)
+from headwater_consumers.materializer.graph import Fold, Folded, Graph, checked_fold
+from headwater_consumers.materializer.limits import DeadLetterLimit
+from headwater_consumers.materializer.records import Decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.materializer.batch import Batch
+    from headwater_consumers.materializer.graph import WriteSummary
+    from headwater_consumers.materializer.records import Partition
+
+
+# An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
+# that was over when the probe was made. So many tries, with back-off between them, and it is the event.
+TRIES_ALONE = 4
+
+
+class Offsets(Protocol):
+    """The part of the source that step 3 needs."""
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit, and return once the broker has. Partitions that are no longer ours are left out.
+
+        Raises:
+            BrokerUnavailableError: it hasn't, or not certainly.
+            FatalError: it never will.
+        """
+
+
+class Observer(Protocol):
+    """Who hears of a checkpoint's progress (the metrics)."""
+
+    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
+        """A transaction with so many events was committed."""
+
+    def split(self, events: int, error: MaterializerError) -> None:
+        """So many events are halved, for this error."""
+
+    def acknowledged(self, letters: Sequence[DeadLetter]) -> None:
+        """These dead letters are acknowledged."""
+
+    def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
+        """These offsets are committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Everything a checkpoint touches. Shared by all of them."""
+
+    graph: Graph
+    dead_letters: DeadLetterSink
+    offsets: Offsets
+    fold: Fold
+    limit: DeadLetterLimit
+    observer: Observer
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """Events still to be written together; folded already, or not."""
+
+    events: Sequence[Decoded]
+    folded: Folded | None
+
+
+class Checkpoint:
+    """One batch on its way. `advance` until it returns; not thread-safe, but may be called by one thread after another.
+
+    Attributes:
+        batch: what it is about.
+        was_split: whether the batch had to be halved for want of memory.
+    """
+
+    def __init__(self, batch: Batch, ends: Ends) -> None:
+        self.batch = batch
+        self.was_split = False
+        self._ends = ends
+        self._unwritten = deque([_Slice(batch.events, batch.folded)] if batch.events else [])
+        self._unsent = list(batch.letters)
+        self._letters = len(batch.letters)
+        self._limit_checked = False
+        self._tries_alone = 0
+
+    @property
+    def letters(self) -> int:
+        """How many of the records are dead letters, as far as is known yet."""
+        return self._letters
+
+    def advance(self) -> None:
+        """Go through the steps that are left.
+
+        Raises:
+            TransientError: call again later.
+            FatalError: don't.
+        """
+        # Step 1: commit to Neo4j.
+        self._write()
+        # Step 2: dead letters acknowledged.
+        self._bury()
+        # Step 3: offsets committed to Kafka.
+        self._commit()
+
+    def _write(self) -> None:
+        while self._unwritten:
+            part = self._unwritten[0]
+            started = self._ends.clock()
+            try:
+                folded = part.folded
+                if folded is None:
+                    folded = checked_fold(self._ends.fold, [item.event for item in part.events])
+                summary = self._ends.graph.apply(folded)
+            except OverCapacityError as error:
+                self.was_split = True
+                self._doubt(part, error)
+            except UndecidedError as error:
+                self._doubt(part, EventRefusedError(str(error), code=error.code))
+            except PermanentError as error:
+                self._give_way(part, error)
+            else:
+                self._unwritten.popleft()
+                self._ends.observer.wrote(len(part.events), self._ends.clock() - started, summary)
+
+    def _doubt(self, part: _Slice, error: PermanentError) -> None:
+        """Make way only while the database is well, and for an event alone only when it fails again and again."""
+        self._ends.graph.probe()  # raises when it isn't well: then this part stays first in line
+        if len(part.events) == 1:
+            self._tries_alone += 1
+            if self._tries_alone < TRIES_ALONE:
+                raise GraphUnavailableError(str(error), code=error.code) from error
+        self._give_way(part, error)
+
+    def _give_way(self, part: _Slice, error: PermanentError) -> None:
+        """Halve; or dead-letter what can't be halved."""
+        self._tries_alone = 0
+        self._unwritten.popleft()
+        if len(part.events) > 1:
+            self._ends.observer.split(len(part.events), error)
+            middle = len(part.events) // 2
+            self._unwritten.extendleft([_Slice(part.events[middle:], None), _Slice(part.events[:middle], None)])
+            return
+        bad = part.events[0]
+        name = f"{type(error).__module__}.{type(error).__name__}"
+        letter = DeadLetter(bad.record, error.reason, Stage.APPLY, name, str(error), bad.event.event_id)
+        self._unsent.append(letter)
+        self._letters += 1
+
+    def _bury(self) -> None:
+        if not self._unsent:
+            return
+        if not self._limit_checked:
+            self._ends.limit.check(len(self.batch.records), self._letters)
+            self._limit_checked = True
+        before = self._unsent
+        try:
+            self._ends.dead_letters.send(before)
+        except DeadLettersUndeliveredError as error:
+            self._unsent = list(error.remaining)
+            unsent = {id(letter) for letter in self._unsent}
+            self._ends.observer.acknowledged([letter for letter in before if id(letter) not in unsent])
+            raise
+        self._unsent = []
+        self._ends.observer.acknowledged(before)
+
+    def _commit(self) -> None:
+        started = self._ends.clock()
+        self._ends.offsets.commit(self.batch.offsets)
+        self._ends.limit.record(len(self.batch.records), self._letters)
+        self._ends.observer.committed(self.batch.offsets, self._ends.clock() - started)

@@ -1,0 +1,116 @@
+"""Decode: records to events, and what is wrong with the others. Pure but for the look-up of newer schemas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
+from headwater_consumers.materializer.errors import FatalError, SchemasUnavailableError
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.records import Decoded
+from headwater_schemas import errors as contract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater_consumers.materializer.records import Record
+    from headwater_schemas.events import LineageEvent
+
+
+class Decoder(Protocol):
+    """The part of `headwater_schemas.codec.Decoder` that is called here."""
+
+    def decode(self, value: bytes | None) -> LineageEvent:
+        """The event in a record's value.
+
+        Raises:
+            contract.DecodeError: this version can never decode it.
+            contract.TransientError: its schema can't be looked up now.
+        """
+
+
+class Rejection(Protocol):
+    """Why a well-formed event can't be folded (`fold.Rejection`)."""
+
+    @property
+    def reason(self) -> DeadLetterReason:
+        """Which of the closed list."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, naming the field, without its value."""
+
+
+if TYPE_CHECKING:
+    Reject = Callable[[LineageEvent], Rejection | None]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedRecords:
+    """Each record exactly once: as an event or as a dead letter, in the order they were read."""
+
+    events: tuple[Decoded, ...]
+    letters: tuple[DeadLetter, ...]
+
+
+def decode(records: Iterable[Record], decoder: Decoder, reject: Reject) -> DecodedRecords:
+    """Decode records.
+
+    Args:
+        records: in any order.
+        decoder: of their values. It looks a new fingerprint up before it calls it unknown.
+        reject: says what of a decoded event the graph can't hold.
+
+    Raises:
+        SchemasUnavailableError: a schema can't be looked up now; call again with the same records.
+        FatalError: schemas can't be looked up as things are configured.
+    """
+    events: list[Decoded] = []
+    letters: list[DeadLetter] = []
+    for record in records:
+        try:
+            event = decoder.decode(record.value)
+        except contract.DecodeError as error:
+            letters.append(_undecodable(record, error))
+            continue
+        except contract.TransientError as error:
+            raise SchemasUnavailableError(str(error), code=type(error).__name__) from error
+        except contract.FatalError as error:
+            raise FatalError(str(error), setting=error.setting, code=type(error).__name__) from error
+        letter = _rejected(record, event, reject)
+        if letter is None:
+            events.append(Decoded(record, event))
+        else:
+            letters.append(letter)
+    return DecodedRecords(tuple(events), tuple(letters))
+
+
+def _undecodable(record: Record, error: contract.DecodeError) -> DeadLetter:
+    return DeadLetter(
+        record,
+        DeadLetterReason(error.reason.value),
+        Stage.DECODE,
+        error=f"{type(error).__module__}.{type(error).__name__}",
+        message=str(error),
+        event_id=error.event_id or "",
+    )
+
+
+def _rejected(record: Record, event: LineageEvent, reject: Reject) -> DeadLetter | None:
+    try:
+        rejection = reject(event)
+    except Exception as error:  # noqa: BLE001 - a defect that one event brings to light must not stop the others
+        name = type(error).__name__
+        return DeadLetter(record, DeadLetterReason.FOLD_FAILED, Stage.APPLY, name, f"Checking it raised {name}.")
+    if rejection is None:
+        return None
+    error_class = type(rejection)
+    return DeadLetter(
+        record,
+        rejection.reason,
+        Stage.APPLY,
+        error=f"{error_class.__module__}.{error_class.__name__}",
+        message=rejection.message,
+        event_id=event.event_id,
+    )

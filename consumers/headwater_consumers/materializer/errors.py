@@ -1,0 +1,169 @@
+"""What can go wrong between Kafka and Neo4j, and what becomes of the events in hand.
+
+    MaterializerError
+    ├── TransientError                 RETRY  no event is to blame: hold on to them, back off, try for ever
+    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness)
+    │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
+    │   ├── SchemasUnavailableError      newer schemas can't be looked up now
+    │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
+    ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
+    │   ├── EventRefusedError            the database or its driver calls it wrong
+    │   ├── FoldFailedError              folding it raised
+    │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
+    ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
+    └── FatalError                     STOP   a person has to change a setting; nothing in hand is committed
+        ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
+        ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
+        ├── TopicsUnusableError          a topic can't be created or configured
+        └── DeadLetterLimitError         so much is dead-lettered that the fault is hardly the events'
+
+No message holds any of a record's payload: those of Neo4j may quote values, so only its code is kept.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from headwater_consumers.materializer.reasons import DeadLetterReason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_consumers.materializer.dead_letter import DeadLetter
+
+
+class Verdict(StrEnum):
+    """What becomes of the events in hand."""
+
+    RETRY = "RETRY"
+    SPLIT = "SPLIT"
+    PROBE = "PROBE"
+    STOP = "STOP"
+
+
+class RetryCause(StrEnum):
+    """What a retry waits for: the closed label of the retry metrics."""
+
+    GRAPH = "GRAPH"
+    RACE = "RACE"
+    BROKER = "BROKER"
+    SCHEMAS = "SCHEMAS"
+    DEAD_LETTERS = "DEAD_LETTERS"
+
+
+class MaterializerError(Exception):
+    """Any of the below; the class answers what to do.
+
+    Attributes:
+        code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
+            the exception behind it.
+    """
+
+    verdict: ClassVar[Verdict]
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class TransientError(MaterializerError):
+    """The same attempt may succeed later. Never a reason to dead-letter an event."""
+
+    verdict = Verdict.RETRY
+    cause: RetryCause
+
+
+class GraphUnavailableError(TransientError):
+    """Neo4j can't take the write now."""
+
+    def __init__(self, message: str, *, code: str = "", cause: RetryCause = RetryCause.GRAPH) -> None:
+        super().__init__(message, code=code)
+        self.cause = cause
+
+
+class BrokerUnavailableError(TransientError):
+    """Kafka can't serve or commit now."""
+
+    cause = RetryCause.BROKER
+
+
+class SchemasUnavailableError(TransientError):
+    """Newer schemas can't be looked up now, so that a record can't be told from a poisonous one."""
+
+    cause = RetryCause.SCHEMAS
+
+
+class DeadLettersUndeliveredError(TransientError):
+    """The dead-letter topic didn't acknowledge every letter.
+
+    Attributes:
+        remaining: the letters still to be sent.
+    """
+
+    cause = RetryCause.DEAD_LETTERS
+
+    def __init__(self, message: str, *, remaining: Sequence[DeadLetter], code: str = "") -> None:
+        super().__init__(message, code=code)
+        self.remaining = remaining
+
+
+class PermanentError(MaterializerError):
+    """One of the events in hand is to blame, whoever tries and however often."""
+
+    verdict = Verdict.SPLIT
+    reason: ClassVar[DeadLetterReason]
+
+
+class EventRefusedError(PermanentError):
+    """The database or its driver refuses the data of one of the events."""
+
+    reason = DeadLetterReason.WRITE_REFUSED
+
+
+class FoldFailedError(PermanentError):
+    """Folding raised on one of the events: a defect of ours."""
+
+    reason = DeadLetterReason.FOLD_FAILED
+
+
+class OverCapacityError(PermanentError):
+    """More than one transaction may hold in memory, or write in its time."""
+
+    reason = DeadLetterReason.TOO_LARGE
+
+
+class UndecidedError(MaterializerError):
+    """The database blames itself, which is true of a full disk and of an event that trips over a bug in it."""
+
+    verdict = Verdict.PROBE
+
+
+class FatalError(MaterializerError):
+    """Trying again can't help.
+
+    Attributes:
+        setting: the setting to look at, by the name of its environment variable; empty where there is none.
+    """
+
+    verdict = Verdict.STOP
+
+    def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
+        super().__init__(message, code=code)
+        self.setting = setting
+
+
+class CredentialsRefusedError(FatalError):
+    """Wrong user or password, or not allowed to do what the materializer has to."""
+
+
+class GraphUnusableError(FatalError):
+    """The graph or its database isn't one that this release writes to."""
+
+
+class TopicsUnusableError(FatalError):
+    """The topics can't be had as configured."""
+
+
+class DeadLetterLimitError(FatalError):
+    """Too large a share of the last records is dead letters."""

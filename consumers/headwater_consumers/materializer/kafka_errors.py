@@ -1,0 +1,72 @@
+"""What an error of librdkafka means for the records in hand.
+
+Authentication and authorization are FATAL at once; everything else passes: a broker that is away, a rebalance, a topic
+that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and the Kafka protocol's.
+"""
+
+# ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
+from __future__ import annotations
+
+from confluent_kafka import KafkaError, KafkaException
+
+from headwater_consumers.materializer.errors import (
+    BrokerUnavailableError,
+    CredentialsRefusedError,
+    FatalError,
+    MaterializerError,
+    TopicsUnusableError,
+)
+
+_PASSWORD = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
+_FORBIDDEN = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+}
+_MECHANISM = {KafkaError.UNSUPPORTED_SASL_MECHANISM}
+_ARGUMENTS = {KafkaError._INVALID_ARG, KafkaError.INVALID_GROUP_ID, KafkaError.TOPIC_EXCEPTION}
+
+
+def kafka_error(error: KafkaError | KafkaException) -> KafkaError:
+    """The error in an exception, or itself."""
+    if isinstance(error, KafkaException):
+        inner = error.args[0]
+        return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
+    return error
+
+
+def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> MaterializerError:
+    """The error of our tree that stands for `raised`.
+
+    Args:
+        raised: what librdkafka said.
+        servers: the bootstrap servers, for the message.
+        doing: what was tried, as in "committing offsets".
+    """
+    error = kafka_error(raised)
+    code, said = error.name(), error.str()
+    where = f"Kafka at {servers}"
+    if error.code() in _PASSWORD:
+        return CredentialsRefusedError(
+            f"{where} refuses the credentials: {said}", setting="HEADWATER_KAFKA_SASL_PASSWORD", code=code
+        )
+    if error.code() in _MECHANISM:
+        return CredentialsRefusedError(f"{where}: {said}", setting="HEADWATER_KAFKA_SASL_MECHANISM", code=code)
+    if error.code() in _FORBIDDEN:
+        return CredentialsRefusedError(
+            f"{where} doesn't allow {doing}: {said}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
+        )
+    if error.code() in _ARGUMENTS:
+        return TopicsUnusableError(f"{where}, {doing}: {said}", setting="HEADWATER_TOPIC_PREFIX", code=code)
+    return BrokerUnavailableError(f"{where}, {doing}: {said} ({code})", code=code)
+
+
+def raise_for(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> None:
+    """Raise it if it is fatal; return if it may pass.
+
+    Raises:
+        FatalError: it can't.
+    """
+    error = classify(raised, servers=servers, doing=doing)
+    if isinstance(error, FatalError):
+        raise error from None

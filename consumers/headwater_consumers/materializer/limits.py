@@ -1,0 +1,86 @@
+"""Limits that follow what happens: how large a batch may be, and how many dead letters are too many."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from headwater_consumers.materializer.errors import DeadLetterLimitError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPolicy:
+    """Bounds of a batch.
+
+    Attributes:
+        max_records: beyond some thousands the database gains nothing and latency grows.
+        max_bytes: of keys and values. Three batches are in memory at once: written, prepared, being fetched.
+        min_records: no halving goes below.
+    """
+
+    max_records: int = 2_000
+    max_bytes: int = 8 * 1024 * 1024
+    min_records: int = 1
+
+
+class BatchLimit:
+    """Halved when the database ran out of memory, grown back by a tenth of the maximum with each batch that fits."""
+
+    def __init__(self, policy: BatchPolicy) -> None:
+        self._policy = policy
+        self.records = policy.max_records
+        self.bytes = policy.max_bytes
+
+    def halve(self) -> None:
+        """The last batch was too large."""
+        self.records = max(self._policy.min_records, self.records // 2)
+
+    def fitted(self) -> None:
+        """The last batch went through whole."""
+        self.records = min(self._policy.max_records, self.records + max(1, self._policy.max_records // 10))
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterPolicy:
+    """When dead letters stop the consumer: by then the fault is a producer's, a schema's or ours, and needs a person.
+
+    Attributes:
+        max_ratio: of the last `window_records`; 1 never stops.
+        window_records: how far back it looks.
+        min_letters: fewer in the window never stop it, so that a handful of broken records at the start doesn't.
+    """
+
+    max_ratio: float = 0.5
+    window_records: int = 1_000
+    min_letters: int = 100
+
+
+class DeadLetterLimit:
+    """The share of dead letters among the last records, counted batch by batch."""
+
+    def __init__(self, policy: DeadLetterPolicy, *, setting: str = "HEADWATER_CONSUME_DEAD_LETTER_MAX_RATIO") -> None:
+        self._policy = policy
+        self._setting = setting
+        self._batches: deque[tuple[int, int]] = deque()
+
+    def check(self, records: int, letters: int) -> None:
+        """Whether a batch of so many records, so many of them dead letters, may be dead-lettered. Changes nothing.
+
+        Raises:
+            DeadLetterLimitError: it may not.
+        """
+        seen = records + sum(all_ for all_, _ in self._batches)
+        dead = letters + sum(bad for _, bad in self._batches)
+        if letters and dead >= self._policy.min_letters and dead > self._policy.max_ratio * seen:
+            raise DeadLetterLimitError(
+                f"{dead} of the last {seen} records are dead letters, more than the {self._policy.max_ratio:.0%} that "
+                "are allowed. The records of this batch were neither dead-lettered nor committed.",
+                setting=self._setting,
+            )
+
+    def record(self, records: int, letters: int) -> None:
+        """A batch is through. Whole batches leave the window, the oldest first, as soon as it is full without them."""
+        self._batches.append((records, letters))
+        total = sum(all_ for all_, _ in self._batches)
+        while total - self._batches[0][0] >= self._policy.window_records:
+            total -= self._batches.popleft()[0]

@@ -1,0 +1,134 @@
+"""What an exception of the Neo4j driver means for the events in hand.
+
+| what is raised                                                  | means                                        |
+|-----------------------------------------------------------------|----------------------------------------------|
+| ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
+| `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
+| `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
+| `ClientError.Transaction.*`, read-only, expired authorization   | GraphUnavailableError                        |
+| `ClientError.Security.*`                                        | CredentialsRefusedError                      |
+| no such database, another graph version, statements not known   | GraphUnusableError                           |
+| any other `ClientError.*`; values that the driver can't encode  | EventRefusedError                            |
+| `DatabaseError.*`                                               | UndecidedError                               |
+
+Codes are those of Neo4j 5's `Status` and of the driver's `neo4j.exceptions`. Messages of the server may quote property
+values, so none is passed on.
+"""
+
+from __future__ import annotations
+
+from neo4j.exceptions import (
+    AuthConfigurationError,
+    AuthError,
+    CertificateConfigurationError,
+    ConfigurationError,
+    DriverError,
+    Forbidden,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TokenExpired,
+    UnsupportedServerProduct,
+)
+
+from headwater_consumers.materializer.errors import (
+    CredentialsRefusedError,
+    EventRefusedError,
+    FoldFailedError,
+    GraphUnavailableError,
+    GraphUnusableError,
+    MaterializerError,
+    OverCapacityError,
+    RetryCause,
+    UndecidedError,
+)
+
+_CAPACITY = ("OutOfMemory", "TransactionTimedOut", "StackOverFlow", "TransactionMemoryLimit")
+# Endings of codes, not whole ones: the driver itself rewrites some classifications, as ClientError to TransientError.
+_RACES = ("ConstraintValidationFailed", "EntityNotFound", "DeadlockDetected", "Outdated")
+_PASSING = (
+    "AuthorizationExpired",
+    "TokenExpired",
+    "AuthenticationRateLimit",
+    "NotALeader",
+    "ReadOnly",
+    "ForbiddenOnReadOnlyDatabase",
+    "WriteOnReadOnlyAccessDatabase",
+    "WriteOnReadOnlyAccessDb",
+    "DatabaseUnavailable",
+)
+_OUR_STATEMENTS = ("SyntaxError", "SemanticError", "ParameterMissing", "FeatureDeprecationWarning", "ProcedureNotFound")
+
+
+def classify(error: Exception, *, uri: str, user: str, database: str) -> MaterializerError:
+    """The error of our tree that stands for `error`.
+
+    Args:
+        error: what the driver, or the code that calls it, raised.
+        uri: where the database is, for the message.
+        user: whose credentials are used, for the message.
+        database: its name, for the message.
+    """
+    if isinstance(error, MaterializerError):
+        return error
+    if isinstance(error, Neo4jError):
+        return _of_code(error, uri=uri, user=user, database=database)
+    code = type(error).__name__
+    if isinstance(error, ServiceUnavailable | SessionExpired | OSError):
+        return GraphUnavailableError(f"Neo4j at {uri} doesn't answer ({code}).", code=code)
+    if isinstance(error, UnsupportedServerProduct):
+        return GraphUnusableError(f"What answers at {uri} is no Neo4j.", setting="HEADWATER_NEO4J_URI", code=code)
+    if isinstance(error, AuthConfigurationError):
+        return CredentialsRefusedError(f"Credentials for {uri}: {error}", setting="HEADWATER_NEO4J_PASSWORD", code=code)
+    if isinstance(error, CertificateConfigurationError | ConfigurationError):
+        return GraphUnusableError(f"Neo4j address {uri}: {error}", setting="HEADWATER_NEO4J_URI", code=code)
+    if isinstance(error, DriverError):
+        return GraphUnavailableError(f"The connection to Neo4j at {uri} broke ({code}).", code=code)
+    if isinstance(error, ValueError | TypeError | OverflowError):
+        return EventRefusedError(f"The Neo4j driver can't encode a value ({code}).", code=code)
+    return FoldFailedError(f"Writing raised {code}.", code=code)
+
+
+def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> MaterializerError:
+    code = error.code or type(error).__name__
+    *_, classification, category, title = ("", "", *code.split("."))
+    if any(part in title for part in _CAPACITY):
+        return OverCapacityError(f"More than one Neo4j transaction may hold ({code}).", code=code)
+    if title in _RACES:
+        return GraphUnavailableError(
+            f"The write lost a race with another one ({code}).", code=code, cause=RetryCause.RACE
+        )
+    if title in _PASSING or isinstance(error, TokenExpired):
+        return GraphUnavailableError(f"Neo4j at {uri} can't take writes now ({code}).", code=code)
+    if isinstance(error, AuthError | Forbidden) or category == "Security":
+        return _refused(code, uri=uri, user=user)
+    if title == "DatabaseNotFound":
+        return GraphUnusableError(
+            f"Neo4j at {uri} has no database {database!r} ({code}).", setting="HEADWATER_NEO4J_DATABASE", code=code
+        )
+    if title in _OUR_STATEMENTS:
+        return GraphUnusableError(
+            f"Neo4j at {uri} doesn't understand a statement of this release ({code}); Neo4j 5.26 does.",
+            setting="HEADWATER_NEO4J_URI",
+            code=code,
+        )
+    match classification, category:
+        case "ClientError", "Transaction" | "Cluster" | "Database":
+            return GraphUnavailableError(f"Neo4j at {uri} gave the transaction up ({code}).", code=code)
+        case "ClientError", _:
+            return EventRefusedError(f"Neo4j refuses the data ({code}).", code=code)
+        case "DatabaseError", _:
+            return UndecidedError(f"Neo4j at {uri} failed inside ({code}).", code=code)
+    return GraphUnavailableError(f"Neo4j at {uri} can't take the write now ({code}).", code=code)
+
+
+def _refused(code: str, *, uri: str, user: str) -> CredentialsRefusedError:
+    if code.endswith("Forbidden"):
+        return CredentialsRefusedError(
+            f"Neo4j at {uri} doesn't let user {user!r} write ({code}).", setting="HEADWATER_NEO4J_USER", code=code
+        )
+    return CredentialsRefusedError(
+        f"Neo4j at {uri} refuses the password of user {user!r} ({code}).",
+        setting="HEADWATER_NEO4J_PASSWORD",
+        code=code,
+    )

@@ -1,0 +1,143 @@
+"""Offsets as the brokers hold them: where each partition begins and ends, and what the group has committed there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_STORED,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from headwater_consumers.materializer.records import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_METADATA = "headwater topic-id "
+_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A committed offset and the incarnation of the topic that it is of; empty where the committer didn't say."""
+
+    offset: int
+    topic_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where one partition and the group stand. Half-open: `end` is the offset that the next record will get.
+
+    Attributes:
+        committed: the offset that the group consumes next; None where it has committed none for this incarnation.
+    """
+
+    partition: Partition
+    begin: int
+    end: int
+    committed: int | None = None
+
+    @property
+    def pending(self) -> int:
+        """How many offsets that exist are not committed."""
+        return max(0, self.end - max(self.begin, self.committed or 0))
+
+
+def committed_metadata(topic_id: str) -> str:
+    """What is committed beside an offset."""
+    return _METADATA + topic_id if topic_id else ""
+
+
+def start_offset(committed: Committed | None, topic_id: str) -> int:
+    """Where to start in the topic's current incarnation: at what is committed for it, else where it begins."""
+    if committed is None:
+        return OFFSET_STORED
+    if committed.topic_id and topic_id and committed.topic_id != topic_id:
+        return OFFSET_BEGINNING
+    return committed.offset
+
+
+class OffsetReader:
+    """Reads offsets, of any partition, without joining the group.
+
+    Every method raises KafkaException where the brokers don't answer in time or refuse.
+    """
+
+    def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
+        self._group = group
+        self._admin = AdminClient({**client, "client.id": "headwater-offsets"})
+
+    def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
+        """The id of the topic's current incarnation; empty from a broker older than topic ids."""
+        description = self._describe(topic, timeout_seconds)
+        topic_id = getattr(description, "topic_id", None)
+        return "" if topic_id is None else str(topic_id)
+
+    def committed(
+        self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
+    ) -> dict[tuple[str, int], Committed]:
+        """What the group has committed; partitions without are left out."""
+        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
+        if not asked:
+            return {}
+        request = ConsumerGroupTopicPartitions(self._group, asked)
+        future = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_seconds)[self._group]
+        found: dict[tuple[str, int], Committed] = {}
+        for partition in future.result(timeout_seconds).topic_partitions or ():
+            if partition.error is not None:
+                raise KafkaException(partition.error)
+            if partition.offset >= 0:
+                topic_id = (partition.metadata or "").removeprefix(_METADATA) if _ours(partition) else ""
+                found[partition.topic, partition.partition] = Committed(partition.offset, topic_id)
+        return found
+
+    def positions(self, topic: str, *, timeout_seconds: float) -> list[Position]:
+        """Every partition of the topic, by number."""
+        description = self._describe(topic, timeout_seconds)
+        topic_id = "" if description.topic_id is None else str(description.topic_id)
+        partitions = [TopicPartition(topic, info.id) for info in description.partitions]
+        # The group first: read the other way round, records committed in between would seem to lie beyond the end.
+        committed = self.committed(partitions, timeout_seconds=timeout_seconds)
+        begins = self._list(partitions, _EARLIEST, timeout_seconds)
+        ends = self._list(partitions, _LATEST, timeout_seconds)
+        found = []
+        for partition in sorted(partitions, key=lambda p: p.partition):
+            number = partition.partition
+            known = committed.get((topic, number))
+            if known is not None and known.topic_id not in ("", topic_id):
+                known = None
+            found.append(
+                Position(
+                    Partition(topic, number, topic_id),
+                    begin=begins[number],
+                    end=ends[number],
+                    committed=None if known is None else known.offset,
+                )
+            )
+        return found
+
+    def _describe(self, topic: str, timeout_seconds: float) -> Any:
+        futures = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_seconds)
+        return futures[topic].result(timeout_seconds)
+
+    def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
+        futures = self._admin.list_offsets(
+            dict.fromkeys(partitions, spec),
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=timeout_seconds,
+        )
+        return {partition.partition: future.result(timeout_seconds).offset for partition, future in futures.items()}
+
+
+def _ours(partition: TopicPartition) -> bool:
+    return (partition.metadata or "").startswith(_METADATA)

@@ -1,0 +1,82 @@
+"""Records of the events topic and the partitions they came from.
+
+Offsets travel with the values that came from them, and the next offset to consume has one definition: `next_offsets`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Partition:
+    """One partition of one incarnation of a topic.
+
+    Attributes:
+        topic: its name.
+        number: from 0.
+        topic_id: what Kafka calls this incarnation; a topic deleted and created again has another one, so its offsets
+            are never mistaken for the old ones'. Empty where the broker is older than topic ids.
+    """
+
+    topic: str
+    number: int
+    topic_id: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.topic}[{self.number}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as it was read, untouched.
+
+    Attributes:
+        timestamp_ms: since the epoch; None where the record has none.
+    """
+
+    partition: Partition
+    offset: int
+    value: bytes | None
+    key: bytes | None = None
+    headers: Headers = ()
+    timestamp_ms: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value, near enough for a memory budget."""
+        return len(self.value or b"") + len(self.key or b"")
+
+    def __str__(self) -> str:
+        return f"{self.partition}@{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """An event and the record it came from."""
+
+    record: Record
+    event: LineageEvent
+
+
+def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:
+    """The offset to consume next in each partition, once all of `records` are dealt with.
+
+    Args:
+        records: in any order.
+        reached: positions that a partition's end was reported at. They pass the records of `records`, but for the
+            control records at the end of a transaction, which have an offset and are never delivered.
+    """
+    following = dict(reached or {})
+    for record in records:
+        if record.offset >= following.get(record.partition, 0):
+            following[record.partition] = record.offset + 1
+    return following
