@@ -1,0 +1,177 @@
+"""A Kafka and a Neo4j that belong to this process and end with it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from headwater.errors import HeadwaterError
+from headwater.stack import neo4j, ports
+from headwater.stack.info import Member, StackInfo
+from headwater.stack.jars import ensure_jars
+from headwater.stack.java import java_runtime
+from headwater.stack.kafka import KafkaBroker
+from headwater.stack.lock import LockName, read_lock
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from headwater.stack.ports import Ports
+
+PASSWORD_FILE = "neo4j.password"  # noqa: S105  a file's name
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How much the JVMs may take, in MB. They begin small and grow to this."""
+
+    kafka_heap_mb: int = 512
+    neo4j_heap_mb: int = 1024
+    neo4j_page_cache_mb: int = 256
+
+
+class EmbeddedStack:
+    """A real Kafka and a real Neo4j as child processes, on the loopback interface.
+
+    As a context manager it is up inside the block. Its JVMs end with the block and, should this process be killed, with
+    the process.
+
+        with EmbeddedStack() as stack:
+            print(stack.bootstrap_servers, stack.neo4j_uri)
+
+    Args:
+        data_dir: Where the data is and stays. By default a temporary folder, which goes with the stack.
+        wanted: Ports to take if they are free. By default random ones.
+        memory: Limits for the JVMs.
+    """
+
+    def __init__(
+        self, data_dir: Path | None = None, *, wanted: Ports = ports.ANY, memory: Memory | None = None
+    ) -> None:
+        self._temporary = data_dir is None
+        self._data_dir = data_dir
+        self._wanted = wanted
+        self._memory = memory or Memory()
+        self._kafka: KafkaBroker | None = None
+        self._neo4j: neo4j.Neo4jServer | None = None
+        self._info: StackInfo | None = None
+
+    def start(self) -> StackInfo:
+        """Fetch what is missing, start both servers and wait until both answer.
+
+        Raises:
+            HeadwaterError: A server did not come up; the message has the end of its log. Nothing is left running.
+        """
+        jars = {name: ensure_jars(name) for name in ("kafka", "neo4j")}
+        folder = self._data_dir or Path(tempfile.mkdtemp(prefix="headwater-stack-"))
+        self._data_dir = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        chosen = ports.choose(self._wanted)
+        memory, delete = self._memory, self._temporary
+        self._kafka = KafkaBroker(folder / "kafka", chosen, jars["kafka"], heap_mb=memory.kafka_heap_mb, delete=delete)
+        self._neo4j = neo4j.Neo4jServer(
+            folder / "neo4j",
+            chosen,
+            jars["neo4j"],
+            password=_password(folder / PASSWORD_FILE),
+            heap_mb=memory.neo4j_heap_mb,
+            page_cache_mb=memory.neo4j_page_cache_mb,
+            delete=delete,
+        )
+        try:
+            # Neo4j first: it takes twice as long.
+            self._neo4j.start()
+            self._kafka.start()
+            self._kafka.wait()
+            self._neo4j.wait()
+        except BaseException:
+            self.stop()
+            raise
+        self._info = self._describe(folder)
+        return self._info
+
+    def stop(self) -> None:
+        """End both servers and wait for it. Again: does nothing."""
+        processes = [server.process for server in (self._kafka, self._neo4j) if server and server.started]
+        for process in processes:
+            process.request_stop()
+        for process in processes:
+            process.stop()
+        self._kafka = self._neo4j = self._info = None
+        if self._temporary and self._data_dir is not None:
+            shutil.rmtree(self._data_dir, ignore_errors=True)
+            self._data_dir = None
+
+    def ended(self) -> list[str]:
+        """The names of the servers that have ended by themselves."""
+        processes = [server.process for server in (self._kafka, self._neo4j) if server and server.started]
+        return [process.name for process in processes if process.ended()]
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop it."""
+        self.stop()
+
+    @property
+    def info(self) -> StackInfo:
+        """Addresses, processes and versions of the running stack."""
+        if self._info is None:
+            raise HeadwaterError("The embedded stack is not running.")
+        return self._info
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Kafka's `host:port`."""
+        return self.info.bootstrap_servers
+
+    @property
+    def neo4j_uri(self) -> str:
+        """Neo4j's Bolt address."""
+        return self.info.neo4j_uri
+
+    @property
+    def neo4j_user(self) -> str:
+        """Neo4j's user."""
+        return self.info.neo4j_user
+
+    @property
+    def neo4j_password(self) -> str:
+        """That user's password."""
+        return self.info.neo4j_password
+
+    def _describe(self, folder: Path) -> StackInfo:
+        if self._kafka is None or self._neo4j is None:
+            raise HeadwaterError("The embedded stack is not running.")
+        java = java_runtime()
+        kafka, graph = self._kafka.process, self._neo4j.process
+        return StackInfo(
+            bootstrap_servers=self._kafka.bootstrap_servers,
+            neo4j_uri=self._neo4j.uri,
+            neo4j_user=neo4j.USER,
+            browser_url=self._neo4j.browser_url,
+            password_file=folder / PASSWORD_FILE,
+            data_dir=folder,
+            java=f"{java.version} ({java.source})",
+            kafka=Member(kafka.pid, locked_version("kafka", "kafka_2.13"), kafka.log),
+            neo4j=Member(graph.pid, locked_version("neo4j", "neo4j"), graph.log),
+        )
+
+
+def locked_version(name: LockName, artifact: str) -> str:
+    """The version of one artifact in a lock."""
+    return next(jar.version for jar in read_lock(name) if jar.artifact == artifact)
+
+
+def _password(path: Path) -> str:
+    if not path.exists():
+        neo4j.write_private(path, neo4j.new_password() + "\n")
+    return path.read_text(encoding="utf-8").strip()

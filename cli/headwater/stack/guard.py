@@ -1,0 +1,90 @@
+"""Runs one program and ends it when the owner is gone, however that went. A script of its own: standard library only.
+
+    python guard.py LOG GRACE DELETE -- PROGRAM ARGUMENTS…
+
+Standard input is a pipe whose other end the owner holds and never writes to: the kernel closes it when the owner dies,
+SIGKILL included, and the guard then ends the program. Standard output gets one line, the program's process id. SIGTERM
+to the guard does the same as a closed pipe. On Linux the program also dies with the guard, should that be killed.
+
+LOG is the file for the program's output. GRACE is how many seconds it gets between SIGTERM and SIGKILL. DELETE is a
+folder to remove afterwards (the program is then killed at once, for nothing of it will be kept), or `-`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """In the child, before exec: be killed when the guard dies. Linux only; elsewhere nothing happens."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def wait_for_end(program: subprocess.Popen[bytes], wakeups: int) -> None:
+    """Return when the program has ended, the owner's pipe is closed, or SIGTERM came."""
+    while True:
+        ready, _, _ = select.select([0, wakeups], [], [])
+        if 0 in ready and not os.read(0, 1):
+            return
+        if wakeups in ready and signal.SIGTERM in os.read(wakeups, 64):
+            return
+        if program.poll() is not None:
+            return
+
+
+def end(program: subprocess.Popen[bytes], grace_seconds: float) -> None:
+    """Ask the program to end, then make it."""
+    if grace_seconds > 0:
+        program.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            program.wait(grace_seconds)
+    program.kill()
+    program.wait()
+
+
+def main(arguments: list[str]) -> int:
+    """Guard one program; returns its exit status."""
+    log, grace, delete, separator, *command = arguments
+    if separator != "--" or not command:
+        return 2
+    wakeups, signalled = os.pipe()
+    os.set_blocking(signalled, False)
+    signal.set_wakeup_fd(signalled)
+    # Handlers that do nothing: the wake-up pipe tells which signal came. SIGINT is the owner's business.
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open(log, "ab") as output:  # noqa: PTH123  pathlib would double the start-up time of this script
+        program = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=die_with_parent,  # noqa: PLW1509  the guard has one thread
+        )
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.write(f"{program.pid}\n")
+            sys.stdout.flush()
+        wait_for_end(program, wakeups)
+    finally:
+        if program.poll() is None:
+            end(program, 0 if delete != "-" else float(grace))
+        if delete != "-":
+            shutil.rmtree(delete, ignore_errors=True)
+    return program.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

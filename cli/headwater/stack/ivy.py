@@ -1,0 +1,123 @@
+"""Run the Ivy inside PySpark, which knows a default repository by itself and needs no address from us."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from headwater.errors import ConfigurationError, UnreachableError
+from headwater.stack import trust
+from headwater.stack.java import java_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MODULE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
+  <info organisation="headwater" module="{name}"/>
+  <configurations><conf name="default"/></configurations>
+  <dependencies>
+{dependencies}
+  </dependencies>
+</ivy-module>
+"""
+
+# `ibiblio` without an address is Ivy's own default repository. The flat list needs no POMs (2 minutes for the 215 jars
+# of Neo4j become 20 seconds), and our SHA-256 stands in for the repository's own checksums.
+FLAT_SETTINGS = """<ivysettings>
+  <settings defaultResolver="default"/>
+  <resolvers><ibiblio name="default" m2compatible="true" usepoms="false" checksums=""/></resolvers>
+</ivysettings>
+"""
+
+
+@contextlib.contextmanager
+def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path) -> Iterator[Iterator[str]]:
+    """Resolve and download; gives Ivy's output, line by line, while it works.
+
+    Leaving the block early ends Ivy. What it had downloaded stays in `cache`, where the next run finds it.
+
+    Args:
+        name: The module's name, also of the report in `cache`: `headwater-<name>-default.xml`.
+        dependencies: `<dependency>` and `<exclude>` elements.
+        cache: Ivy's own cache.
+        flat: Fetch what is named without reading its POM; otherwise resolve transitively.
+        retrieve: Where to put the jars, as `organisation/artifact-version[-classifier].jar`.
+
+    Raises:
+        UnreachableError: Ivy failed; the message has its last words.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="headwater-ivy-") as scratch:
+        module = Path(scratch, "ivy.xml")
+        module.write_text(MODULE.format(name=name, dependencies=dependencies), encoding="utf-8")
+        options = ["-cache", str(cache), "-ivy", str(module), "-confs", "default"]
+        options += ["-retrieve", f"{retrieve}/[organisation]/[artifact]-[revision](-[classifier]).[ext]"]
+        if flat:
+            settings = Path(scratch, "ivysettings.xml")
+            settings.write_text(FLAT_SETTINGS, encoding="utf-8")
+            options += ["-settings", str(settings)]
+        java = [str(java_runtime().executable), "-Xmx256m", *trust.java_options(system=False), *_proxy_options()]
+        process = subprocess.Popen(
+            [*java, "-cp", str(ivy_jar()), "org.apache.ivy.Main", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        last: list[str] = []
+        try:
+            yield _lines(process, last)
+            if process.wait() != 0:
+                raise UnreachableError(
+                    "The jars could not be downloaded. " + _reason(last),
+                    fix="Check the network, then run the same command again: what has arrived is kept.",
+                )
+        finally:
+            process.kill()
+            process.wait()
+
+
+def ivy_jar() -> Path:
+    """The Ivy jar of the installed PySpark.
+
+    Raises:
+        ConfigurationError: PySpark is not installed, or has no Ivy in it.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = [jar for folder in folders for jar in Path(folder, "jars").glob("ivy-*.jar")]
+    if not found:
+        raise ConfigurationError("PySpark, whose Ivy downloads the jars, is missing.", fix="Install headwater[stack].")
+    return found[0]
+
+
+def _lines(process: subprocess.Popen[str], last: list[str]) -> Iterator[str]:
+    assert process.stdout is not None  # noqa: S101  Popen was told to make one
+    for line in process.stdout:
+        last.append(line.rstrip())
+        del last[:-400]
+        yield line
+
+
+def _reason(lines: Sequence[str]) -> str:
+    # Ivy says the same failure many times over; the sentences with a cause in them are few.
+    telling = [line.strip() for line in lines if re.search(r"SERVER ERROR|not found|Exception|FAILED|timed out", line)]
+    return " ".join(dict.fromkeys(telling[:3])) or "Ivy gave no reason."
+
+
+def _proxy_options() -> list[str]:
+    # Java reads no HTTPS_PROXY.
+    options = []
+    for scheme in ("http", "https"):
+        proxy = urlsplit(os.environ.get(f"{scheme}_proxy") or os.environ.get(f"{scheme.upper()}_PROXY") or "")
+        if proxy.hostname:
+            options += [f"-D{scheme}.proxyHost={proxy.hostname}", f"-D{scheme}.proxyPort={proxy.port or 80}"]
+    return options

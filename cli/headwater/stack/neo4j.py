@@ -1,0 +1,175 @@
+"""One Neo4j Community server with Browser: its configuration, first password and start."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from headwater.errors import HeadwaterError
+from headwater.stack.java import java_runtime
+from headwater.stack.ports import LOOPBACK
+from headwater.stack.process import GuardedProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from headwater.stack.ports import Ports
+
+START_SECONDS = 120.0
+USER = "neo4j"
+
+# What Neo4j itself uses for a new password (version "1" of its hasher configurations).
+_HASH_ITERATIONS = 1024
+
+_CONF = """\
+server.default_listen_address={host}
+server.bolt.listen_address={host}:{bolt}
+server.bolt.advertised_address={host}:{bolt}
+server.http.listen_address={host}:{http}
+server.http.advertised_address={host}:{http}
+server.https.enabled=false
+dbms.security.auth_enabled=true
+dbms.usage_report.enabled=false
+server.memory.pagecache.size={page_cache_mb}m
+db.tx_log.preallocate=false
+db.tx_log.rotation.retention_policy=2 files
+"""
+
+_ADD_OPENS = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
+
+
+class Neo4jServer:
+    """A server below one folder. The first `start()` sets the password; the data stays there."""
+
+    def __init__(
+        self,
+        folder: Path,
+        ports: Ports,
+        jars: Sequence[Path],
+        *,
+        password: str,
+        heap_mb: int,
+        page_cache_mb: int,
+        delete: bool,
+    ) -> None:
+        self._folder = folder
+        self._ports = ports
+        self._jars = jars
+        self._password = password
+        self._heap_mb = heap_mb
+        self._page_cache_mb = page_cache_mb
+        self._delete = delete
+        self._process: GuardedProcess | None = None
+
+    @property
+    def uri(self) -> str:
+        """The Bolt address."""
+        return f"bolt://{LOOPBACK}:{self._ports.bolt}"
+
+    @property
+    def browser_url(self) -> str:
+        """Where Neo4j Browser is served."""
+        return f"http://{LOOPBACK}:{self._ports.http}/browser/"
+
+    @property
+    def started(self) -> bool:
+        """Whether `start()` has made a process."""
+        return self._process is not None
+
+    @property
+    def process(self) -> GuardedProcess:
+        """The running JVM."""
+        if self._process is None:
+            raise HeadwaterError("Neo4j has not been started.")
+        return self._process
+
+    def start(self) -> None:
+        """Start the JVM; `wait()` tells when it takes requests."""
+        for name in ("conf", "data/dbms", "logs", "plugins", "import", "run", "licenses", "lib"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        conf = _CONF.format(
+            host=LOOPBACK, bolt=self._ports.bolt, http=self._ports.http, page_cache_mb=self._page_cache_mb
+        )
+        (self._folder / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
+        if not (self._folder / "data" / "databases").exists():
+            # Read once, when the system database is made. The documented way to the same file is a command that takes
+            # the password as an argument, where every user of the machine could read it.
+            write_private(self._folder / "data" / "dbms" / "auth.ini", initial_user(self._password))
+        self._process = GuardedProcess(
+            "Neo4j", self._command(), log=self._folder / "neo4j.log", delete=self._folder if self._delete else None
+        )
+
+    def wait(self) -> None:
+        """Wait until the server answers a query under our password.
+
+        Raises:
+            ConfigurationError: It answers, but refuses the password.
+        """
+        self.process.wait_until(lambda: answers(self._ports.http, self._password), timeout_seconds=START_SECONDS)
+
+    def _command(self) -> list[str]:
+        return [
+            str(java_runtime().executable),
+            f"-Xmx{self._heap_mb}m",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-Dlog4j2.disable.jmx=true",
+            *(f"--add-opens={package}=ALL-UNNAMED" for package in _ADD_OPENS),
+            "-cp",
+            os.pathsep.join(map(str, self._jars)),
+            "org.neo4j.server.CommunityEntryPoint",
+            f"--home-dir={self._folder}",
+            f"--config-dir={self._folder / 'conf'}",
+        ]
+
+
+def new_password() -> str:
+    """A password of 128 random bits."""
+    return secrets.token_urlsafe(16)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, from its first moment on."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor, for its mode
+        file.write(text)
+
+
+def initial_user(password: str, *, salt: bytes | None = None) -> str:
+    """The line of `auth.ini` by which Neo4j 5 makes its first user: salted SHA-256, iterated as Neo4j iterates it."""
+    salt = salt or secrets.token_bytes(32)
+    digest = hashlib.sha256(salt + password.encode()).digest()
+    for _ in range(_HASH_ITERATIONS - 1):
+        digest = hashlib.sha256(digest).digest()
+    return f"{USER}:SHA-256,{digest.hex()},{salt.hex()},{_HASH_ITERATIONS}:\n"
+
+
+def answers(http_port: int, password: str, *, timeout_seconds: float = 5.0) -> bool:
+    """Whether the server runs a query for our user.
+
+    Raises:
+        ConfigurationError: It answers, but refuses the password.
+    """
+    credentials = base64.b64encode(f"{USER}:{password}".encode()).decode()
+    headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
+    body = json.dumps({"statements": [{"statement": "RETURN 1"}]})
+    connection = http.client.HTTPConnection(LOOPBACK, http_port, timeout=timeout_seconds)
+    try:
+        connection.request("POST", "/db/neo4j/tx/commit", body, headers)
+        response = connection.getresponse()
+        content = response.read()
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+    if response.status == http.HTTPStatus.UNAUTHORIZED:
+        from headwater.errors import ConfigurationError
+
+        raise ConfigurationError("Neo4j refuses the embedded stack's own password.", fix="headwater down --purge")
+    return response.status == http.HTTPStatus.OK and not json.loads(content)["errors"]

@@ -1,0 +1,99 @@
+"""A child process that ends with its owner (see `guard.py`), and waiting until it is ready."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from headwater.errors import HeadwaterError
+from headwater.stack import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+# Neo4j checkpoints its store on the way down; a full page cache takes seconds to write.
+GRACE_SECONDS = 30.0
+
+
+class GuardedProcess:
+    """A running program and its guard. Ends with `stop()`, or with this Python process."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        delete: Path | None = None,
+    ) -> None:
+        """Start the program.
+
+        Args:
+            name: What to call it in an error.
+            command: The program and its arguments.
+            log: Its output goes here; what was there is replaced.
+            environment: All of its environment; this process's if None.
+            delete: A folder to remove when the program has ended.
+        """
+        self.name = name
+        self.log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(b"")
+        arguments = [str(log), str(GRACE_SECONDS), str(delete or "-"), "--", *command]
+        self._guard = subprocess.Popen(
+            # -I -S: nothing of the user's environment, and a start in 15 ms.
+            [sys.executable, "-I", "-S", guard.__file__, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+        assert self._guard.stdout is not None  # noqa: S101  Popen was told to make one
+        first_line = self._guard.stdout.readline()
+        if not first_line:
+            raise HeadwaterError(f"{name} could not be started: {command[0]} is not there or not executable.")
+        self.pid = int(first_line)
+
+    def ended(self) -> bool:
+        """Whether the program has ended."""
+        return self._guard.poll() is not None
+
+    def wait_until(self, ready: Callable[[], bool], *, timeout_seconds: float) -> None:
+        """Wait until `ready()`.
+
+        Raises:
+            HeadwaterError: The program ended, or was not ready in time; the message has the end of its log.
+        """
+        deadline = time.monotonic() + timeout_seconds
+        while not ready():
+            if self.ended():
+                raise HeadwaterError(f"{self.name} ended while starting.\n{self.log_tail()}", fix=f"See {self.log}.")
+            if time.monotonic() > deadline:
+                raise HeadwaterError(
+                    f"{self.name} was not ready after {timeout_seconds:.0f} s.\n{self.log_tail()}",
+                    fix=f"See {self.log}.",
+                )
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """End the program and wait until it has ended. Again: does nothing."""
+        self.request_stop()
+        self._guard.wait()
+        if self._guard.stdout is not None:
+            self._guard.stdout.close()
+
+    def request_stop(self) -> None:
+        """Ask it to end without waiting, so that several can end at the same time."""
+        assert self._guard.stdin is not None  # noqa: S101  Popen was told to make one
+        self._guard.stdin.close()
+
+    def log_tail(self, lines: int = 15) -> str:
+        """The last lines of its output."""
+        with contextlib.suppress(FileNotFoundError):
+            return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+        return ""

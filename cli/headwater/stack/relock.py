@@ -1,0 +1,109 @@
+"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|spark …]`. For maintainers; needs the network.
+
+Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
+becomes the flat list. Look at the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from headwater.console import console
+from headwater.stack import ivy
+from headwater.stack.lock import Jar, LockName, render_lock
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What to resolve for one lock.
+
+    Attributes:
+        modules: `organisation:artifact:version` of what is wanted.
+        excluded: `organisation:artifact` of what is not, with the reason in a comment where it is declared.
+        bundled: Leave out what PySpark has among its own jars.
+    """
+
+    modules: tuple[str, ...]
+    excluded: tuple[str, ...] = ()
+    bundled: bool = False
+
+
+ROOTS: dict[LockName, Root] = {
+    "kafka": Root(
+        # The broker logs through slf4j 1.7; without a binding it would be mute.
+        modules=("org.apache.kafka:kafka_2.13:4.1.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"),
+        # Tools and Kafka Streams' store: 60 MB that a broker never loads.
+        excluded=("org.apache.kafka:kafka-tools-api", "org.rocksdb:rocksdbjni"),
+    ),
+    "neo4j": Root(
+        modules=("org.neo4j:neo4j:5.26.30", "org.neo4j.client:neo4j-browser:5.24.0"),
+        # Test helpers that the POM names by mistake and the repository doesn't have.
+        excluded=("org.neo4j:log-test-utils",),
+    ),
+    "spark": Root(
+        modules=("org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",),
+        # Annotations for compilers; nothing loads them.
+        excluded=("com.google.code.findbugs:jsr305",),
+        bundled=True,
+    ),
+}
+
+
+def resolve(name: LockName) -> list[Jar]:
+    """Resolve one root and hash every jar of the result."""
+    root = ROOTS[name]
+    dependencies = [
+        f'<dependency org="{org}" name="{artifact}" rev="{version}" conf="*->master,runtime"/>'
+        for org, artifact, version in (module.split(":") for module in root.modules)
+    ]
+    dependencies += [
+        f'<exclude org="{org}" module="{artifact}"/>' for org, artifact in (e.split(":") for e in root.excluded)
+    ]
+    bundled = {jar.name for jar in ivy.ivy_jar().parent.glob("*.jar")} if root.bundled else set()
+    with tempfile.TemporaryDirectory(prefix="headwater-relock-") as scratch:
+        cache = Path(scratch, "cache")
+        with ivy.run(name, "\n".join(dependencies), cache=cache, flat=False, retrieve=Path(scratch, "jars")) as lines:
+            for line in lines:
+                console.message(line.rstrip())
+        jars = _reported(cache / f"headwater-{name}-default.xml")
+    return sorted(jar for jar in jars if jar.path.name not in bundled)
+
+
+def _reported(report: Path) -> list[Jar]:
+    jars = []
+    for module in ET.parse(report).iter("module"):  # noqa: S314  written by the Ivy we have just run
+        for revision in module.iter("revision"):
+            for artifact in revision.findall("artifacts/artifact"):
+                content = Path(artifact.attrib["location"]).read_bytes()
+                jars.append(
+                    Jar(
+                        organisation=module.attrib["organisation"],
+                        artifact=artifact.attrib["name"],
+                        version=revision.attrib["name"],
+                        classifier=artifact.get("extra-1.m.classifier", ""),
+                        sha256=hashlib.sha256(content).hexdigest(),
+                        size=len(content),
+                    )
+                )
+    return jars
+
+
+def main(names: list[str]) -> None:
+    """Write the named locks, or all of them."""
+    for name, root in ROOTS.items():
+        if names and name not in names:
+            continue
+        jars = resolve(name)
+        heading = f"Written by python -m headwater.stack.relock from {', '.join(root.modules)}; not by hand."
+        target = Path(__file__).parent / "locks" / f"{name}.lock"
+        target.write_text(render_lock(jars, heading=heading), encoding="utf-8")
+        console.message(f"{target.name}: {len(jars)} jars, {sum(jar.size for jar in jars) / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,93 @@
+"""Hand a PEM bundle of certificate authorities to Java, which reads only its own kind of store."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import ssl
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.stack.paths import cache_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cryptography.x509 import Certificate
+
+# The variables by which Python's and curl's worlds name a bundle, the most common first.
+VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+# Where distributions keep theirs, for a Python whose OpenSSL was built elsewhere and looks in the wrong place.
+SYSTEM_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+# A trust store holds public certificates; Java merely insists on a password.
+STORE_PASSWORD = "changeit"  # noqa: S105
+
+
+def java_options(*, system: bool) -> list[str]:
+    """The JVM options that make Java trust the bundle in force; none where there is no bundle.
+
+    Args:
+        system: Use the system's bundle when no variable names one: for a runtime that doesn't know the system's.
+    """
+    bundle = named_bundle() or (system_bundle() if system else None)
+    if bundle is None:
+        return []
+    return [
+        f"-Djavax.net.ssl.trustStore={trust_store(bundle)}",
+        "-Djavax.net.ssl.trustStoreType=PKCS12",
+        f"-Djavax.net.ssl.trustStorePassword={STORE_PASSWORD}",
+    ]
+
+
+def named_bundle() -> Path | None:
+    """The bundle that the environment names, if the file is there."""
+    return next((path for name in VARIABLES if (path := Path(os.environ.get(name) or "/nowhere")).is_file()), None)
+
+
+def system_bundle() -> Path | None:
+    """The system's bundle, where Python or the distributions keep it."""
+    candidates = (ssl.get_default_verify_paths().openssl_cafile, *SYSTEM_BUNDLES)
+    return next((path for name in candidates if (path := Path(name)).is_file()), None)
+
+
+def trust_store(bundle: Path) -> Path:
+    """Write the bundle's certificates as a PKCS#12 store that Java reads; cached by the bundle's content."""
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+    from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12Certificate, serialize_java_truststore
+
+    content = bundle.read_bytes()
+    store = cache_dir() / "java" / f"trust-{hashlib.sha256(content).hexdigest()[:16]}.p12"
+    if store.exists():
+        return store
+    certificates = [
+        PKCS12Certificate(certificate, f"ca-{number}".encode())
+        for number, certificate in enumerate(_certificates(content))
+    ]
+    encoded = serialize_java_truststore(certificates, BestAvailableEncryption(STORE_PASSWORD.encode()))
+    store.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=store.parent, delete=False) as draft:
+        draft.write(encoded)
+    Path(draft.name).replace(store)
+    return store
+
+
+def _certificates(pem: bytes) -> Iterator[Certificate]:
+    # One at a time: system bundles carry old roots that break today's rules (a serial number of zero, say), and one of
+    # them must not cost all the others.
+    from cryptography.x509 import load_pem_x509_certificate
+
+    for block in re.findall(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", pem, re.DOTALL):
+        with warnings.catch_warnings(), contextlib.suppress(ValueError):
+            warnings.simplefilter("ignore")
+            yield load_pem_x509_certificate(block)
