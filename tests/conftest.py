@@ -1,0 +1,66 @@
+"""Fixtures for every suite.
+
+stack            Kafka and Neo4j, started once per run when the first test asks for them
+topic_prefix     a name no other test uses; topics that begin with it are deleted afterwards
+neo4j_driver     a driver to the stack's Neo4j, for the whole run
+clean_database   the same driver, with the database emptied first (Community has one database, so tests take turns)
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.stack import StackUnderTest, running_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neo4j import Driver
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_nobody() -> Iterator[None]:
+    """Take the developer's own HEADWATER_* settings out of the tests' environment; cache and kind of stack stay."""
+    kept = ("HEADWATER_CACHE_DIR", "HEADWATER_TEST_STACK")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("HEADWATER_") and name not in kept]:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[StackUnderTest]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def topic_prefix(stack: StackUnderTest) -> Iterator[str]:
+    from confluent_kafka.admin import AdminClient
+
+    prefix = f"t{uuid.uuid4().hex[:10]}"
+    yield prefix
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(prefix)]:
+        for deleted in admin.delete_topics(made, operation_timeout=10).values():
+            deleted.result()
+
+
+@pytest.fixture(scope="session")
+def neo4j_driver(stack: StackUnderTest) -> Iterator[Driver]:
+    from neo4j import GraphDatabase
+
+    with GraphDatabase.driver(stack.neo4j_uri, auth=(stack.neo4j_user, stack.neo4j_password)) as driver:
+        yield driver
+
+
+@pytest.fixture
+def clean_database(neo4j_driver: Driver) -> Driver:
+    """Empty before, not after: what a failed test leaves can be looked at."""
+    with neo4j_driver.session(database="neo4j") as session:
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+    return neo4j_driver

@@ -1,0 +1,23 @@
+"""The fixtures themselves: what other suites stand on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+
+def test_kafka_takes_topics_and_neo4j_begins_empty(
+    stack: StackUnderTest, topic_prefix: str, clean_database: Driver
+) -> None:
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    for made in admin.create_topics([NewTopic(f"{topic_prefix}.x", num_partitions=3)]).values():
+        made.result()
+    assert len(admin.list_topics(timeout=10).topics[f"{topic_prefix}.x"].partitions) == 3
+    records, _, _ = clean_database.execute_query("MATCH (n) RETURN count(n) AS nodes")
+    assert records[0]["nodes"] == 0
