@@ -1,0 +1,95 @@
+"""docker-compose.yml: valid by the Compose specification's schema, pinned, closed to the network, without a password."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from headwater.settings import environment_name, setting_names
+
+ROOT = Path(__file__).parents[3]
+TEXT = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+ENV_EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
+
+PINNED = re.compile(r"^[\w./-]+:v?\d+\.\d+\.\d+(-[\w.]+)?$")
+REQUIRED = re.compile(r"\$\{(\w+):\?[^}]+\}")
+VARIABLE = re.compile(r"\$\{(\w+)")
+
+
+def test_it_is_valid_by_the_compose_specification() -> None:
+    vendored = files("check_jsonschema") / "builtin_schemas" / "vendor" / "compose-spec.json"
+    schema = json.loads(vendored.read_text(encoding="utf-8"))
+    jsonschema.validators.validator_for(schema)(schema).validate(COMPOSE)
+
+
+def test_the_services_are_the_documented_ones() -> None:
+    assert set(SERVICES) == {"kafka", "neo4j", "materializer", "prometheus", "grafana"}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_is_pinned_healthy_and_comes_back(service: str) -> None:
+    settings = SERVICES[service]
+    assert PINNED.match(settings["image"]), settings["image"]
+    assert settings["healthcheck"]["test"][0] == "CMD"
+    assert settings["restart"] == "unless-stopped"
+    assert settings["logging"]["options"]["max-size"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_port_is_bound_to_loopback(service: str) -> None:
+    assert [port for port in SERVICES[service].get("ports", []) if not port.startswith("127.0.0.1:")] == []
+
+
+def test_no_password_has_a_value_here() -> None:
+    secrets = {
+        f"{service}: {name}": str(value)
+        for service, settings in SERVICES.items()
+        for name, value in settings.get("environment", {}).items()
+        if re.search(r"PASSWORD|AUTH|SECRET|TOKEN", name)
+    }
+    assert len(secrets) == 3
+    assert {name: value for name, value in secrets.items() if not REQUIRED.search(value)} == {}
+    for variable in set(REQUIRED.findall(TEXT)):
+        assert re.search(rf"^{variable}=$", ENV_EXAMPLE, re.MULTILINE), f"{variable} has a value in .env.example"
+
+
+def test_env_example_names_every_variable_and_its_default() -> None:
+    documented = dict(re.findall(r"^#?(\w+)=(.*)$", ENV_EXAMPLE, re.MULTILINE))
+    assert set(documented) == set(VARIABLE.findall(TEXT))
+    for name, default in re.findall(r"\$\{(\w+):-([^}]*)\}", TEXT):
+        assert documented[name] == default
+
+
+def test_the_password_file_is_not_committed() -> None:
+    assert ".env" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
+def test_volumes_are_declared_and_mounted_files_exist() -> None:
+    mounts = [mount.split(":")[0] for settings in SERVICES.values() for mount in settings.get("volumes", [])]
+    named = {mount for mount in mounts if not mount.startswith(".")}
+    assert named == set(COMPOSE["volumes"])
+    assert [mount for mount in mounts if mount.startswith(".") and not (ROOT / mount).exists()] == []
+
+
+def test_the_materializer_is_given_settings_that_exist() -> None:
+    """It refuses to start on an unknown one."""
+    known = {environment_name(setting) for setting in setting_names()}
+    given = {name for name in SERVICES["materializer"]["environment"] if name.startswith("HEADWATER_")}
+    assert given
+    assert given - known == set()
+
+
+def test_what_a_service_waits_for_is_there_and_has_a_healthcheck() -> None:
+    for settings in SERVICES.values():
+        for awaited, how in settings.get("depends_on", {}).items():
+            assert how == {"condition": "service_healthy"}
+            assert "healthcheck" in SERVICES[awaited]
