@@ -1,0 +1,21 @@
+"""Dataset identity by OpenLineage's naming specification: a small class per platform, a function for each caller.
+
+    kafka_topic("b:9092,a:9092", "flights")        ⇒ kafka://a:9092,b:9092   flights
+    path("s3a://lake/flights/dt=2013-01-01")       ⇒ s3://lake               flights
+    path("/data/flights/part-00000.parquet")       ⇒ file                    /data/flights
+    jdbc("jdbc:postgresql://db/shop", "orders")    ⇒ postgres://db:5432      shop.public.orders
+    table("db.flights", location="s3://lake/f")    ⇒ s3://lake               f   (and a TABLE symlink)
+
+A name never carries a run, a date or a snapshot, so that every run of a job names the same dataset; which part of it a
+run read or wrote is a position. No credentials get into a name.
+
+https://openlineage.io/docs/spec/naming
+"""
+
+from headwater_schemas.naming.jdbc import jdbc
+from headwater_schemas.naming.kafka import kafka_topic
+from headwater_schemas.naming.memory import in_memory
+from headwater_schemas.naming.paths import path
+from headwater_schemas.naming.tables import NamedTable, table
+
+__all__ = ["NamedTable", "in_memory", "jdbc", "kafka_topic", "path", "table"]

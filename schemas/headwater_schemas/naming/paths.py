@@ -1,0 +1,154 @@
+"""Files and objects: the directory that is the dataset, whatever part of it a job names.
+
+| platform        | namespace                           | name                           |
+|-----------------|-------------------------------------|--------------------------------|
+| local files     | `file`, or `file://{host}`          | path, with its leading slash   |
+| s3, s3a, s3n    | `s3://{bucket}`                     | key, without a leading slash   |
+| gs              | `gs://{bucket}`                     | key, without a leading slash   |
+| wasb, wasbs     | `wasbs://{container}@{host}`        | key, without a leading slash   |
+| abfs, abfss     | `abfss://{container}@{host}`        | path, with its leading slash   |
+| hdfs, dbfs, any | `{scheme}://{authority}`            | path, with its leading slash   |
+
+What is cut off the end, again and again until nothing is left to cut (partitions by date or run also in mid-path):
+
+    …/dt=2013-01-01/hour=05      Hive partitions
+    …/2013/01/01, …/2013-01-01, …/20130101   dates as folders
+    …/part-00000-7f.snappy.parquet           files that Spark, Hive or MapReduce wrote
+    …/_delta_log/…, …/_spark_metadata/…, …/_temporary/…   what a table keeps beside its data
+    …/*.csv, …/{a,b}/x           from the first folder with a glob on
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headwater_schemas.events.common import DatasetRef
+
+_URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
+_GLOB = re.compile(r"[*?{}\[\]]")
+_HIDDEN = frozenset({"_delta_log", "_spark_metadata", "_temporary", "_committed", "_started", "_SUCCESS"})
+_PARTITION = re.compile(r"([^=]+)=(.*)")
+_TIME_KEYS = frozenset(
+    {"date", "day", "ds", "dt", "hour", "hr", "minute", "month", "run", "run_id", "snapshot", "ts", "week", "year"}
+)
+_DAY = r"(?:0[1-9]|[12]\d|3[01])"
+_CLOCK = r"[T_-]?\d\d(?::?\d\d){0,2}Z?"
+# A year alone is no date: `census/2020` may well be the dataset's name.
+_DATE = re.compile(rf"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])(?:-?{_DAY}(?:{_CLOCK})?)?")
+_DATE_FOLDERS = re.compile(r"/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/(?:0?[1-9]|[12]\d|3[01])(?:/(?:[01]?\d|2[0-3]))?)?$")
+_PART_FILE = re.compile(r"part-(?:[mr]-)?\d+.*|\d{6}_\d+(?:_copy_\d+)?(?:\..*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """Files of the machine, or of `host` where the URI names one."""
+
+    schemes: ClassVar[tuple[str, ...]] = ("file",)
+    authority: str
+    path: str
+
+    @property
+    def ref(self) -> DatasetRef:
+        """E.g. `file`, `/data/flights`."""
+        host = self.authority.lower()
+        return DatasetRef("file" if host in {"", "localhost"} else f"file://{host}", self.path or "/")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """Objects in a bucket or container; keys have no leading slash."""
+
+    aliases: ClassVar[dict[str, str]] = {
+        "s3": "s3",
+        "s3a": "s3",
+        "s3n": "s3",
+        "gs": "gs",
+        "wasb": "wasbs",
+        "wasbs": "wasbs",
+    }
+    scheme: str
+    authority: str
+    path: str
+
+    @property
+    def ref(self) -> DatasetRef:
+        """E.g. `s3://lake`, `flights`."""
+        bucket = self.authority if self.aliases[self.scheme] == "wasbs" else _without_user(self.authority)
+        return DatasetRef(f"{self.aliases[self.scheme]}://{bucket}", self.path.lstrip("/") or "/")
+
+
+@dataclass(frozen=True, slots=True)
+class DistributedFiles:
+    """Any other file system, e.g. HDFS, ADLS and DBFS."""
+
+    aliases: ClassVar[dict[str, str]] = {"abfs": "abfss"}
+    scheme: str
+    authority: str
+    path: str
+
+    @property
+    def ref(self) -> DatasetRef:
+        """E.g. `hdfs://namenode:8020`, `/data/flights`."""
+        scheme = self.aliases.get(self.scheme, self.scheme)
+        # In abfss://container@account the part before the @ is no user.
+        authority = self.authority if scheme == "abfss" else _without_user(self.authority).lower()
+        return DatasetRef(f"{scheme}://{authority}" if authority else scheme, self.path or "/")
+
+
+def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
+    """The dataset that a path is, or is a part of. Never raises: an odd path gets an odd name.
+
+    Args:
+        uri: as Hadoop's `Path` prints it, not percent-encoded; a file, a directory, a partition or a glob.
+        default_scheme: of a path without one (the scheme of Spark's `fs.defaultFS`).
+    """
+    scheme, authority, raw = _split(uri.strip(), default_scheme)
+    if scheme in {"abfs", "abfss", "wasb", "wasbs", "http", "https"}:
+        raw = raw.partition("?")[0]  # a shared access signature
+    dataset = _dataset_path(raw)
+    if scheme in LocalFiles.schemes:
+        return LocalFiles(authority, dataset).ref
+    if scheme in ObjectStore.aliases:
+        return ObjectStore(scheme, authority, dataset).ref
+    return DistributedFiles(scheme, authority, dataset).ref
+
+
+def _split(uri: str, default_scheme: str) -> tuple[str, str, str]:
+    # One letter before the colon is a Windows drive, which the pattern's two letters leave to the other branch.
+    if found := _URI.fullmatch(uri):
+        return found["scheme"].lower(), found["authority"] or "", found["path"]
+    raw = uri.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", uri) else uri
+    return default_scheme, "", f"/{raw}" if raw[1:2] == ":" else raw
+
+
+def _dataset_path(raw: str) -> str:
+    rooted = raw.startswith("/")
+    segments = [segment for segment in raw.split("/") if segment not in {"", "."}]
+    for index, segment in enumerate(segments):
+        if segment in _HIDDEN or _GLOB.search(segment):
+            segments = segments[:index]
+            break
+    while segments:
+        joined = "/" + "/".join(segments)
+        last = segments[-1]
+        if _PARTITION.fullmatch(last) or _PART_FILE.fullmatch(last) or _DATE.fullmatch(last):
+            segments.pop()
+        elif found := _DATE_FOLDERS.search(joined):
+            segments = [segment for segment in joined[: found.start()].split("/") if segment]
+        else:
+            break
+    kept = [segment for segment in segments if not _is_time_partition(segment)]
+    return ("/" if rooted else "") + "/".join(kept)
+
+
+def _is_time_partition(segment: str) -> bool:
+    """Whether a folder in mid-path is of one date or run. `env=prod/flights` is not: it may be another dataset."""
+    found = _PARTITION.fullmatch(segment)
+    return found is not None and (found[1].lower() in _TIME_KEYS or _DATE.fullmatch(found[2]) is not None)
+
+
+def _without_user(authority: str) -> str:
+    # s3a://KEY:SECRET@bucket
+    return authority.rpartition("@")[2]

@@ -1,0 +1,110 @@
+"""Tables of a catalog: Spark's own, Hive, Glue, Iceberg, Delta, Unity.
+
+Where a table's location is known, that is the dataset, as OpenLineage's Spark integration has it: a job that reads the
+files and one that reads the table then meet in one node. The catalog's name for it becomes a TABLE symlink. Without a
+location (a view, a REST catalog that hides it) the catalog's name is the dataset.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from headwater_schemas.events.common import DatasetRef
+from headwater_schemas.events.dataset import Symlink
+from headwater_schemas.naming.paths import path
+
+SYMLINK_TABLE = "TABLE"
+
+
+class Catalog(Protocol):
+    """How a catalog names its tables."""
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """The catalog's name for a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiveCatalog:
+    """A Hive metastore, by its thrift URI: `hive://{host}:{port}`, `{database}.{table}`."""
+
+    uri: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `hive://metastore:9083`, `flights.routes`."""
+        # hive.metastore.uris may list several of one service: the same name whatever their order.
+        first = min(part.strip() for part in self.uri.split(","))
+        return DatasetRef(f"hive://{first.rpartition('://')[2].rpartition('@')[2].lower()}", f"{database}.{table}")
+
+
+@dataclass(frozen=True, slots=True)
+class GlueCatalog:
+    """AWS Glue: `arn:aws:glue:{region}:{account}`, `table/{database}/{table}`."""
+
+    region: str
+    account: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `arn:aws:glue:eu-west-1:123456789012`, `table/flights/routes`."""
+        return DatasetRef(f"arn:aws:glue:{self.region}:{self.account}", f"table/{database}/{table}")
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseCatalog:
+    """A catalog that is a warehouse directory: Spark's built-in one, Iceberg's and Delta's Hadoop catalogs."""
+
+    warehouse: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `s3://lake/warehouse`, `flights.routes`; `file:/tmp/warehouse` for a local one."""
+        root = path(self.warehouse)
+        directory = root.name if root.name.startswith("/") else f"/{root.name}"
+        joint = ":" if root.namespace == "file" else ""
+        return DatasetRef(f"{root.namespace}{joint}{directory}".rstrip("/"), f"{database}.{table}")
+
+
+@dataclass(frozen=True, slots=True)
+class RestCatalog:
+    """An Iceberg REST, Nessie or Unity catalog, by its URI: `{uri}`, `{database}.{table}`."""
+
+    uri: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `https://catalog:8181/api`, `flights.routes`."""
+        scheme, _, rest = self.uri.partition("://")
+        authority, slash, tail = rest.partition("/")
+        host = authority.rpartition("@")[2].lower()
+        tail = re.split(r"[?#]", tail)[0]
+        return DatasetRef(f"{scheme.lower()}://{host}{slash}{tail}".rstrip("/"), f"{database}.{table}")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A table's identity, and its other names."""
+
+    ref: DatasetRef
+    symlinks: tuple[Symlink, ...] = ()
+
+
+def table(
+    name: str, *, location: str | None = None, catalog: Catalog | None = None, database: str = "default"
+) -> NamedTable:
+    """A catalog table's identity.
+
+    Args:
+        name: `table`, `database.table` or `catalog.database.table`, as Spark's identifier without quotes. Iceberg's
+            nested namespaces keep their dots.
+        location: where its data lies, a path or URI; None where there is none or it isn't known.
+        catalog: what it is registered in; None where that isn't known.
+        database: of a name without one.
+    """
+    # Spark names its built-in catalog or leaves it out, as it likes.
+    parent, _, leaf = name.removeprefix("spark_catalog.").rpartition(".")
+    named = catalog.ref(parent or database, leaf) if catalog else None
+    if location is None:
+        return NamedTable(named or DatasetRef("spark", f"{parent or database}.{leaf}"))
+    ref = path(location)
+    if named is None:
+        return NamedTable(ref)
+    return NamedTable(ref, (Symlink(named.namespace, named.name, SYMLINK_TABLE),))
