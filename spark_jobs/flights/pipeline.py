@@ -1,0 +1,176 @@
+"""What the flights scripts share: their flags, the Spark session, the topics, and how a streaming query is run.
+
+    load ─▶ flights.departed ─▶ enrich ─▶ flights.enriched ─┬▶ delays ─▶ delays/ ─▶ daily_report ─▶ report/
+                                                            └▶ routes ─▶ routes/ and flights.routes
+
+Everything a script writes, but for the topics, lies under `--home`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+DEPARTED = "flights.departed"
+ENRICHED = "flights.enriched"
+ROUTES = "flights.routes"
+
+FLIGHT = (
+    "event_time TIMESTAMP, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, distance INT, "
+    "dep_delay INT, arr_delay INT, air_time INT"
+)
+"""The JSON value of `flights.departed`. `event_time` is the scheduled departure in UTC; the delays, in minutes, are null
+for a flight that never left."""
+
+ENRICHED_FLIGHT = f"{FLIGHT}, airline STRING, manufacturer STRING, model STRING, seats INT, built INT"
+"""The JSON value of `flights.enriched`: the flight, with its airline's name and its plane where they are known."""
+
+STOP_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags that every script takes.
+
+    Attributes:
+        home: Folder of everything the pipeline reads and writes as files.
+        kafka: Bootstrap servers of the pipeline's topics.
+        lineage: Whether Headwater watches the job.
+        rest: The script's own flags.
+    """
+
+    home: Path
+    kafka: str
+    lineage: bool
+    rest: argparse.Namespace
+
+    @property
+    def data(self) -> Path:
+        """Where the CSV files lie."""
+        return self.home / "data"
+
+    def output(self, name: str) -> str:
+        """URI of a folder that a script writes."""
+        return (self.home / name).as_uri()
+
+    def checkpoint(self, query: str) -> str:
+        """URI of a streaming query's checkpoint."""
+        return (self.home / "checkpoints" / query).as_uri()
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the common flags; a script adds its own and hands it to `parse`."""
+    flags = argparse.ArgumentParser(
+        description=(description or "").split("\n", 1)[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    kafka = os.environ.get("FLIGHTS_KAFKA") or os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS") or "localhost:9092"
+    flags.add_argument("--kafka", default=kafka, help="bootstrap servers (environment: FLIGHTS_KAFKA)")
+    home = os.environ.get("FLIGHTS_HOME") or "flights-home"
+    flags.add_argument("--home", type=Path, default=home, help="folder of data and outputs (environment: FLIGHTS_HOME)")
+    flags.add_argument("--no-lineage", action="store_true", help="run without Headwater's capture")
+    return flags
+
+
+def stream_parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the flags of a streaming query added."""
+    flags = parser(description)
+    flags.add_argument("--max-offsets", type=positive, default=2_000, help="at most so many records in a micro-batch")
+    flags.add_argument(
+        "--follow-until",
+        type=Path,
+        metavar="FILE",
+        help="keep following the topic until FILE exists, then process what is left and stop; "
+        "without it the query processes what the topic holds now and stops",
+    )
+    flags.add_argument("--trigger-seconds", type=float, default=0.5, help="with --follow-until: pause between triggers")
+    return flags
+
+
+def positive(text: str) -> int:
+    """An argparse type: a whole number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def parse(flags: argparse.ArgumentParser, arguments: list[str] | None = None) -> Options:
+    """The command line (default: the process's) as `Options`; a usage error exits with status 2."""
+    parsed = flags.parse_args(arguments)
+    return Options(parsed.home.absolute(), parsed.kafka, not parsed.no_lineage, parsed)
+
+
+def session(app: str) -> SparkSession:
+    """The Spark session; what `spark-submit --conf` sets wins over the settings here."""
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf()
+    # The window's state and its aggregate are small: 200 shuffle partitions would be 200 idle tasks a micro-batch.
+    conf.setIfMissing("spark.sql.shuffle.partitions", "2")
+    # Times are UTC whatever the machine's zone, so that every run writes the same files.
+    conf.setIfMissing("spark.sql.session.timeZone", "UTC")
+    conf.setIfMissing("spark.ui.enabled", "false")
+    spark = SparkSession.builder.config(conf=conf).appName(app).getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    return spark
+
+
+def captured(spark: SparkSession, options: Options, job: str) -> AbstractContextManager[Any]:
+    """Headwater's capture around a job: inside the `with`, what `spark` reads and writes becomes lineage of `job`."""
+    if not options.lineage:
+        return nullcontext()
+    from headwater_producers.spark import attach
+
+    return attach(spark, job_name=f"flights.{job}")
+
+
+def read_topic(spark: SparkSession, options: Options, topic: str, schema: str) -> DataFrame:
+    """A stream of a topic's JSON values as columns of `schema`."""
+    from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
+
+    records = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", options.kafka)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", options.rest.max_offsets)
+        .load()
+    )
+    return records.select(F.from_json(F.col("value").cast("string"), schema).alias("record")).select("record.*")
+
+
+def run_stream(query: DataStreamWriter, options: Options) -> None:
+    """Start `query` and return when it has processed everything that `--follow-until` asks for.
+
+    Raises:
+        StreamingQueryException: The query failed.
+    """
+    until: Path | None = options.rest.follow_until
+    if until is None:
+        query.trigger(availableNow=True).start().awaitTermination()
+    else:
+        follow(query.trigger(processingTime=f"{options.rest.trigger_seconds} seconds").start(), until.exists)
+
+
+def follow(query: StreamingQuery, finished: Callable[[], bool]) -> None:
+    """Let `query` run until `finished()`, then until it has nothing left to process, and stop it between micro-batches.
+
+    What was put on its topics before `finished()` became true is processed, micro-batches without data that only move
+    the watermark included.
+    """
+    while not finished():
+        if query.awaitTermination(STOP_POLL_SECONDS):
+            return
+    query.processAllAvailable()
+    query.stop()
