@@ -95,7 +95,7 @@ def _missing_extra(name: str, command: Command, error: ModuleNotFoundError) -> C
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (`headwater.errors.ExitCode`)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    console.reset(json_mode="--json" in arguments)
+    console.reset()
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
         build(arguments)(arguments, prog_name="headwater")

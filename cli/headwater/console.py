@@ -1,11 +1,12 @@
 """The one place where a command speaks: JSON or tables on stdout, messages and progress on stderr.
 
-A command declares `json_output: JsonOption = False` and ends with `console.result(document, table)`. With `--json` the
-document is printed, once, and nothing else reaches stdout; without it, the table is.
+A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
+table)`. With `--json` the document is printed, once, and nothing else reaches stdout; without it, the table is.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from rich.console import RenderableType
 
     from headwater.errors import HeadwaterError
@@ -39,9 +42,9 @@ class Console:
         """Stderr, for messages and progress."""
         return RichConsole(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
 
-    def reset(self, *, json_mode: bool) -> None:
-        """Start a command. `--json` is looked for on the raw command line, so that a usage error knows of it too."""
-        self.json_mode = json_mode
+    def reset(self) -> None:
+        """Begin a command; its `--json`, if given, sets `json_mode` when the options are read."""
+        self.json_mode = False
         self._result_printed = False
 
     def result(self, document: Any, view: RenderableType | None = None) -> None:
@@ -77,6 +80,11 @@ class Console:
             kind = error.exit_code.name.lower()
             self.result({"error": {"kind": kind, "message": error.message, "fix": error.fix or None}})
 
+    def status(self, text: str) -> AbstractContextManager[object]:
+        """A spinner on stderr while the block runs; silent where stderr is no terminal, and with `--json`."""
+        err = self.err
+        return contextlib.nullcontext() if self.json_mode or not err.is_terminal else err.status(text)
+
     def progress(self) -> Progress:
         """A progress display on stderr; silent where stderr is no terminal, and with `--json`."""
         err = self.err
@@ -94,4 +102,13 @@ class Console:
 
 console = Console()
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+
+def _use_json(value: bool) -> bool:  # noqa: FBT001  Typer calls it with the option's value alone
+    console.json_mode = value
+    return value
+
+
+JsonOption = Annotated[
+    bool,
+    typer.Option("--json", callback=_use_json, help="Print one JSON document on stdout and nothing else there."),
+]

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
-from headwater.console import JsonOption
+from typing import Annotated
+
+import typer
+
+from headwater.console import JsonOption, console
+from headwater.stack import lifecycle, paths
 
 
-def command(json_output: JsonOption = False) -> None:
-    """."""
+def command(
+    purge: Annotated[bool, typer.Option("--purge", help="Delete the data too: topics, graph and password.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, unless you say otherwise."""
+    data_dir = paths.data_dir()
+    with console.status("Stopping Kafka and Neo4j"):
+        was_running = lifecycle.bring_down(data_dir)
+    if purge:
+        lifecycle.purge(data_dir)
+    text = "Down." if was_running else "Nothing was running."
+    console.result(
+        {"was_running": was_running, "purged": purge, "data_dir": str(data_dir)},
+        f"{text} {'Data deleted.' if purge else ''}".rstrip(),
+    )

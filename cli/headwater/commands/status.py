@@ -2,8 +2,51 @@
 
 from __future__ import annotations
 
-from headwater.console import JsonOption
+import typer
+from rich.table import Table
+
+from headwater.console import JsonOption, console
+from headwater.errors import ExitCode
+from headwater.stack import describe, health, paths, state
 
 
 def command(json_output: JsonOption = False) -> None:
-    """."""
+    """Show where the embedded stack runs and whether its servers answer.
+
+    Exit status 0: all of it does. 3: it is not up. 4: a server does not answer.
+    """
+    data_dir = paths.data_dir()
+    record = state.read(data_dir)
+    if record is None:
+        console.result({"running": False, "data_dir": str(data_dir)}, "Not up. `headwater up` starts it.")
+        raise typer.Exit(ExitCode.NOT_FOUND)
+    info = record.info
+    answers = {"Kafka": health.kafka_answers(info), "Neo4j": health.neo4j_answers(info)}
+    document = describe.document(info)
+    document |= {
+        "running": True,
+        "healthy": {name.lower(): healthy for name, healthy in answers.items()},
+        "supervisor": {"pid": record.supervisor.pid, "started": record.supervisor.started},
+        "logs": {
+            "kafka": str(info.kafka.log),
+            "neo4j": str(info.neo4j.log),
+            "supervisor": str(data_dir / "supervisor.log"),
+        },
+        "cache_dir": str(paths.cache_dir()),
+    }
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "address", "answers", "version", "pid", "log"):
+        table.add_column(heading, overflow="fold")
+    for name, address, member in (
+        ("Kafka", info.bootstrap_servers, info.kafka),
+        ("Neo4j", info.neo4j_uri, info.neo4j),
+    ):
+        healthy = "[green]yes[/green]" if answers[name] else "[red]no[/red]"
+        table.add_row(name, address, healthy, member.version, str(member.pid), str(member.log))
+    console.result(document, table)
+    console.message(
+        f"Browser {info.browser_url}, user {info.neo4j_user}, password in {info.password_file}\n"
+        f"Java {info.java}, data {info.data_dir}, supervisor pid {record.supervisor.pid}"
+    )
+    if not all(answers.values()):
+        raise typer.Exit(ExitCode.UNREACHABLE)

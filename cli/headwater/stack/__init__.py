@@ -1,11 +1,13 @@
 """The embedded stack: a real Kafka and a real Neo4j as child processes, from a verified cache of jars.
 
-`EmbeddedStack` for one that ends with this process; `java_runtime` and `ensure_jars("spark")` for whoever starts Spark.
+- `EmbeddedStack` is one that ends with this process, `find_running_stack` gives the one that `headwater up` left;
+- `java_runtime` and `ensure_jars("spark")` are for whoever starts Spark.
 """
 
 from headwater.stack.embedded import EmbeddedStack, Memory
 from headwater.stack.info import StackInfo
 from headwater.stack.jars import ensure_jars
 from headwater.stack.java import JavaRuntime, java_runtime
+from headwater.stack.state import find_running_stack
 
-__all__ = ["EmbeddedStack", "JavaRuntime", "Memory", "StackInfo", "ensure_jars", "java_runtime"]
+__all__ = ["EmbeddedStack", "JavaRuntime", "Memory", "StackInfo", "ensure_jars", "find_running_stack", "java_runtime"]

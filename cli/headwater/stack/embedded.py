@@ -17,6 +17,7 @@ from headwater.stack.kafka import KafkaBroker
 from headwater.stack.lock import LockName, read_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from headwater.stack.ports import Ports
@@ -46,6 +47,9 @@ class EmbeddedStack:
         data_dir: Where the data is and stays. By default a temporary folder, which goes with the stack.
         wanted: Ports to take if they are free. By default random ones.
         memory: Limits for the JVMs.
+
+    Attributes:
+        ports: Where it listens, once started.
     """
 
     def __init__(
@@ -58,9 +62,13 @@ class EmbeddedStack:
         self._kafka: KafkaBroker | None = None
         self._neo4j: neo4j.Neo4jServer | None = None
         self._info: StackInfo | None = None
+        self.ports = wanted
 
-    def start(self) -> StackInfo:
+    def start(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
         """Fetch what is missing, start both servers and wait until both answer.
+
+        Args:
+            cancelled: Asked ten times a second while waiting; True gives up.
 
         Raises:
             HeadwaterError: A server did not come up; the message has the end of its log. Nothing is left running.
@@ -69,7 +77,7 @@ class EmbeddedStack:
         folder = self._data_dir or Path(tempfile.mkdtemp(prefix="headwater-stack-"))
         self._data_dir = folder
         folder.mkdir(parents=True, exist_ok=True)
-        chosen = ports.choose(self._wanted)
+        self.ports = chosen = ports.choose(self._wanted)
         memory, delete = self._memory, self._temporary
         self._kafka = KafkaBroker(folder / "kafka", chosen, jars["kafka"], heap_mb=memory.kafka_heap_mb, delete=delete)
         self._neo4j = neo4j.Neo4jServer(
@@ -85,8 +93,8 @@ class EmbeddedStack:
             # Neo4j first: it takes twice as long.
             self._neo4j.start()
             self._kafka.start()
-            self._kafka.wait()
-            self._neo4j.wait()
+            self._kafka.wait(cancelled)
+            self._neo4j.wait(cancelled)
         except BaseException:
             self.stop()
             raise

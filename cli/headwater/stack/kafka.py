@@ -14,7 +14,7 @@ from headwater.stack.ports import LOOPBACK
 from headwater.stack.process import GuardedProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from headwater.stack.ports import Ports
@@ -101,9 +101,11 @@ class KafkaBroker:
             delete=self._folder if self._delete else None,
         )
 
-    def wait(self) -> None:
+    def wait(self, cancelled: Callable[[], bool]) -> None:
         """Wait until the broker answers a client."""
-        self.process.wait_until(lambda: answers(self.bootstrap_servers), timeout_seconds=START_SECONDS)
+        self.process.wait_until(
+            lambda: answers(self.bootstrap_servers), timeout_seconds=START_SECONDS, cancelled=cancelled
+        )
 
     def _java(self) -> list[str]:
         return [

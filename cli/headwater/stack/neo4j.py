@@ -16,7 +16,7 @@ from headwater.stack.ports import LOOPBACK
 from headwater.stack.process import GuardedProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from headwater.stack.ports import Ports
@@ -105,13 +105,15 @@ class Neo4jServer:
             "Neo4j", self._command(), log=self._folder / "neo4j.log", delete=self._folder if self._delete else None
         )
 
-    def wait(self) -> None:
+    def wait(self, cancelled: Callable[[], bool]) -> None:
         """Wait until the server answers a query under our password.
 
         Raises:
             ConfigurationError: It answers, but refuses the password.
         """
-        self.process.wait_until(lambda: answers(self._ports.http, self._password), timeout_seconds=START_SECONDS)
+        self.process.wait_until(
+            lambda: answers(self._ports.http, self._password), timeout_seconds=START_SECONDS, cancelled=cancelled
+        )
 
     def _command(self) -> list[str]:
         return [

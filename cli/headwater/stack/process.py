@@ -63,7 +63,7 @@ class GuardedProcess:
         """Whether the program has ended."""
         return self._guard.poll() is not None
 
-    def wait_until(self, ready: Callable[[], bool], *, timeout_seconds: float) -> None:
+    def wait_until(self, ready: Callable[[], bool], *, timeout_seconds: float, cancelled: Callable[[], bool]) -> None:
         """Wait until `ready()`.
 
         Raises:
@@ -71,6 +71,8 @@ class GuardedProcess:
         """
         deadline = time.monotonic() + timeout_seconds
         while not ready():
+            if cancelled():
+                raise HeadwaterError(f"{self.name} was stopped while starting.")
             if self.ended():
                 raise HeadwaterError(f"{self.name} ended while starting.\n{self.log_tail()}", fix=f"See {self.log}.")
             if time.monotonic() > deadline:

@@ -1,0 +1,116 @@
+"""Bring the supervised stack up and down. What `headwater up` and `headwater down` do, without the talking."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from headwater.errors import ExitCode, HeadwaterError
+from headwater.stack import state
+from headwater.stack.jars import ensure_jars
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.stack.info import StackInfo
+
+# The supervisor gives each JVM 30 s (`process.GRACE_SECONDS`), both at once.
+STOP_SECONDS = 45.0
+
+# All that a stack ever writes into its folder. The folder may be one the user named, with other things in it.
+_OURS = ("kafka", "neo4j", "neo4j.password", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
+
+
+class StartError(HeadwaterError):
+    """The supervisor could not start the stack; carries its message and exit code."""
+
+    def __init__(self, message: str, *, fix: str, exit_code: ExitCode) -> None:
+        super().__init__(message, fix=fix)
+        self.exit_code = exit_code
+
+
+def bring_up(data_dir: Path) -> StackInfo:
+    """Leave a supervised stack running on this folder; the one that already runs there, if there is one.
+
+    Interrupted while it waits, it ends what it had begun.
+
+    Raises:
+        HeadwaterError: It could not be started; nothing is left running.
+    """
+    if running := state.find_running_stack(data_dir):
+        return running
+    # Here and not in the supervisor: this process has the terminal that a progress bar needs.
+    for name in ("kafka", "neo4j"):
+        ensure_jars(name)
+    data_dir.mkdir(parents=True, exist_ok=True)
+    log = data_dir / "supervisor.log"
+    with log.open("wb") as output:
+        supervisor = subprocess.Popen(
+            [sys.executable, "-m", "headwater.stack.supervisor", str(data_dir)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            start_new_session=True,
+        )
+    assert supervisor.stdout is not None  # noqa: S101  Popen was told to make one
+    with supervisor.stdout as reports:
+        try:
+            report = json.loads(reports.readline() or b"{}")
+        except BaseException:
+            supervisor.terminate()
+            supervisor.wait()
+            raise
+    info = state.find_running_stack(data_dir)
+    if report.get("ready") and info:
+        # It outlives us on purpose; without this, Popen would warn that it does.
+        supervisor.returncode = 0
+        return info
+    supervisor.wait()
+    raise StartError(
+        report.get("error") or f"The supervisor ended while starting.\n{log.read_text(encoding='utf-8')[-2000:]}",
+        fix=report.get("fix") or f"See {log}.",
+        exit_code=ExitCode(report.get("exit_code", ExitCode.UNEXPECTED)),
+    )
+
+
+def bring_down(data_dir: Path) -> bool:
+    """End the stack of this folder and wait until it has ended; whether one was running."""
+    record = state.read(data_dir)
+    if record is None:
+        state.clear(data_dir)
+        return False
+    members = [state.ProcessId.of(member.pid) for member in (record.info.kafka, record.info.neo4j) if _runs(member.pid)]
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(record.supervisor.pid, signal.SIGTERM)
+    if not record.supervisor.wait_gone(STOP_SECONDS):
+        with contextlib.suppress(ProcessLookupError):
+            # Its guards then end the JVMs.
+            os.kill(record.supervisor.pid, signal.SIGKILL)
+    for member in members:
+        member.wait_gone(STOP_SECONDS)
+    state.clear(data_dir)
+    return True
+
+
+def purge(data_dir: Path) -> None:
+    """Delete the data of a stack that is down, and the folder if nothing else is in it."""
+    for name in _OURS:
+        path = data_dir / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        data_dir.rmdir()
+
+
+def _runs(pid: int) -> bool:
+    import psutil
+
+    return psutil.pid_exists(pid)

@@ -1,0 +1,119 @@
+"""The record of a stack that `headwater up` left running, and whether it still does.
+
+`<data>/stack.json` is written when both servers answer and removed when they have ended. A supervisor that was killed
+leaves it behind; so a record counts only while the process it names runs *and* began when the record says, for process
+ids are used again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import psutil
+from pydantic import TypeAdapter, ValidationError
+
+from headwater.stack import paths
+from headwater.stack.info import StackInfo
+from headwater.stack.ports import STANDARD, Ports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# psutil derives a start from the boot time, which moves a little whenever the clock is corrected.
+_START_TOLERANCE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessId:
+    """A process for as long as it lives; its number alone may be another's tomorrow.
+
+    Attributes:
+        started: Seconds since the epoch.
+    """
+
+    pid: int
+    started: float
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessId:
+        """The process that has this number now.
+
+        Raises:
+            psutil.NoSuchProcess: There is none.
+        """
+        return cls(pid, psutil.Process(pid).create_time())
+
+    def alive(self) -> bool:
+        """Whether this very process runs still."""
+        try:
+            process = psutil.Process(self.pid)
+            same = abs(process.create_time() - self.started) < _START_TOLERANCE_SECONDS
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def wait_gone(self, timeout_seconds: float) -> bool:
+        """Wait until it has ended; whether it has in time."""
+        deadline = time.monotonic() + timeout_seconds
+        while self.alive():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A stack left running by `headwater up`."""
+
+    supervisor: ProcessId
+    info: StackInfo
+
+
+_RECORD = TypeAdapter(Record)
+_PORTS = TypeAdapter(Ports)
+
+
+def find_running_stack(data_dir: Path | None = None) -> StackInfo | None:
+    """The stack that `headwater up` left running, if it still runs; of the default data folder if none is named."""
+    record = read(data_dir or paths.data_dir())
+    return record.info if record else None
+
+
+def read(data_dir: Path) -> Record | None:
+    """The record of a stack that still runs."""
+    try:
+        record = _RECORD.validate_json((data_dir / "stack.json").read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return record if record.supervisor.alive() else None
+
+
+def write(data_dir: Path, record: Record, ports: Ports) -> None:
+    """Put the record in place, and remember the ports for the next `up`."""
+    _replace(data_dir / "ports.json", _PORTS.dump_json(ports, indent=2))
+    _replace(data_dir / "stack.json", _RECORD.dump_json(record, indent=2))
+
+
+def clear(data_dir: Path) -> None:
+    """Remove the record; the remembered ports stay."""
+    with contextlib.suppress(FileNotFoundError):
+        (data_dir / "stack.json").unlink()
+
+
+def remembered_ports(data_dir: Path) -> Ports:
+    """Those of the last `up`, else the standard ones."""
+    try:
+        return _PORTS.validate_json((data_dir / "ports.json").read_bytes())
+    except (OSError, ValidationError):
+        return STANDARD
+
+
+def _replace(path: Path, content: bytes) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_bytes(content)
+    draft.replace(path)

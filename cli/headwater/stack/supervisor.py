@@ -1,0 +1,89 @@
+"""The process that `headwater up` leaves behind: it owns both JVMs until SIGTERM.
+
+    python -m headwater.stack.supervisor DATA_DIR
+
+On standard output it says one JSON line, when both servers answer (`{"ready": true}`) or could not be started
+(`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
+again: that is logged, and `headwater status` shows it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
+from headwater.stack import state
+from headwater.stack.embedded import EmbeddedStack
+
+_CHECK_SECONDS = 1.0
+
+
+def supervise(data_dir: Path) -> None:
+    """Start the stack of this folder, and keep it until SIGTERM or until both servers have ended.
+
+    Raises:
+        HeadwaterError: It could not be started, or another supervisor has the folder.
+    """
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "supervisor.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(f"Another headwater has {data_dir} in use.", fix="headwater down") from None
+        stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir))
+        try:
+            info = stack.start(cancelled=stop.is_set)
+            state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
+            _report({"ready": True})
+            _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
+            _watch(stack, stop)
+        finally:
+            stack.stop()
+            state.clear(data_dir)
+            _log("down")
+
+
+def _watch(stack: EmbeddedStack, stop: threading.Event) -> None:
+    known: set[str] = set()
+    while not stop.wait(_CHECK_SECONDS):
+        for name in set(stack.ended()) - known:
+            known.add(name)
+            _log(f"{name} has ended by itself")
+        if len(known) == 2:
+            return
+
+
+def _report(line: dict[str, object]) -> None:
+    # `up` reads this one line; afterwards nobody holds the other end of the pipe.
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def _log(text: str) -> None:
+    sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}\n")
+    sys.stderr.flush()
+
+
+def main(arguments: list[str]) -> int:
+    """Supervise the stack of the folder named by the one argument."""
+    try:
+        supervise(Path(arguments[0]))
+    except HeadwaterError as error:
+        _log(error.message)
+        _report({"error": error.message, "fix": error.fix, "exit_code": int(error.exit_code)})
+        return error.exit_code
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
