@@ -22,10 +22,10 @@ def main() -> None:
     """Run the job."""
     options = pipeline.parse(pipeline.parser(__doc__))
     spark = pipeline.session("flights-daily-report")
-    with pipeline.captured(spark, options, "daily_report"):
+    with pipeline.captured(spark, options):
         delays = spark.read.parquet(options.output("delays"))
         rows = report(delays, data.read(spark, options.data, "weather"))
-        rows.coalesce(1).write.mode("overwrite").parquet(options.output("report"))
+        rows.coalesce(1).write.mode("overwrite").parquet(options.output("daily_report"))
     spark.stop()
 
 

@@ -21,7 +21,7 @@ def main() -> None:
     """Run the query."""
     options = pipeline.parse(pipeline.stream_parser(__doc__))
     spark = pipeline.session("flights-delays")
-    with pipeline.captured(spark, options, "delays"):
+    with pipeline.captured(spark, options):
         flights = pipeline.read_topic(spark, options, pipeline.ENRICHED, pipeline.ENRICHED_FLIGHT)
         query = (
             statistics(flights)

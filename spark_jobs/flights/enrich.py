@@ -16,7 +16,7 @@ def main() -> None:
     """Run the query."""
     options = pipeline.parse(pipeline.stream_parser(__doc__))
     spark = pipeline.session("flights-enrich")
-    with pipeline.captured(spark, options, "enrich"):
+    with pipeline.captured(spark, options):
         flights = pipeline.read_topic(spark, options, pipeline.DEPARTED, pipeline.FLIGHT)
         enriched = enrich(flights, data.read(spark, options.data, "airlines"), data.read(spark, options.data, "planes"))
         records = enriched.select(

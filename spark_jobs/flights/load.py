@@ -28,7 +28,7 @@ def main() -> None:
     options = pipeline.parse(arguments())
     spark = pipeline.session("flights-load")
     flags = options.rest
-    with pipeline.captured(spark, options, "load"):
+    with pipeline.captured(spark, options):
         flights = of_days(
             data.read(spark, options.data, "flights"), YEAR_START, YEAR_START + timedelta(days=flags.days)
         )
@@ -83,7 +83,7 @@ def records(flights: DataFrame) -> DataFrame:
         F.timestamp_add("MINUTE", F.col("minute"), F.col("time_hour")).alias("event_time"),
         *("carrier", "flight", "tailnum", "origin", "dest", "distance", "dep_delay", "arr_delay", "air_time"),
     )
-    # coalesce(1) before the sort: the file is one or two splits, and one task is what makes the order hold per partition.
+    # The file is one or two splits; sorting them as one is what makes the order hold in every partition of the topic.
     return (
         value.coalesce(1)
         .sortWithinPartitions("event_time", "carrier", "flight", "origin")

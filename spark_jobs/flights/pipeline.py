@@ -1,6 +1,6 @@
 """What the flights scripts share: their flags, the Spark session, the topics, and how a streaming query is run.
 
-    load ─▶ flights.departed ─▶ enrich ─▶ flights.enriched ─┬▶ delays ─▶ delays/ ─▶ daily_report ─▶ report/
+    load ─▶ flights.departed ─▶ enrich ─▶ flights.enriched ─┬▶ delays ─▶ delays/ ─▶ daily_report ─▶ daily_report/
                                                             └▶ routes ─▶ routes/ and flights.routes
 
 Everything a script writes, but for the topics, lies under `--home`.
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+APPLICATION = "flights"
 DEPARTED = "flights.departed"
 ENRICHED = "flights.enriched"
 ROUTES = "flights.routes"
@@ -29,13 +31,13 @@ FLIGHT = (
     "event_time TIMESTAMP, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, distance INT, "
     "dep_delay INT, arr_delay INT, air_time INT"
 )
-"""The JSON value of `flights.departed`. `event_time` is the scheduled departure in UTC; the delays, in minutes, are null
-for a flight that never left."""
+"""The JSON value of `flights.departed`. `event_time` is the scheduled departure in UTC; the delays, in minutes, are
+null for a flight that never left."""
 
 ENRICHED_FLIGHT = f"{FLIGHT}, airline STRING, manufacturer STRING, model STRING, seats INT, built INT"
 """The JSON value of `flights.enriched`: the flight, with its airline's name and its plane where they are known."""
 
-STOP_POLL_SECONDS = 0.2
+POLL_SECONDS = 1  # whole seconds are what awaitTermination declares
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,18 @@ def session(app: str) -> SparkSession:
     return spark
 
 
-def captured(spark: SparkSession, options: Options, job: str) -> AbstractContextManager[Any]:
-    """Headwater's capture around a job: inside the `with`, what `spark` reads and writes becomes lineage of `job`."""
+def captured(spark: SparkSession, options: Options) -> AbstractContextManager[Any]:
+    """Headwater's capture around a job: inside the `with`, what `spark` reads and writes becomes lineage.
+
+    The lineage goes where the HEADWATER_* environment says, else to the pipeline's own Kafka.
+    """
     if not options.lineage:
         return nullcontext()
     from headwater_producers.spark import attach
 
-    return attach(spark, job_name=f"flights.{job}")
+    elsewhere = "HEADWATER_KAFKA_BOOTSTRAP_SERVERS" in os.environ
+    where: dict[str, Any] = {} if elsewhere else {"kafka_bootstrap_servers": options.kafka}
+    return attach(spark, job_name=APPLICATION, job_owner="team:flights", **where)
 
 
 def read_topic(spark: SparkSession, options: Options, topic: str, schema: str) -> DataFrame:
@@ -170,7 +177,7 @@ def follow(query: StreamingQuery, finished: Callable[[], bool]) -> None:
     the watermark included.
     """
     while not finished():
-        if query.awaitTermination(STOP_POLL_SECONDS):
+        if query.awaitTermination(POLL_SECONDS):
             return
     query.processAllAvailable()
     query.stop()

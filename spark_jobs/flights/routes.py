@@ -37,7 +37,7 @@ def main() -> None:
             F.concat_ws("-", "origin", "dest").alias("key"), F.to_json(F.struct(*changed.columns)).alias("value")
         ).write.format("kafka").option("kafka.bootstrap.servers", options.kafka).option("topic", pipeline.ROUTES).save()
 
-    with pipeline.captured(spark, options, "routes"):
+    with pipeline.captured(spark, options):
         flights = pipeline.read_topic(spark, options, pipeline.ENRICHED, pipeline.ENRICHED_FLIGHT)
         query = (
             flights.writeStream.queryName("routes")
