@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console as RichConsole
@@ -35,12 +35,12 @@ class Console:
     @property
     def out(self) -> RichConsole:
         """Stdout, for results only."""
-        return RichConsole(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+        return _rich(sys.stdout)
 
     @property
     def err(self) -> RichConsole:
         """Stderr, for messages and progress."""
-        return RichConsole(file=sys.stderr, highlight=False, soft_wrap=not sys.stderr.isatty())
+        return _rich(sys.stderr)
 
     def reset(self) -> None:
         """Begin a command; its `--json`, if given, sets `json_mode` when the options are read."""
@@ -98,6 +98,11 @@ class Console:
             transient=True,
             disable=self.json_mode or not err.is_terminal,
         )
+
+
+def _rich(stream: TextIO) -> RichConsole:
+    # A pipe or a file has no width to break lines at.
+    return RichConsole(file=stream, highlight=False, width=None if stream.isatty() else 200, soft_wrap=True)
 
 
 console = Console()

@@ -97,7 +97,7 @@ class KafkaBroker:
         self._process = GuardedProcess(
             "Kafka",
             [*self._java(), "kafka.Kafka", str(properties)],
-            log=self._folder / "kafka.log",
+            output=self._folder / "kafka.log",
             delete=self._folder if self._delete else None,
         )
 

@@ -12,7 +12,7 @@ from headwater.errors import HeadwaterError
 from headwater.stack import guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 # Neo4j checkpoints its store on the way down; a full page cache takes seconds to write.
@@ -27,8 +27,8 @@ class GuardedProcess:
         name: str,
         command: Sequence[str],
         *,
-        log: Path,
-        environment: Mapping[str, str] | None = None,
+        output: Path,
+        log: Path | None = None,
         delete: Path | None = None,
     ) -> None:
         """Start the program.
@@ -36,21 +36,22 @@ class GuardedProcess:
         Args:
             name: What to call it in an error.
             command: The program and its arguments.
-            log: Its output goes here; what was there is replaced.
-            environment: All of its environment; this process's if None.
+            output: Its output goes here; what was there is replaced.
+            log: Its own log, if it writes one beside its output. Also begun anew.
             delete: A folder to remove when the program has ended.
         """
         self.name = name
-        self.log = log
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_bytes(b"")
-        arguments = [str(log), str(GRACE_SECONDS), str(delete or "-"), "--", *command]
+        self.log = log or output
+        self._output = output
+        for path in {self.log, output}:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
+        arguments = [str(output), str(GRACE_SECONDS), str(delete or "-"), "--", *command]
         self._guard = subprocess.Popen(
             # -I -S: nothing of the user's environment, and a start in 15 ms.
             [sys.executable, "-I", "-S", guard.__file__, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment,
             start_new_session=True,
         )
         assert self._guard.stdout is not None  # noqa: S101  Popen was told to make one
@@ -95,7 +96,12 @@ class GuardedProcess:
         self._guard.stdin.close()
 
     def log_tail(self, lines: int = 15) -> str:
-        """The last lines of its output."""
-        with contextlib.suppress(FileNotFoundError):
-            return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
-        return ""
+        """The last lines of its log and of its output."""
+        tails = [_tail(path, lines) for path in dict.fromkeys((self.log, self._output))]
+        return "\n".join(tail for tail in tails if tail)
+
+
+def _tail(path: Path, lines: int) -> str:
+    with contextlib.suppress(FileNotFoundError):
+        return "\n".join(path.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+    return ""
