@@ -22,6 +22,7 @@ class StackUnderTest:
     neo4j_uri: str
     neo4j_user: str
     neo4j_password: str
+    browser_url: str
 
 
 @contextlib.contextmanager
@@ -41,7 +42,13 @@ def running_stack() -> Iterator[StackUnderTest]:
 @contextlib.contextmanager
 def _embedded() -> Iterator[StackUnderTest]:
     with EmbeddedStack(memory=Memory(neo4j_heap_mb=768, neo4j_page_cache_mb=128)) as stack:
-        yield StackUnderTest(stack.bootstrap_servers, stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password)
+        yield StackUnderTest(
+            stack.bootstrap_servers,
+            stack.neo4j_uri,
+            stack.neo4j_user,
+            stack.neo4j_password,
+            stack.info.browser_url,
+        )
 
 
 @contextlib.contextmanager
@@ -71,6 +78,10 @@ def _containers() -> Iterator[StackUnderTest]:
     for name, value in environment.items():
         broker.with_env(name, value)
     graph = Neo4jContainer(f"neo4j:{locked_version('neo4j', 'neo4j')}", password="in-a-container")
+    graph.with_exposed_ports(7687, 7474)
     with broker, graph:
         wait_for_logs(broker, "Kafka Server started", timeout=90)
-        yield StackUnderTest(f"localhost:{port}", graph.get_connection_url(), graph.username, graph.password)
+        browser_url = f"http://{graph.get_container_host_ip()}:{graph.get_exposed_port(7474)}/browser/"
+        yield StackUnderTest(
+            f"localhost:{port}", graph.get_connection_url(), graph.username, graph.password, browser_url
+        )

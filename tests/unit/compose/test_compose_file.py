@@ -1,4 +1,4 @@
-"""docker-compose.yml: valid by the Compose specification's schema, pinned, closed to the network, without a password."""
+"""docker-compose.yml: valid by the Compose schema, pinned, closed to the network, without a password."""
 
 from __future__ import annotations
 

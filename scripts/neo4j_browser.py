@@ -1,0 +1,289 @@
+"""Neo4j Browser 5 in headless Chromium: sign in, run a query, see the graph that it draws.
+
+The only place that knows the Browser's elements, so that the screenshot script and the tests need not. It talks to
+loopback alone (every other host fails to resolve): the Browser would load fonts, analytics and a feedback widget from
+the internet, and neither a picture nor a test may depend on those.
+
+Chromium is the system's own; the Python package playwright drives it and brings none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Page, sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+INSTALL_CHROMIUM = "apt install chromium"
+STEP_SECONDS = 30.0
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",  # root in a container has no user namespace to sandbox with, and the only page is our own
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+
+# Label: fill and border, dark enough for a white caption. A label that is not here keeps the Browser's grey.
+COLORS = {
+    "Dataset": ("#2F6FC4", "#24569A"),
+    "Column": ("#2E8B82", "#236B64"),
+    "Job": ("#D2691E", "#A75318"),
+    "Run": ("#7A57B8", "#5F4391"),
+    "Query": ("#B2456E", "#8C3656"),
+    "Interval": ("#55802B", "#426421"),
+    "Plan": ("#86703F", "#695831"),
+}
+
+# What the Browser keeps in local storage: open on an empty page, send no reports, draw only what the query returned.
+LOCAL_STORAGE = {
+    "settings": {
+        "theme": "light",
+        "initCmd": "",
+        "playImplicitInitCommands": False,
+        "allowCrashReports": False,
+        "allowUserStats": False,
+        "showWheelZoomInfo": False,
+        "autoComplete": False,
+    },
+    "udc": {"consentBannerShownCount": 1_000},
+    "grass": {
+        "node": {
+            "diameter": "104px",
+            "color": "#7D8590",
+            "border-color": "#616870",
+            "border-width": "2px",
+            "text-color-internal": "#FFFFFF",
+            "font-size": "13px",
+            "caption": "{name}",
+        },
+        "relationship": {
+            "color": "#8A93A0",
+            "shaft-width": "2px",
+            "font-size": "11px",
+            "padding": "3px",
+            "text-color-external": "#30363D",
+            "text-color-internal": "#FFFFFF",
+            "caption": "<type>",
+        },
+        **{
+            f"node.{label}": {
+                "diameter": "104px",
+                "color": fill,
+                "border-color": border,
+                "border-width": "2px",
+                "text-color-internal": "#FFFFFF",
+                "font-size": "13px",
+                "caption": "{name}",
+            }
+            for label, (fill, border) in COLORS.items()
+        },
+    },
+}
+
+# The Browser draws with d3, which keeps each element's datum on the element.
+_NODES = """nodes => nodes.map(({__data__: d}) =>
+    ({id: d.id, label: d.labels[0] ?? "", name: String(d.propertyMap.name ?? "")}))"""
+_ARROWS = "arrows => arrows.map(({__data__: d}) => ({source: d.source.id, target: d.target.id, type: d.type}))"
+_POSITIONS = "nodes => nodes.map(node => node.getAttribute('transform')).join()"
+
+
+class NeoBrowserError(RuntimeError):
+    """The Browser did not do what it was asked; the message says which step, and what the page says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A circle. `id` is good for this page only."""
+
+    id: str
+    label: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A relationship from the node `source` to the node `target`, by id."""
+
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What stands on the canvas."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def find_chromium() -> str | None:
+    """Path of the system's Chromium, or None."""
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def open_browser(chromium: str, *, width: int = 1600, height: int = 900, scale: float = 1) -> Iterator[NeoBrowser]:
+    """A page in a fresh Chromium, which ends with the `with` block.
+
+    Args:
+        chromium: Path of the program.
+        width: Of the page, in CSS pixels.
+        height: Of the page, in CSS pixels.
+        scale: Device pixels for each CSS pixel: 2 makes a picture that is sharp on any screen.
+    """
+    storage = "".join(
+        f"localStorage.setItem({json.dumps('neo4j.' + key)}, {json.dumps(json.dumps(value))});"
+        for key, value in LOCAL_STORAGE.items()
+    )
+    with sync_playwright() as playwright:
+        process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        try:
+            page = process.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+            page.set_default_timeout(STEP_SECONDS * 1000)
+            page.add_init_script(storage)
+            yield NeoBrowser(page)
+        finally:
+            process.close()
+
+
+class NeoBrowser:
+    """One page of Neo4j Browser."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def sign_in(self, browser_url: str, *, bolt_uri: str, user: str, password: str) -> None:
+        """Open the Browser and connect it to the database.
+
+        Args:
+            browser_url: Where the Browser is served, such as `http://127.0.0.1:7474/browser/`.
+            bolt_uri: Where the database is, such as `bolt://127.0.0.1:7687`.
+            user: Neo4j's user.
+            password: Its password; no error shows it.
+
+        Raises:
+            NeoBrowserError: The page did not come, or the credentials were refused.
+        """
+        page = self._page
+        scheme, _, address = bolt_uri.partition("://")
+        with self._step("opening the sign-in form"):
+            page.goto(browser_url)
+            page.get_by_test_id("bolt-scheme-select").select_option(f"{scheme}://")
+            page.get_by_test_id("boltaddress").fill(address)
+            page.get_by_test_id("username").fill(user)
+        try:
+            page.get_by_test_id("password").fill(password)
+        except PlaywrightError:
+            # Not chained: playwright's error quotes what was to be typed.
+            raise NeoBrowserError("Neo4j Browser: the sign-in form has no field for a password.") from None
+        refused = page.get_by_test_id("frameStatusbar").filter(has_text=re.compile(r"Neo\.|Error|failed"))
+        with self._step("signing in"):
+            page.get_by_test_id("connect").click()
+            page.get_by_text("You are connected as user").or_(refused).first.wait_for()
+        if refused.is_visible():
+            raise NeoBrowserError(f"Neo4j Browser: signing in: {refused.inner_text().strip()}")
+        # The greeting's frame would stay under the result.
+        page.get_by_test_id("frame").first.get_by_title("Close", exact=True).click()
+
+    def draw(self, cypher: str) -> Drawn:
+        """Run a query that returns paths or nodes, fill the page with its graph, and wait until the layout rests.
+
+        Raises:
+            NeoBrowserError: The query failed, or there is nothing to draw.
+        """
+        page = self._page
+        with self._step("running the query"):
+            page.locator(".monaco-editor").first.click()
+            # Not key by key: the editor would close the brackets by itself.
+            page.keyboard.insert_text(cypher)
+            page.get_by_test_id("editor-Run").click()
+        with self._step("drawing the graph"):
+            frame = page.get_by_test_id("frame").first
+            failed = page.get_by_test_id("cypherFrameErrorMessage")
+            page.locator("g.node").or_(failed).first.wait_for()
+            if failed.is_visible():
+                raise NeoBrowserError(f"Neo4j Browser: the query failed: {failed.inner_text()}")
+            frame.get_by_title("Fullscreen", exact=True).click()
+            self._rest()
+            return Drawn(
+                nodes=tuple(Node(**node) for node in page.locator("g.node").evaluate_all(_NODES)),
+                arrows=tuple(Arrow(**arrow) for arrow in page.locator("g.relationship").evaluate_all(_ARROWS)),
+            )
+
+    def arrange(self, drawn: Drawn, places: Mapping[str, tuple[float, float]]) -> None:
+        """Drag each node to its place, as a hand would; a dragged node stays where it was put.
+
+        Args:
+            drawn: What `draw` returned.
+            places: By node id, x and y as fractions of the free canvas; (0, 0) is its top left.
+        """
+        page = self._page
+        left, top, width, height = self._free_canvas()
+        with self._step("arranging the nodes"):
+            for position, node in enumerate(drawn.nodes):
+                circle = page.locator("g.node").nth(position).locator("circle.b-outline")
+                box = circle.bounding_box()
+                if box is None:
+                    raise NeoBrowserError(f"Neo4j Browser: {node.label} {node.name!r} is not on the canvas.")
+                x, y = places[node.id]
+                page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                page.mouse.down()
+                page.mouse.move(left + x * width, top + y * height, steps=4)
+                page.mouse.up()
+            page.mouse.move(left, top)
+            self._rest()
+
+    def captions(self) -> dict[str, float]:
+        """The text in each circle that can be seen, and how far from the left it stands, in pixels."""
+        found = {}
+        for circle in self._page.locator("g.node").all():
+            if box := circle.bounding_box():
+                found[(circle.text_content() or "").strip()] = box["x"] + box["width"] / 2
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write the page as a PNG."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._page.screenshot(path=path)
+
+    def _free_canvas(self) -> tuple[float, float, float, float]:
+        # The overview lies over the canvas's right side.
+        canvas = self._page.locator("svg.neod3viz").bounding_box()
+        overview = self._page.get_by_test_id("vizInspector").bounding_box()
+        if canvas is None:
+            raise NeoBrowserError("Neo4j Browser: there is no canvas.")
+        right = overview["x"] if overview else canvas["x"] + canvas["width"]
+        return canvas["x"], canvas["y"], right - canvas["x"], canvas["height"]
+
+    def _rest(self) -> None:
+        # The force layout cools down over some 300 frames; it rests when two looks half a second apart see the same.
+        before, now = "", self._page.locator("g.node").evaluate_all(_POSITIONS)
+        for _ in range(int(STEP_SECONDS * 2)):
+            if now == before:
+                return
+            self._page.wait_for_timeout(500)
+            before, now = now, self._page.locator("g.node").evaluate_all(_POSITIONS)
+        raise NeoBrowserError(f"Neo4j Browser: the layout still moved after {STEP_SECONDS:.0f} s.")
+
+    @contextmanager
+    def _step(self, step: str) -> Iterator[None]:
+        try:
+            yield
+        except PlaywrightError as error:
+            raise NeoBrowserError(f"Neo4j Browser: {step}: {str(error).partition(chr(10))[0]}") from error

@@ -1,0 +1,69 @@
+"""Neo4j Browser, in a real headless Chromium, signs in to the stack's Neo4j and draws a lineage graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from flow_layout import flow_layout
+from neo4j_browser import INSTALL_CHROMIUM, NeoBrowserError, find_chromium, open_browser
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+FLOW = "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow"
+SEED = """
+CREATE (departed:Dataset {name: 'departed'})-[:FEEDS]->(enriched:Dataset {name: 'enriched'}),
+       (planes:Dataset {name: 'planes'})-[:FEEDS]->(enriched),
+       (enriched)-[:FEEDS]->(:Dataset {name: 'report'})
+"""
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = find_chromium()
+    if found is None:
+        pytest.skip(f"Chromium is not installed: {INSTALL_CHROMIUM}")
+    return found
+
+
+def test_a_lineage_graph_is_drawn_from_left_to_right(
+    chromium: str, stack: StackUnderTest, clean_database: Driver, tmp_path: Path
+) -> None:
+    clean_database.execute_query(SEED, database_="neo4j")
+    with open_browser(chromium) as browser:
+        browser.sign_in(
+            stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password=stack.neo4j_password
+        )
+        drawn = browser.draw(FLOW)
+        name = {node.id: node.name for node in drawn.nodes}
+        assert {node.label for node in drawn.nodes} == {"Dataset"}
+        assert {(name[arrow.source], arrow.type, name[arrow.target]) for arrow in drawn.arrows} == {
+            ("departed", "FEEDS", "enriched"),
+            ("planes", "FEEDS", "enriched"),
+            ("enriched", "FEEDS", "report"),
+        }
+
+        browser.arrange(
+            drawn, flow_layout([node.id for node in drawn.nodes], [(one.source, one.target) for one in drawn.arrows])
+        )
+        captions = browser.captions()
+        assert sorted(captions) == ["departed", "enriched", "planes", "report"]
+        assert captions["departed"] < captions["enriched"] < captions["report"], "not left to right"
+
+        picture = tmp_path / "lineage.png"
+        browser.save(picture)
+    assert picture.read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_a_wrong_password_is_an_error_that_does_not_show_it(chromium: str, stack: StackUnderTest) -> None:
+    with open_browser(chromium) as browser, pytest.raises(NeoBrowserError, match="Unauthorized") as refused:
+        browser.sign_in(stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password="not-the-password")
+    assert "not-the-password" not in str(refused.value)
