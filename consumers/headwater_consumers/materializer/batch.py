@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.decode import decode
+from headwater_consumers.materializer.decode import Decoder, Reject, decode
 from headwater_consumers.materializer.errors import FoldFailedError
-from headwater_consumers.materializer.graph import Folded, checked_fold
+from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
+from headwater_consumers.materializer.metrics import Step
 from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from headwater_consumers.materializer.decode import Decoder, Reject
-    from headwater_consumers.materializer.graph import Fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,7 @@ class Batch:
         events: of the records that are good.
         folded: the events, folded; None where folding them together raised, or there are none.
         letters: of the records that are not.
+        reached: ends of partitions that were met behind the records.
         offsets: to commit once events are written and letters acknowledged.
     """
 
@@ -35,30 +34,50 @@ class Batch:
     events: tuple[Decoded, ...]
     folded: Folded | None
     letters: tuple[DeadLetter, ...]
+    reached: Mapping[Partition, int]
     offsets: Mapping[Partition, int]
 
 
-def prepare(
-    records: Sequence[Record], reached: Mapping[Partition, int], *, decoder: Decoder, reject: Reject, fold: Fold
-) -> Batch:
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What making a batch takes.
+
+    Attributes:
+        decoder: of records' values.
+        reject: says what of an event the graph can't hold.
+        fold: joins events.
+        timed: hears how long decoding and folding took.
+        clock: monotonic seconds.
+    """
+
+    decoder: Decoder
+    reject: Reject
+    fold: Fold
+    timed: Callable[[Step, float], None]
+    clock: Callable[[], float]
+
+
+def prepare(records: Sequence[Record], reached: Mapping[Partition, int], how: Preparation) -> Batch:
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
         records: as fetched.
         reached: ends of partitions reported behind them (see `records.next_offsets`).
-        decoder: of their values.
-        reject: says what of an event the graph can't hold.
-        fold: joins events.
+        how: the codec and the fold.
 
     Raises:
         SchemasUnavailableError: call again with the same records.
         FatalError: schemas can't be looked up as things are configured.
     """
-    decoded = decode(records, decoder, reject)
+    started = how.clock()
+    decoded = decode(records, how.decoder, how.reject)
+    decoded_at = how.clock()
+    how.timed(Step.DECODE, decoded_at - started)
     folded: Folded | None = None
     if decoded.events:
         try:
-            folded = checked_fold(fold, [item.event for item in decoded.events])
+            folded = checked_fold(how.fold, [item.event for item in decoded.events])
         except FoldFailedError:
             folded = None  # the checkpoint folds again, in halves, and finds the one to blame
-    return Batch(tuple(records), decoded.events, folded, decoded.letters, next_offsets(records, reached))
+        how.timed(Step.FOLD, how.clock() - decoded_at)
+    return Batch(tuple(records), decoded.events, folded, decoded.letters, reached, next_offsets(records, reached))

@@ -63,7 +63,7 @@ class Observer(Protocol):
     def split(self, events: int, error: MaterializerError) -> None:
         """So many events are halved, for this error."""
 
-    def acknowledged(self, letters: Sequence[DeadLetter]) -> None:
+    def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
         """These dead letters are acknowledged."""
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
@@ -179,15 +179,17 @@ class Checkpoint:
             self._ends.limit.check(len(self.batch.records), self._letters)
             self._limit_checked = True
         before = self._unsent
+        started = self._ends.clock()
         try:
             self._ends.dead_letters.send(before)
         except DeadLettersUndeliveredError as error:
             self._unsent = list(error.remaining)
             unsent = {id(letter) for letter in self._unsent}
-            self._ends.observer.acknowledged([letter for letter in before if id(letter) not in unsent])
+            sent = [letter for letter in before if id(letter) not in unsent]
+            self._ends.observer.acknowledged(sent, self._ends.clock() - started)
             raise
         self._unsent = []
-        self._ends.observer.acknowledged(before)
+        self._ends.observer.acknowledged(before, self._ends.clock() - started)
 
     def _commit(self) -> None:
         started = self._ends.clock()

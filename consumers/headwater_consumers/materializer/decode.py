@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,12 +11,12 @@ from headwater_consumers.materializer.errors import FatalError, SchemasUnavailab
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Decoded
 from headwater_schemas import errors as contract
+from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from headwater_consumers.materializer.records import Record
-    from headwater_schemas.events import LineageEvent
 
 
 class Decoder(Protocol):
@@ -42,8 +43,7 @@ class Rejection(Protocol):
         """What is wrong, naming the field, without its value."""
 
 
-if TYPE_CHECKING:
-    Reject = Callable[[LineageEvent], Rejection | None]
+Reject = Callable[[LineageEvent], Rejection | None]
 
 
 @dataclass(frozen=True, slots=True)

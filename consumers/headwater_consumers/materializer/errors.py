@@ -51,6 +51,20 @@ class RetryCause(StrEnum):
     SCHEMAS = "SCHEMAS"
     DEAD_LETTERS = "DEAD_LETTERS"
 
+    @property
+    def label(self) -> str:
+        """For people, as the subject of a sentence."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    RetryCause.GRAPH: "Neo4j",
+    RetryCause.RACE: "Writing beside another consumer",
+    RetryCause.BROKER: "Kafka",
+    RetryCause.SCHEMAS: "The look-up of schemas",
+    RetryCause.DEAD_LETTERS: "The dead-letter topic",
+}
+
 
 class MaterializerError(Exception):
     """Any of the below; the class answers what to do.

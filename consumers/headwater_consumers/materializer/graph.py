@@ -43,6 +43,13 @@ class Graph(Protocol):
             MaterializerError: nothing was written; or, where the connection broke during the commit, maybe all of it.
         """
 
+    def ping(self) -> None:
+        """See whether the database can be reached.
+
+        Raises:
+            MaterializerError: it can't.
+        """
+
     def probe(self) -> None:
         """See whether the database is well, by a small committed write.
 

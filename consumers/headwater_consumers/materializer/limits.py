@@ -58,7 +58,9 @@ class DeadLetterPolicy:
 class DeadLetterLimit:
     """The share of dead letters among the last records, counted batch by batch."""
 
-    def __init__(self, policy: DeadLetterPolicy, *, setting: str = "HEADWATER_CONSUME_DEAD_LETTER_MAX_RATIO") -> None:
+    def __init__(
+        self, policy: DeadLetterPolicy, *, setting: str = "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO"
+    ) -> None:
         self._policy = policy
         self._setting = setting
         self._batches: deque[tuple[int, int]] = deque()
@@ -75,7 +77,7 @@ class DeadLetterLimit:
             raise DeadLetterLimitError(
                 f"{dead} of the last {seen} records are dead letters, more than the {self._policy.max_ratio:.0%} that "
                 "are allowed. The records of this batch were neither dead-lettered nor committed.",
-                setting=self._setting,
+                setting="HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO",
             )
 
     def record(self, records: int, letters: int) -> None:

@@ -1,0 +1,196 @@
+"""Accounting: acknowledged = applied + dead-lettered + pending, for every partition, from durable facts alone.
+
+| figure        | is                                                                               |
+|---------------|----------------------------------------------------------------------------------|
+| acknowledged  | the partition's end offset: so many records it was ever given                    |
+| dead_lettered | distinct source coordinates on the dead-letter topic below the committed offset  |
+| applied       | committed offset less those                                                      |
+| expired       | offsets that retention deleted before the group had committed them: lost         |
+| pending       | the rest                                                                         |
+
+Nothing of it is counted while consuming, so it is right after any crash: a batch that was written twice, or a letter
+that was sent twice, is still one. Offsets that hold no record (a transaction's markers) count as applied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from headwater_consumers.materializer import dead_letter, kafka_errors
+from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_consumers.materializer.offsets import OffsetReader, Position
+from headwater_consumers.materializer.records import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from confluent_kafka import Message
+
+    from headwater_schemas.topics import TopicNames
+
+_REQUEST_SECONDS = 10.0
+# The dead-letter topic is read to its end; this is how long no progress at all may last.
+_READ_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionAccount:
+    """The figures of one partition (see the module's table)."""
+
+    partition: Partition
+    acknowledged: int
+    applied: int
+    dead_lettered: int
+    expired: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """The figures of a topic: each partition's, and their sums."""
+
+    partitions: tuple[PartitionAccount, ...]
+
+    @property
+    def acknowledged(self) -> int:
+        """Records that the topic was ever given."""
+        return sum(account.acknowledged for account in self.partitions)
+
+    @property
+    def applied(self) -> int:
+        """Records whose effect is in the graph."""
+        return sum(account.applied for account in self.partitions)
+
+    @property
+    def dead_lettered(self) -> int:
+        """Records that are on the dead-letter topic instead."""
+        return sum(account.dead_lettered for account in self.partitions)
+
+    @property
+    def expired(self) -> int:
+        """Records that retention deleted before they were read."""
+        return sum(account.expired for account in self.partitions)
+
+    @property
+    def pending(self) -> int:
+        """Records still to be dealt with."""
+        return sum(account.pending for account in self.partitions)
+
+    @property
+    def closed(self) -> bool:
+        """Whether acknowledged = applied + dead-lettered: nothing pending, nothing lost."""
+        return self.pending == 0 and self.expired == 0
+
+
+def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accounting:
+    """The accounting of the events topic for one consumer group.
+
+    Args:
+        client: librdkafka settings that say where the cluster is and who we are.
+        topics: which is the events topic, and which the dead letters'.
+        group: whose committed offsets.
+
+    Raises:
+        BrokerUnavailableError: the brokers don't answer in time, or a topic isn't there.
+        FatalError: they refuse.
+    """
+    try:
+        positions = OffsetReader(client, group=group).positions(topics.events, timeout_seconds=_REQUEST_SECONDS)
+        # Read after the offsets: a letter is acknowledged before its offset is committed, so none can be missing.
+        letters = _coordinates(client, topics.dead_letters)
+    except KafkaException as error:
+        servers = str(client.get("bootstrap.servers", ""))
+        raise kafka_errors.classify(error, servers=servers, doing="reading offsets") from error
+    return settle(positions, letters)
+
+
+def settle(positions: Iterable[Position], letters: Iterable[tuple[Partition, int]]) -> Accounting:
+    """The figures, from what the brokers hold.
+
+    Args:
+        positions: of every partition of the topic.
+        letters: source coordinates of dead letters, as often as they are there.
+    """
+    distinct = set(letters)
+    return Accounting(tuple(_settled(position, distinct) for position in positions))
+
+
+def _settled(position: Position, letters: set[tuple[Partition, int]]) -> PartitionAccount:
+    committed = position.committed or 0
+    dead = sum(1 for partition, offset in letters if partition == position.partition and offset < committed)
+    expired = max(0, position.begin - committed)
+    return PartitionAccount(
+        position.partition,
+        acknowledged=position.end,
+        applied=committed - dead,
+        dead_lettered=dead,
+        expired=expired,
+        pending=position.end - committed - expired,
+    )
+
+
+def _coordinates(client: Mapping[str, Any], topic: str) -> list[tuple[Partition, int]]:
+    """Source coordinates of every letter on the dead-letter topic."""
+    # A group is a must for librdkafka, though with `assign` and no commits the brokers never hear of it.
+    ends = {
+        position.partition.number: position.end
+        for position in OffsetReader(client, group="headwater-accounting").positions(
+            topic, timeout_seconds=_REQUEST_SECONDS
+        )
+        if position.end > position.begin
+    }
+    found: list[tuple[Partition, int]] = []
+    if not ends:
+        return found
+    consumer = Consumer(
+        {
+            **client,
+            "group.id": "headwater-accounting",
+            "client.id": "headwater-accounting",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 16_384,
+        }
+    )
+    try:
+        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
+        while ends:
+            message = consumer.poll(_READ_SECONDS)
+            if message is None:
+                raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
+            number, offset = message.partition(), message.offset()
+            error = message.error()
+            if error is not None and not _at_end(message):
+                raise KafkaException(error)
+            if error is None and (source := coordinate(message.headers())) is not None:
+                found.append(source)
+            # An end that is reached is one even where control records follow the last letter.
+            if number in ends and offset is not None and (error is not None or offset + 1 >= ends[number]):
+                del ends[number]
+    finally:
+        consumer.close()
+    return found
+
+
+def _at_end(message: Message) -> bool:
+    from confluent_kafka import KafkaError
+
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own name
+
+
+def coordinate(headers: Any) -> tuple[Partition, int] | None:
+    """Where a dead letter came from, by its headers; None where they aren't ours."""
+    values = {name: value for name, value in headers or () if isinstance(value, bytes)}
+    try:
+        topic = values[dead_letter.TOPIC].decode()
+        number = int(values[dead_letter.PARTITION])
+        offset = int(values[dead_letter.OFFSET])
+        topic_id = values.get(dead_letter.TOPIC_ID, b"").decode()
+    except (KeyError, ValueError):
+        return None
+    return Partition(topic, number, topic_id), offset

@@ -1,0 +1,126 @@
+"""What the loop has in hand: records that were read and are not yet committed, at one of three stages.
+
+    fetched   records, not looked at
+    prepared  the next batch, decoded and folded
+    current   the batch that is being written, or waits for another attempt
+
+At most three batches are in memory, however long the topic is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater_consumers.materializer.batch import Batch
+    from headwater_consumers.materializer.checkpoint import Checkpoint
+    from headwater_consumers.materializer.limits import BatchLimit
+    from headwater_consumers.materializer.records import Partition, Record
+    from headwater_consumers.materializer.source import Polled
+
+
+class Hand:
+    """The three stages, and taking records of a partition out of all of them.
+
+    Args:
+        limit: how large a batch may be.
+    """
+
+    def __init__(self, limit: BatchLimit) -> None:
+        self._limit = limit
+        self._fetched: list[Record] = []
+        self._bytes = 0
+        self._reached: dict[Partition, int] = {}
+        self._scheduled: dict[Partition, int] = {}
+        self.prepared: Batch | None = None
+        self.current: Checkpoint | None = None
+
+    @property
+    def room_records(self) -> int:
+        """How many records may still be fetched."""
+        return self._limit.records - len(self._fetched)
+
+    @property
+    def room_bytes(self) -> int:
+        """How many bytes of records may still be fetched."""
+        return self._limit.bytes - self._bytes
+
+    @property
+    def full(self) -> bool:
+        """Whether a whole batch has been fetched."""
+        return self.room_records <= 0 or self.room_bytes <= 0
+
+    @property
+    def anything_fetched(self) -> bool:
+        """Whether there is something to make a batch of: records, or an end that was reached beyond them."""
+        return bool(self._fetched or self._reached)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is in hand at any stage."""
+        return not self.anything_fetched and self.prepared is None and self.current is None
+
+    @property
+    def records(self) -> int:
+        """Records at all stages."""
+        prepared = len(self.prepared.records) if self.prepared else 0
+        current = len(self.current.batch.records) if self.current else 0
+        return len(self._fetched) + prepared + current
+
+    def add(self, polled: Polled) -> None:
+        """Take in what was fetched."""
+        self._fetched += polled.records
+        self._bytes += sum(record.size for record in polled.records)
+        for record in polled.records:
+            self._scheduled[record.partition] = record.offset + 1
+        # An end is worth a commit of its own only where control records lie between it and the last record.
+        for partition, offset in polled.reached.items():
+            if offset > self._scheduled.get(partition, 0):
+                self._scheduled[partition] = offset
+                self._reached[partition] = offset
+
+    def prepare(self, make: Callable[[list[Record], dict[Partition, int]], Batch]) -> None:
+        """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
+
+        Args:
+            make: records and reached ends to a batch.
+        """
+        part = self._fetched[: self._limit.records]
+        rest = self._fetched[self._limit.records :]
+        # An end lies behind all that was fetched before it.
+        reached = {} if rest else self._reached
+        self.prepared = make(part, reached)
+        self._fetched = rest
+        self._bytes = sum(record.size for record in rest)
+        if not rest:
+            self._reached = {}
+
+    def drop(self, partitions: Iterable[Partition], *, writing: bool) -> None:
+        """Let go of everything of these partitions, and keep the rest.
+
+        Args:
+            partitions: that are not ours any more.
+            writing: whether `current` is being written now; then it stays, and its commit leaves them out.
+        """
+        gone = frozenset(partitions)
+        if self.current is not None and not writing and not gone.isdisjoint(self.current.batch.offsets):
+            current, self.current = self.current, None
+            self._take_back(self.prepared)
+            self.prepared = None
+            self._take_back(current.batch)
+        if self.prepared is not None and not gone.isdisjoint(self.prepared.offsets):
+            self._take_back(self.prepared)
+            self.prepared = None
+        self._fetched = [record for record in self._fetched if record.partition not in gone]
+        self._bytes = sum(record.size for record in self._fetched)
+        self._reached = {p: offset for p, offset in self._reached.items() if p not in gone}
+        self._scheduled = {p: offset for p, offset in self._scheduled.items() if p not in gone}
+
+    def _take_back(self, batch: Batch | None) -> None:
+        """Fetched again, before what was fetched since: order within a partition is kept."""
+        if batch is not None:
+            self._fetched[:0] = batch.records
+            # Ends that the batch reached beyond its records come with it, unless a later one is known.
+            self._reached = {**batch.reached, **self._reached}

@@ -1,0 +1,132 @@
+"""`/livez`, `/readyz` and `/metrics` on one port.
+
+- `/livez` is 200 while the loop moves. A database outage doesn't end it: restarting the consumer wouldn't help.
+- `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, saying what isn't.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import make_wsgi_app
+
+from headwater_consumers.materializer.metrics import End
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from headwater_consumers.materializer.metrics import Metrics
+
+# Longer than anything that may hold the loop up: a drain on revocation (20 s) and three requests to Kafka (5 s each).
+ALIVE_SECONDS = 60.0
+
+
+class Health:
+    """What the loop knows of itself. Written by the loop's thread, read by the server's."""
+
+    def __init__(self, metrics: Metrics, clock: Callable[[], float]) -> None:
+        self._metrics = metrics
+        self._clock = clock
+        self._moved = clock()
+        self._assigned = 0
+        self._up = dict.fromkeys(End, False)
+
+    def moved(self) -> None:
+        """The loop went round."""
+        self._moved = self._clock()
+
+    def assigned(self, partitions: int) -> None:
+        """So many partitions are ours."""
+        self._assigned = partitions
+
+    def up(self, end: End, *, up: bool) -> None:
+        """An end can be reached, or can't."""
+        self._up[end] = up
+        self._metrics.up(end, up=up)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the loop moved lately."""
+        return self._clock() - self._moved < ALIVE_SECONDS
+
+    @property
+    def ready(self) -> bool:
+        """Whether events that are published now are applied soon."""
+        return self._assigned > 0 and all(self._up.values())
+
+    def document(self) -> dict[str, Any]:
+        """What `/livez` and `/readyz` answer."""
+        return {
+            "alive": self.alive,
+            "ready": self.ready,
+            "partitions_assigned": self._assigned,
+            **{f"{end.value}_reachable": up for end, up in self._up.items()},
+            "seconds_since_moved": round(self._clock() - self._moved, 3),
+        }
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Say nothing: probes come every few seconds."""
+
+
+class HealthServer:
+    """Serves them from a thread of its own.
+
+    Args:
+        health: of the loop.
+        metrics: to expose.
+        port: to listen on; 0 takes a free one.
+        host: to listen on.
+
+    Raises:
+        OSError: the port is taken.
+    """
+
+    def __init__(self, health: Health, metrics: Metrics, *, port: int, host: str) -> None:
+        self._server = make_server(host, port, application(health, metrics), _Server, _Quiet)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._server.server_port
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=5)
+
+
+def application(health: Health, metrics: Metrics) -> WSGIApplication:
+    """The three paths as a WSGI application."""
+    exposition = make_wsgi_app(metrics.registry)
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        match environ.get("PATH_INFO"):
+            case "/metrics":
+                exposed: Iterable[bytes] = exposition(environ, start_response)
+                return exposed
+            case "/livez":
+                well = health.alive
+            case "/readyz":
+                well = health.ready
+            case _:
+                start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
+                return [b"/livez, /readyz and /metrics are here.\n"]
+        status = "200 OK" if well else "503 Service Unavailable"
+        start_response(status, [("Content-Type", "application/json"), ("Cache-Control", "no-store")])
+        return [json.dumps(health.document()).encode() + b"\n"]
+
+    return answer

@@ -1,0 +1,51 @@
+"""How the consumer talks to Kafka, in librdkafka's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """What a `KafkaSource` needs to know.
+
+    Attributes:
+        client: librdkafka settings that say where the cluster is and who we are.
+        topic: the events topic.
+        group: the consumer group.
+        queued_kilobytes: librdkafka's fetch-ahead; with the three batches the bulk of the process's memory.
+    """
+
+    client: Mapping[str, Any]
+    topic: str
+    group: str
+    queued_kilobytes: int = 16_384
+
+    @property
+    def servers(self) -> str:
+        """Where the cluster is, for messages."""
+        return str(self.client.get("bootstrap.servers", ""))
+
+    def consumer_config(self) -> dict[str, Any]:
+        """The consumer's librdkafka settings."""
+        return {
+            **self.client,
+            "group.id": self.group,
+            "client.id": "headwater-materializer",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "partition.assignment.strategy": "cooperative-sticky",
+            "allow.auto.create.topics": False,
+            "queued.max.messages.kbytes": self.queued_kilobytes,
+            "fetch.max.bytes": self.queued_kilobytes * 1024,
+            # A new or deleted topic is noticed within this, instead of five minutes.
+            "topic.metadata.refresh.interval.ms": 30_000,
+            # Recovery within seconds of a broker's return, not the default's ten.
+            "reconnect.backoff.max.ms": 2_000,
+            "statistics.interval.ms": 2_000,
+        }

@@ -1,0 +1,277 @@
+"""The source for real: records of the events topic, as a member of a consumer group, with offsets committed by hand.
+
+What librdkafka does by itself (joining, heartbeats, fetching ahead, finding brokers again) is left to it. What is added
+here: who owns which partition of which incarnation of the topic, and that a batch never outlives its partition.
+
+An offset is committed with the topic id in its metadata. A topic that was deleted and created again has another id, and
+is read from its beginning, whatever offset was committed for the topic of the same name before.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from headwater_consumers.materializer import kafka_errors
+from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError
+from headwater_consumers.materializer.kafka_records import after_rewind, record_of
+from headwater_consumers.materializer.offsets import OffsetReader, Position, committed_metadata, start_offset
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.source import Polled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from confluent_kafka import Message
+
+    from headwater_consumers.materializer.kafka_config import SourceConfig
+    from headwater_consumers.materializer.source import RebalanceListener
+
+_log = logging.getLogger(__name__)
+
+# How soon a topic that was deleted and created again is noticed. One small request.
+INCARNATION_CHECK_SECONDS = 15.0
+_REQUEST_SECONDS = 5.0
+# Taken from librdkafka's local queue at a time, without waiting, so that a byte budget can't be overrun by more.
+_CHUNK_RECORDS = 250
+
+
+class KafkaSource:
+    """The source for real. Construct, `subscribe`, `poll` often, `close`."""
+
+    def __init__(self, config: SourceConfig, *, clock: Callable[[], float], on_trouble: Callable[[str], None]) -> None:
+        self._config = config
+        self._clock = clock
+        self._on_trouble = on_trouble
+        self._fatal: FatalError | None = None
+        self._last_error: KafkaError | None = None
+        self._reachable = False
+        self._owned: dict[tuple[str, int], Partition] = {}
+        self._listener: RebalanceListener | None = None
+        self._paused = False
+        self._rebalanced = False
+        self._next_check = 0.0
+        # Constructed last: callbacks need all of the above.
+        self._offsets = OffsetReader(config.client, group=config.group)
+        self._consumer = Consumer(
+            config.consumer_config() | {"error_cb": self._on_error, "stats_cb": self._on_stats},
+            logger=_log,
+        )
+
+    @property
+    def reachable(self) -> bool:
+        """Whether a broker was connected when last looked at."""
+        return self._reachable
+
+    @property
+    def owned(self) -> frozenset[Partition]:
+        """The partitions that are ours."""
+        return frozenset(self._owned.values())
+
+    def subscribe(self, listener: RebalanceListener) -> None:
+        """Join the group. Returns at once; partitions come with later polls."""
+        self._listener = listener
+        self._consumer.subscribe(
+            [self._config.topic], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
+        )
+
+    def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
+        """Records, as soon as there are any; empty after the timeout.
+
+        Raises:
+            FatalError: credentials refused.
+        """
+        self._rebalanced = False
+        messages: list[Message] = []
+        first = self._consumer.poll(timeout_seconds)
+        if first is not None:
+            messages.append(first)
+            size = len(first)
+            while (room := max_records - len(messages)) > 0 and size < max_bytes:
+                chunk = self._consumer.consume(min(room, _CHUNK_RECORDS), 0)
+                if not chunk:
+                    break
+                messages += chunk
+                size += sum(map(len, chunk))
+        if self._fatal is not None:
+            raise self._fatal
+        polled = self._received(messages)
+        self._check_incarnation()
+        return polled
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit, and return once the broker has.
+
+        Raises:
+            BrokerUnavailableError: it hasn't, or not certainly.
+            FatalError: it never will.
+        """
+        owned = self._owned
+        wanted = [
+            TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id))
+            for p, offset in offsets.items()
+            if owned.get((p.topic, p.number)) == p
+        ]
+        if not wanted:
+            return
+        try:
+            committed = self._consumer.commit(offsets=wanted, asynchronous=False)
+        except KafkaException as error:
+            raise self._classified(error, "committing offsets") from error
+        for partition in committed or ():
+            if partition.error is not None:
+                raise self._classified(partition.error, "committing offsets")
+
+    def pause(self) -> None:
+        """Let polls bring no records, until `resume`."""
+        if not self._paused:
+            self._paused = True
+            self._consumer.pause(self._consumer.assignment())
+
+    def resume(self) -> None:
+        """End a pause."""
+        if self._paused:
+            self._paused = False
+            self._consumer.resume(self._consumer.assignment())
+
+    def positions(self) -> list[Position]:
+        """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
+
+        Raises:
+            BrokerUnavailableError: it can't be told now.
+            FatalError: it may not be asked.
+        """
+        try:
+            return self._offsets.positions(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            raise self._classified(error, "reading offsets") from error
+
+    def ends(self) -> Mapping[Partition, int]:
+        """The end of each partition of ours as last heard of; asks nobody."""
+        ends = {}
+        for (topic, number), partition in self._owned.items():
+            marks = self._consumer.get_watermark_offsets(TopicPartition(topic, number), cached=True)
+            if marks is not None and marks[1] >= 0:
+                ends[partition] = marks[1]
+        return ends
+
+    def close(self) -> None:
+        """Leave the group. What is ours is revoked first."""
+        self._consumer.close()
+
+    def _received(self, messages: list[Message]) -> Polled:
+        records: list[Record] = []
+        reached: dict[Partition, int] = {}
+        for message in messages:
+            topic, number, offset = message.topic(), message.partition(), message.offset()
+            error = message.error()
+            partition = self._owned.get((topic or "", -1 if number is None else number))
+            if error is not None:
+                if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
+                    self._trouble(error)
+                elif partition is not None and offset is not None:
+                    reached[partition] = offset
+            elif partition is not None and offset is not None:
+                records.append(record_of(message, partition, offset))
+        if self._rebalanced:
+            records = after_rewind(records)
+        return Polled(tuple(records), reached)
+
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread.
+
+    def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._rebalanced = True
+        assigned, starts = self._incarnated(partitions)
+        consumer.incremental_assign(starts)
+        if self._paused and starts:
+            consumer.pause(starts)
+        self._owned = {**self._owned, **assigned}
+        self._told().assigned(frozenset(assigned.values()))
+
+    def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._rebalanced = True
+        self._told().revoked(self._those(partitions))
+        self._disown(partitions)
+        consumer.incremental_unassign(partitions)
+
+    def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._rebalanced = True
+        those = self._those(partitions)
+        self._disown(partitions)
+        self._told().lost(those)
+        consumer.incremental_unassign(partitions)
+
+    def _on_error(self, error: KafkaError) -> None:
+        # With one of several brokers away nothing is amiss; when all are, the last one's error says more than this one.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
+            self._last_error = error
+            meant = self._classified(error, "consuming")
+            if isinstance(meant, FatalError):
+                self._fatal = meant
+            return
+        self._reachable = False
+        self._trouble(self._last_error or error)
+
+    def _on_stats(self, document: str) -> None:
+        brokers = json.loads(document).get("brokers", {}).values()
+        self._reachable = any(broker.get("state") == "UP" for broker in brokers)
+
+    def _trouble(self, error: KafkaError) -> None:
+        meant = self._classified(error, "consuming")
+        if isinstance(meant, FatalError):
+            self._fatal = meant
+        else:
+            self._on_trouble(str(meant))
+
+    def _classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
+        meant = kafka_errors.classify(error, servers=self._config.servers, doing=doing)
+        return meant if isinstance(meant, FatalError | BrokerUnavailableError) else BrokerUnavailableError(str(meant))
+
+    def _told(self) -> RebalanceListener:
+        if self._listener is None:
+            raise RuntimeError("subscribe first")
+        return self._listener
+
+    def _those(self, partitions: list[TopicPartition]) -> frozenset[Partition]:
+        return frozenset(owned for p in partitions if (owned := self._owned.get((p.topic, p.partition))) is not None)
+
+    def _disown(self, partitions: list[TopicPartition]) -> None:
+        gone = {(p.topic, p.partition) for p in partitions}
+        # A new dict, never a changed one: the writer's thread reads it in `commit`.
+        self._owned = {key: owned for key, owned in self._owned.items() if key not in gone}
+
+    def _incarnated(
+        self, partitions: list[TopicPartition]
+    ) -> tuple[dict[tuple[str, int], Partition], list[TopicPartition]]:
+        """Which incarnation they are of, and where to start in it."""
+        try:
+            topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
+            committed = self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
+            self._on_trouble(str(self._classified(error, "looking up the topic's id")))
+            self._next_check = self._clock()
+            topic_id, committed = "", {}
+        assigned = {(p.topic, p.partition): Partition(p.topic, p.partition, topic_id) for p in partitions}
+        starts = [
+            TopicPartition(p.topic, p.partition, start_offset(committed.get((p.topic, p.partition)), topic_id))
+            for p in partitions
+        ]
+        return assigned, starts
+
+    def _check_incarnation(self) -> None:
+        """Start over in a topic that was deleted and created again behind librdkafka's back."""
+        if self._clock() < self._next_check or not self._owned:
+            return
+        self._next_check = self._clock() + INCARNATION_CHECK_SECONDS
+        try:
+            topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException:
+            return
+        stale = [TopicPartition(p.topic, p.number) for p in self._owned.values() if p.topic_id != topic_id]
+        if stale:
+            self._on_lost(self._consumer, stale)
+            self._on_assign(self._consumer, stale)

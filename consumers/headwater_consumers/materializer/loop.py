@@ -1,0 +1,260 @@
+"""The loop: drives records from the source through the lane, one step at a time.
+
+    fetch, decode and fold batch n+1        this thread
+    write, dead-letter and commit batch n   the lane's thread
+
+Only this thread decides: what is written next, when a failed attempt is made again, what is dropped on a rebalance.
+`run` is a skeleton over `run_once`, which a test or a simulation can call step by step.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.backoff import Backoff, Deadline
+from headwater_consumers.materializer.batch import prepare
+from headwater_consumers.materializer.catch_up import CatchUp
+from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.errors import (
+    DeadLettersUndeliveredError,
+    RetryCause,
+    SchemasUnavailableError,
+    TransientError,
+)
+from headwater_consumers.materializer.hand import Hand
+from headwater_consumers.materializer.jobs import Job, JobKind, settled
+from headwater_consumers.materializer.metrics import End, Rebalance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_consumers.materializer.parts import LoopPolicy, Parts
+    from headwater_consumers.materializer.records import Partition
+
+
+class Loop:
+    """One consumer. Everything but `stop` is called from one thread.
+
+    Args:
+        parts: what it drives.
+        policy: how.
+        clock: monotonic seconds.
+        random: [0, 1).
+    """
+
+    def __init__(
+        self, parts: Parts, policy: LoopPolicy, *, clock: Callable[[], float], random: Callable[[], float]
+    ) -> None:
+        self._parts = parts
+        self._policy = policy
+        self._clock = clock
+        self._hand = Hand(parts.limit)
+        self._catch_up = CatchUp(parts.source, clock)
+        self._backoff = Backoff(policy.backoff, clock, random)
+        self._decode_backoff = Backoff(policy.backoff, clock, random)
+        self._job: Job | None = None
+        self._job_since = 0.0
+        self._next_ping = 0.0
+        self._assigned: frozenset[Partition] = frozenset()
+        self._started = False
+        self._stopping = False
+        self._paused = False
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stopping
+
+    def stop(self) -> None:
+        """Ask it to drain and return. Safe from a signal handler or another thread."""
+        self._stopping = True
+
+    def run(self) -> None:
+        """Go on until asked to stop, or caught up where the policy says so; then drain, commit and leave the group.
+
+        Raises:
+            FatalError: a person has to change a setting. What was committed before stays so.
+        """
+        began = self._clock()
+        try:
+            while not self._stopping and not self._caught_up():
+                self.run_once()
+            self._drain()
+        finally:
+            self._parts.totals.seconds = self._clock() - began
+            self._parts.lane.close()
+            self._parts.source.close()
+
+    def run_once(self) -> None:
+        """One round: take what the lane has done, give it the next, prepare another, fetch.
+
+        Raises:
+            FatalError: as `run`.
+        """
+        self._parts.health.moved()
+        self._finish(0)
+        self._start()
+        self._prepare()
+        self._start()
+        self._fetch()
+        self._show()
+
+    # The lane.
+
+    def _start(self) -> None:
+        """Give the lane its next job, where it is idle and no attempt has to wait."""
+        if self._job is not None or not self._backoff.due:
+            return
+        job = self._next_job()
+        if job is not None:
+            self._job, self._job_since = job, self._clock()
+            self._parts.lane.start(job.run)
+
+    def _next_job(self) -> Job | None:
+        hand = self._hand
+        if not self._started:
+            return Job(JobKind.START, self._parts.start)
+        if hand.current is None and hand.prepared is not None:
+            hand.current, hand.prepared = Checkpoint(hand.prepared, self._parts.ends), None
+        if hand.current is not None:
+            return Job(JobKind.CHECKPOINT, hand.current.advance)
+        if self._clock() >= self._next_ping:
+            return Job(JobKind.PING, self._parts.ends.graph.ping)
+        return None
+
+    def _finish(self, timeout_seconds: float) -> None:
+        """Take the outcome of the lane's job, if there is one by then."""
+        outcome = self._parts.lane.take(timeout_seconds)
+        if outcome is None or self._job is None:
+            return
+        job, self._job = self._job, None
+        self._next_ping = self._clock() + self._policy.ping_seconds
+        if outcome.error is None:
+            self._succeeded(job)
+        else:
+            self._failed(settled(job, outcome.error))
+
+    def _succeeded(self, job: Job) -> None:
+        self._backoff.succeeded()
+        self._parts.health.up(End.NEO4J, up=True)
+        self._parts.notices.over(RetryCause.GRAPH, RetryCause.RACE)
+        if job.kind is not JobKind.PING:
+            self._parts.notices.over(RetryCause.BROKER, RetryCause.DEAD_LETTERS)
+        if job.kind is JobKind.START:
+            self._started = True
+            self._parts.source.subscribe(self)
+        elif job.kind is JobKind.CHECKPOINT and self._hand.current is not None:
+            if self._hand.current.was_split:
+                self._parts.limit.halve()
+            else:
+                self._parts.limit.fitted()
+            self._hand.current = None
+
+    def _failed(self, error: TransientError) -> None:
+        self._backoff.failed()
+        self._note(error)
+        if error.cause is RetryCause.GRAPH:
+            self._parts.health.up(End.NEO4J, up=False)
+
+    def _note(self, error: TransientError) -> None:
+        undelivered = len(error.remaining) if isinstance(error, DeadLettersUndeliveredError) else 0
+        self._parts.totals.retries += 1
+        self._parts.metrics.retried(error.cause, undelivered)
+        self._parts.notices.trouble(error.cause, str(error))
+
+    # Fetching and preparing.
+
+    def _prepare(self) -> None:
+        """Decode and fold, once a whole batch is there; less than that only while nothing else waits to be written."""
+        hand = self._hand
+        idle = hand.current is None
+        if hand.prepared is not None or not hand.anything_fetched or not (hand.full or idle or self._stopping):
+            return
+        if not self._decode_backoff.due:
+            return
+        try:
+            hand.prepare(partial(prepare, how=self._parts.preparation))
+        except SchemasUnavailableError as error:
+            self._decode_backoff.failed()
+            self._note(error)
+        else:
+            self._decode_backoff.succeeded()
+            self._parts.notices.over(RetryCause.SCHEMAS)
+
+    def _fetch(self) -> None:
+        hand, source = self._hand, self._parts.source
+        waiting = self._backoff.attempts > 0 or self._decode_backoff.attempts > 0
+        writing = self._job is not None
+        if hand.full and writing and not waiting and self._clock() - self._job_since < self._policy.stall_seconds:
+            # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead.
+            self._finish(self._policy.idle_seconds)
+            return
+        self._paused = hand.full or waiting
+        if self._paused:
+            source.pause()
+        else:
+            source.resume()
+        ready = not writing and not waiting and (hand.prepared is not None or hand.anything_fetched)
+        timeout = 0.0 if ready else self._policy.busy_seconds if writing else self._policy.idle_seconds
+        polled = source.poll(
+            max_records=max(1, hand.room_records), max_bytes=max(1, hand.room_bytes), timeout_seconds=timeout
+        )
+        hand.add(polled)
+        self._parts.totals.consumed += len(polled.records)
+        self._parts.metrics.consumed(len(polled.records))
+
+    # Rebalances (`source.RebalanceListener`), called within a poll or the closing of the source.
+
+    def assigned(self, partitions: frozenset[Partition]) -> None:
+        """These are ours now."""
+        self._hold(self._assigned | partitions, Rebalance.ASSIGNED)
+
+    def revoked(self, partitions: frozenset[Partition]) -> None:
+        """These go: finish and commit what is being written of them, while the policy allows; drop the rest."""
+        deadline = Deadline(self._policy.drain_seconds, self._clock)
+        while self._writes(partitions) and not deadline.passed:
+            self._finish(min(0.1, deadline.remaining_seconds))
+        self._hand.drop(partitions, writing=self._job is not None)
+        self._hold(self._assigned - partitions, Rebalance.REVOKED)
+
+    def lost(self, partitions: frozenset[Partition]) -> None:
+        """These are gone: drop what is in hand of them."""
+        self._hand.drop(partitions, writing=self._job is not None)
+        self._hold(self._assigned - partitions, Rebalance.LOST)
+
+    def _writes(self, partitions: frozenset[Partition]) -> bool:
+        current = self._hand.current
+        return self._job is not None and current is not None and not partitions.isdisjoint(current.batch.offsets)
+
+    def _hold(self, partitions: frozenset[Partition], kind: Rebalance) -> None:
+        self._assigned = partitions
+        self._parts.metrics.rebalanced(kind, len(partitions))
+        self._parts.health.assigned(len(partitions))
+
+    # The end.
+
+    def _caught_up(self) -> bool:
+        if not self._policy.until_caught_up or not self._started or not self._hand.empty:
+            return False
+        return self._catch_up.done()
+
+    def _drain(self) -> None:
+        """Write and commit what is in hand. Trouble on the way ends it: what isn't committed is read again."""
+        deadline = Deadline(self._policy.drain_seconds, self._clock)
+        self._stopping = True
+        while self._started and not self._hand.empty and self._backoff.attempts == 0 and not deadline.passed:
+            self._parts.health.moved()
+            self._start()
+            self._prepare()
+            if self._decode_backoff.attempts > 0:
+                return
+            self._finish(min(0.1, deadline.remaining_seconds))
+
+    def _show(self) -> None:
+        parts = self._parts
+        reachable = parts.source.reachable
+        parts.health.up(End.KAFKA, up=reachable)
+        if reachable and self._backoff.attempts == 0:
+            parts.notices.over(RetryCause.BROKER)
+        parts.metrics.holding(self._hand.records, paused=self._paused)

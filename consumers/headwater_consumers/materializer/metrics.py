@@ -1,0 +1,176 @@
+"""Every metric of the materializer: name, unit and meaning, once.
+
+Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists (and the partition
+number), and every series is there with 0 from the start, so that a rate or an alert never misses the first event.
+"""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.reasons import DeadLetterReason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.errors import MaterializerError
+    from headwater_consumers.materializer.graph import WriteSummary
+    from headwater_consumers.materializer.records import Partition
+
+_PREFIX = "headwater_materializer"
+# 1 ms to a minute: a decode of a few records, and a write to a struggling database.
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_RECORDS = (1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000)
+
+
+class Step(StrEnum):
+    """A step that is timed."""
+
+    DECODE = "decode"
+    FOLD = "fold"
+    WRITE = "write"
+    DEAD_LETTER = "dead_letter"
+    COMMIT = "commit"
+
+
+class Rebalance(StrEnum):
+    """What a rebalance did to this consumer."""
+
+    ASSIGNED = "assigned"
+    REVOKED = "revoked"
+    LOST = "lost"
+
+
+class End(StrEnum):
+    """What the materializer stands between."""
+
+    KAFKA = "kafka"
+    NEO4J = "neo4j"
+
+
+class Metrics:
+    """The metrics of one materializer, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+
+        self._consumed = self._counter("records_consumed", "Records read from the events topic.")
+        self._applied = self._counter("events_applied", "Events whose effect was committed to the graph.")
+        self._dead = self._counter("dead_letters", "Records acknowledged by the dead-letter topic.", "reason")
+        self._retries = self._counter("retries", "Attempts that failed for a passing reason.", "cause")
+        self._splits = self._counter("batch_splits", "Batches or parts halved on the way to an event to blame.")
+        self._commit_failures = self._counter("commit_failures", "Offset commits that the brokers didn't confirm.")
+        self._letter_failures = self._counter(
+            "dead_letter_failures", "Dead letters that weren't acknowledged and are sent again."
+        )
+        self._rebalances = self._counter("rebalances", "Changes of the partitions of this consumer.", "kind")
+        self._nodes = self._counter("nodes_created", "Nodes that were not in the graph before.")
+        self._relationships = self._counter("relationships_created", "Relationships that were not there before.")
+        self._batch = Histogram(
+            f"{_PREFIX}_batch_records", "Events committed by one transaction.", buckets=_RECORDS, registry=self.registry
+        )
+        self._steps = Histogram(
+            f"{_PREFIX}_step_duration_seconds",
+            "How long one step took, per batch.",
+            ["step"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._up = self._gauge("up", "1 while this end can be reached.", "end")
+        self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
+        self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
+        self._in_hand = self._gauge("records_in_hand", "Records read and not yet committed.")
+        self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end.", "partition")
+        self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")
+        build = self._gauge("build_info", "1; the release is in the label.", "version")
+
+        build.labels(version("headwater")).set(1)
+        for reason in DeadLetterReason:
+            self._dead.labels(reason.value)
+        for cause in RetryCause:
+            self._retries.labels(cause.value)
+        for kind in Rebalance:
+            self._rebalances.labels(kind.value)
+        for step in Step:
+            self._steps.labels(step.value)
+        for end in End:
+            self._up.labels(end.value)
+
+    # What a checkpoint tells (`checkpoint.Observer`).
+
+    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
+        """A transaction with so many events was committed."""
+        self._applied.inc(events)
+        self._batch.observe(events)
+        self.timed(Step.WRITE, seconds)
+        self._nodes.inc(summary.nodes_created)
+        self._relationships.inc(summary.relationships_created)
+        self._last.set(time.time())
+
+    def split(self, events: int, error: MaterializerError) -> None:  # noqa: ARG002 - the protocol's arguments
+        """So many events are halved, for this error."""
+        self._splits.inc()
+
+    def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
+        """These dead letters are acknowledged."""
+        for letter in letters:
+            self._dead.labels(letter.reason.value).inc()
+        self.timed(Step.DEAD_LETTER, seconds)
+
+    def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:  # noqa: ARG002 - as above
+        """These offsets are committed."""
+        self.timed(Step.COMMIT, seconds)
+
+    # What the loop tells.
+
+    def timed(self, step: Step, seconds: float) -> None:
+        """A step took so long."""
+        self._steps.labels(step.value).observe(seconds)
+
+    def consumed(self, records: int) -> None:
+        """So many records were read."""
+        self._consumed.inc(records)
+
+    def retried(self, cause: RetryCause, undelivered: int = 0) -> None:
+        """An attempt failed for a passing reason; so many dead letters are to be sent again."""
+        self._retries.labels(cause.value).inc()
+        self._letter_failures.inc(undelivered)
+        if cause is RetryCause.BROKER:
+            self._commit_failures.inc()
+
+    def rebalanced(self, kind: Rebalance, assigned: int) -> None:
+        """Partitions came or went; so many are ours now."""
+        self._rebalances.labels(kind.value).inc()
+        self._assigned.set(assigned)
+
+    def up(self, end: End, *, up: bool) -> None:
+        """An end can be reached, or can't."""
+        self._up.labels(end.value).set(up)
+
+    def holding(self, records: int, *, paused: bool) -> None:
+        """So many records are in hand, and whether fetching is paused."""
+        self._in_hand.set(records)
+        self._paused.set(paused)
+
+    def lag(self, behind: Mapping[Partition, int]) -> None:
+        """Offsets between the last commit and the end of each partition of ours; others have no series."""
+        self._lag.clear()
+        for partition, offsets in behind.items():
+            self._lag.labels(str(partition.number)).set(offsets)
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
+
+    def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)

@@ -1,0 +1,60 @@
+"""What the loop drives, and how it behaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.health import Health
+from headwater_consumers.materializer.lane import Lane
+from headwater_consumers.materializer.limits import BatchLimit
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.source import Source
+from headwater_consumers.materializer.totals import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPolicy:
+    """How the loop behaves in time, in seconds.
+
+    Attributes:
+        backoff: between attempts.
+        drain_seconds: how long the batch that is being written may take when partitions go or the consumer stops.
+        idle_seconds: how long a poll waits for the first record.
+        busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
+        stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
+        ping_seconds: how often the database is looked at while there is nothing to write.
+        until_caught_up: stop when the group has committed what was on the topic at the start.
+    """
+
+    backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
+    drain_seconds: float = 20.0
+    idle_seconds: float = 0.1
+    busy_seconds: float = 0.01
+    stall_seconds: float = 5.0
+    ping_seconds: float = 5.0
+    until_caught_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the loop drives.
+
+    Attributes:
+        start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
+    """
+
+    source: Source
+    lane: Lane
+    ends: Ends
+    preparation: Preparation
+    limit: BatchLimit
+    start: Callable[[], None]
+    health: Health
+    metrics: Metrics
+    notices: Notices
+    totals: Totals

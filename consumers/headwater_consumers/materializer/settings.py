@@ -1,0 +1,60 @@
+"""Settings of the materializer, section `materializer` (`HEADWATER_MATERIALIZER_…`)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
+
+
+class MaterializerSettings(BaseModel):
+    """How the consumer behaves. Where Kafka and Neo4j are is in the sections of those names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    group: Annotated[str, Field(min_length=1, max_length=255)] = "headwater-materializer"
+    """The consumer group. Consumers of one group share the partitions."""
+
+    http_host: str = "127.0.0.1"
+    """The address that /metrics, /livez and /readyz are served on; 0.0.0.0 in a container."""
+
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
+    """Their port. 0 takes a free one and says which."""
+
+    batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 2_000
+    """Most records in one transaction."""
+
+    batch_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 8_388_608
+    """Most bytes of keys and values in one transaction."""
+
+    queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 16_384
+    """Most that the Kafka client fetches ahead."""
+
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = 20.0
+    """How long a batch that is being written may take to finish when partitions are revoked or the consumer stops."""
+
+    retry_max_seconds: Annotated[float, Field(ge=0.1, le=60)] = 10.0
+    """The longest wait between two attempts while Kafka or Neo4j is away."""
+
+    dead_letter_max_ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Stop when more than this share of the last records are dead letters. 1 never stops."""
+
+    dead_letter_window_records: Annotated[int, Field(ge=1)] = 1_000
+    """How many records that share is of."""
+
+    dead_letter_min: Annotated[int, Field(ge=1)] = 100
+    """Fewer dead letters than this in the window never stop the consumer."""
+
+    def batch_policy(self) -> BatchPolicy:
+        """The bounds of a batch."""
+        return BatchPolicy(max_records=self.batch_max_records, max_bytes=self.batch_max_bytes)
+
+    def dead_letter_policy(self) -> DeadLetterPolicy:
+        """When dead letters stop the consumer."""
+        return DeadLetterPolicy(
+            max_ratio=self.dead_letter_max_ratio,
+            window_records=self.dead_letter_window_records,
+            min_letters=self.dead_letter_min,
+        )

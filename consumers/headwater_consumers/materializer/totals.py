@@ -1,0 +1,76 @@
+"""What one run of the consumer did, for its last word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.records import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.errors import MaterializerError
+    from headwater_consumers.materializer.graph import WriteSummary
+    from headwater_consumers.materializer.metrics import Metrics
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts since the start of this process. What the group has done altogether is `accounting`'s to say.
+
+    Attributes:
+        committed: the last offset committed in each partition.
+    """
+
+    consumed: int = 0
+    applied: int = 0
+    batches: int = 0
+    retries: int = 0
+    dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
+    committed: dict[Partition, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """As `headwater consume --json` prints them."""
+        return {
+            "consumed": self.consumed,
+            "applied": self.applied,
+            "dead_lettered": self.dead_lettered.total(),
+            "dead_lettered_by_reason": {reason.value: n for reason, n in sorted(self.dead_lettered.items())},
+            "batches": self.batches,
+            "retries": self.retries,
+            "committed": {str(partition): offset for partition, offset in sorted(self.committed.items())},
+            "seconds": round(self.seconds, 3),
+        }
+
+
+class Tally:
+    """Hears what a checkpoint tells (`checkpoint.Observer`) and keeps the totals and the metrics."""
+
+    def __init__(self, totals: Totals, metrics: Metrics) -> None:
+        self._totals = totals
+        self._metrics = metrics
+
+    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
+        """A transaction with so many events was committed."""
+        self._totals.applied += events
+        self._totals.batches += 1
+        self._metrics.wrote(events, seconds, summary)
+
+    def split(self, events: int, error: MaterializerError) -> None:
+        """So many events are halved, for this error."""
+        self._metrics.split(events, error)
+
+    def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
+        """These dead letters are acknowledged."""
+        self._totals.dead_lettered.update(letter.reason for letter in letters)
+        self._metrics.acknowledged(letters, seconds)
+
+    def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
+        """These offsets are committed."""
+        self._totals.committed.update(offsets)
+        self._metrics.committed(offsets, seconds)
