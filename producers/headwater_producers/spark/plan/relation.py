@@ -2,9 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from headwater_producers.spark.plan.column import Column, DataType, Indirect
+from headwater_schemas.events import DatasetRef
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of an operator's output: Spark's expression id, name and type."""
+
+    id: int
+    name: str
+    type: DataType = None
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """To be filled."""
+    """The output of one operator.
+
+    Attributes:
+        output: its attributes, in order; an id may appear twice.
+        columns: lineage by expression id, of at least the output.
+        influences: what decides which rows there are, and so holds for every column.
+        rows: the datasets whose rows these are, which is all that `count(*)` reads.
+    """
+
+    output: tuple[Attribute, ...] = ()
+    columns: Mapping[int, Column] = field(default_factory=dict)
+    influences: frozenset[Indirect] = frozenset()
+    rows: frozenset[DatasetRef] = frozenset()
+
+    def with_output(self, output: Iterable[tuple[Attribute, Column]], more: Iterable[Indirect] = ()) -> Relation:
+        """The same rows with other columns, and perhaps more influences."""
+        pairs = list(output)
+        columns = {attribute.id: column for attribute, column in pairs}
+        return replace(
+            self,
+            output=tuple(attribute for attribute, _ in pairs),
+            columns=columns,
+            influences=self.influences.union(more),
+        )
+
+    def influenced(self, more: Iterable[Indirect]) -> Relation:
+        """The same columns with more influences."""
+        return replace(self, influences=self.influences.union(more))
+
+    def ordered(self) -> list[Column]:
+        """The columns of the output, in order."""
+        return [self.columns[attribute.id] for attribute in self.output]
+
+
+def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:
+    """Columns, rows and influences of several relations together (a join, before its condition)."""
+    items = list(relations)
+    columns: dict[int, Column] = {}
+    for item in items:
+        columns.update(item.columns)
+    return Relation(
+        output=tuple(a for item in items for a in item.output) if output is None else tuple(output),
+        columns=columns,
+        influences=frozenset().union(*(item.influences for item in items)),
+        rows=frozenset().union(*(item.rows for item in items)),
+    )

@@ -1,0 +1,237 @@
+"""Where one value comes from: the algebra of column lineage.
+
+A `Column` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is looked up
+in a plan twice. All values are frozen and all functions pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headwater_producers.spark.plan.lattice import compose
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
+
+Path = tuple[str, ...]
+DataType = Any
+"""A type as in Spark's schema JSON: a name, or an object with `type`."""
+
+ELEMENT = "[]"
+VALUE = "{}"
+MAX_TEXT = 1_000
+MAX_INLINE = 300
+"""Longer than this, a column's text isn't repeated in what is computed from it; its name stands for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a dataset; `path` None is the dataset as a whole (its rows)."""
+
+    dataset: DatasetRef
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A part of what a lambda's parameter, or a common expression, will be bound to."""
+
+    id: int
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The value comes from `field`.
+
+    Attributes:
+        field: None: from no field (a constant, a black box without arguments).
+        kind: what was done on the way.
+        masking: the field's value can't be read back.
+        whole: the value has the field's own structure, so a part of it comes from the field's part of that name.
+    """
+
+    field: Field | Variable | None
+    kind: Kind = Kind.COPY
+    masking: bool = False
+    whole: bool = False
+
+    def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> Direct:
+        """The same source, one step on."""
+        return Direct(self.field, compose(self.kind, kind), self.masking or masking, self.whole and whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Indirect:
+    """The value is influenced by `field`: by way of `text`, a condition, a key or an order."""
+
+    field: Field | Variable
+    kind: Kind
+    masking: bool = False
+    text: str | None = None
+
+
+CONSTANT = frozenset({Direct(None, Kind.CONSTANT)})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The lineage of one value.
+
+    Attributes:
+        direct: where the value comes from.
+        indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
+        text: the expression in terms of input fields, free of anything that changes from run to run.
+        parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map.
+        encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
+        type: as far as known.
+        constants: all that the value can be, where that is known: the literal, or those of a CASE.
+        parameters: of a lambda, the ids of its variables.
+    """
+
+    direct: frozenset[Direct] = frozenset()
+    indirect: frozenset[Indirect] = frozenset()
+    text: str = ""
+    parts: Mapping[str, Column] = field(default_factory=dict)
+    encoded: Column | None = None
+    type: DataType = None
+    constants: frozenset[str] | None = None
+    parameters: tuple[int, ...] = ()
+
+    @property
+    def sources(self) -> Iterable[Direct]:
+        """The direct sources that are fields."""
+        return (d for d in self.direct if d.field is not None)
+
+
+def combine(
+    columns: Iterable[Column],
+    kind: Kind,
+    text: str,
+    *,
+    masking: bool = False,
+    whole: bool = False,
+) -> Column:
+    """A value computed from others in one step of `kind`."""
+    direct: set[Direct] = set()
+    indirect: set[Indirect] = set()
+    for column in columns:
+        direct.update(d.then(kind, masking=masking, whole=whole) for d in column.direct)
+        indirect |= column.indirect
+    if any(d.field is not None for d in direct):
+        direct -= CONSTANT
+    return Column(frozenset(direct), frozenset(indirect), clip(text))
+
+
+def merge(columns: Iterable[Column], text: str) -> Column:
+    """A value that is one of several (a UNION's column): all their sources, each as it is."""
+    items = list(columns)
+    if len(items) == 1:
+        return items[0]
+    base = combine(items, Kind.COPY, text, whole=True)
+    names = {name for item in items for name in item.parts}
+    parts = {name: merge((part(item, name) for item in items), f"{text}.{name}") for name in sorted(names)}
+    encoded = [item.encoded for item in items if item.encoded]
+    constants = [item.constants for item in items]
+    return replace(
+        base,
+        parts=parts,
+        encoded=merge(encoded, text) if len(encoded) == len(items) else None,
+        type=items[0].type,
+        constants=frozenset().union(*(c for c in constants if c)) if None not in constants else None,
+    )
+
+
+def part(column: Column, step: str) -> Column:
+    """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
+    known = column.parts.get(step)
+    if known is not None:
+        return known
+    direct = frozenset(_part_of(d, step) for d in column.direct)
+    return Column(direct, column.indirect, clip(f"{inline(column, '')}.{step}"), type=part_type(column.type, step))
+
+
+def _part_of(direct: Direct, step: str) -> Direct:
+    source = direct.field
+    if source is None or (isinstance(source, Field) and source.path is None):
+        return direct
+    if not direct.whole:
+        return direct.then(Kind.DERIVE)
+    return replace(direct, field=replace(source, path=(*(source.path or ()), step)))
+
+
+def part_type(data_type: DataType, step: str) -> DataType:
+    """The type of a part; None where it isn't known."""
+    if not isinstance(data_type, dict):
+        return None
+    if step == ELEMENT:
+        return data_type.get("elementType")
+    if step == VALUE:
+        return data_type.get("valueType")
+    for item in data_type.get("fields", ()):
+        if item.get("name") == step:
+            return item.get("type")
+    return None
+
+
+def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
+    """What `columns` come from or are influenced by, as influences of `kind` by way of `text` (else their own texts).
+
+    Influences keep what they were (a filter on a window function's result is a FILTER on the partition keys too, but
+    it was the window that used them): only direct sources take the new kind.
+    """
+    found: set[Indirect] = set()
+    for column in columns:
+        by = clip(text or column.text) or None
+        found |= column.indirect
+        found.update(Indirect(d.field, kind, d.masking, by) for d in column.direct if d.field is not None)
+    return frozenset(found)
+
+
+def bind(column: Column, variables: Mapping[int, Column]) -> Column:
+    """Replaces variables by what they stand for."""
+    direct: set[Direct] = set()
+    indirect: set[Indirect] = set()
+    for d in column.direct:
+        if isinstance(d.field, Variable) and d.field.id in variables:
+            value = _descend(variables[d.field.id], d.field.path)
+            direct.update(s.then(d.kind, masking=d.masking, whole=d.whole) for s in value.direct)
+            indirect |= value.indirect
+        else:
+            direct.add(d)
+    for i in column.indirect:
+        if isinstance(i.field, Variable) and i.field.id in variables:
+            value = _descend(variables[i.field.id], i.field.path)
+            indirect |= influences([value], i.kind, i.text)
+        else:
+            indirect.add(i)
+    if any(d.field is not None for d in direct):
+        direct -= CONSTANT
+    return replace(
+        column,
+        direct=frozenset(direct),
+        indirect=frozenset(indirect),
+        parts={name: bind(item, variables) for name, item in column.parts.items()},
+        encoded=bind(column.encoded, variables) if column.encoded else None,
+    )
+
+
+def _descend(column: Column, path: Path) -> Column:
+    for step in path:
+        column = part(column, step)
+    return column
+
+
+def inline(column: Column, name: str) -> str:
+    """The column's text as a part of another's, or its name where that would grow too long."""
+    return column.text if len(column.text) <= MAX_INLINE or not name else name
+
+
+def clip(text: str) -> str:
+    """At most `MAX_TEXT` characters; a longer text ends in a digest of the whole, so that two stay two."""
+    if len(text) <= MAX_TEXT:
+        return text
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{text[: MAX_TEXT - 20]}… {digest}"

@@ -1,0 +1,12 @@
+"""Rules for expressions, by class: one table, a file for each family.
+
+A rule takes a `Call` (the expression, its arguments' columns, where it stands) and gives the column of its value.
+What no table names is computed from all its arguments: DERIVE if it is Spark's own, EXTERNAL if it isn't.
+"""
+
+from __future__ import annotations
+
+from headwater_producers.spark.plan.expressions.call import Call, Rule, Scope
+from headwater_producers.spark.plan.expressions.reader import read_expression
+
+__all__ = ["Call", "Rule", "Scope", "read_expression"]

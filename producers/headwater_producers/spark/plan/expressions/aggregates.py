@@ -1,0 +1,83 @@
+"""Aggregate and window functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, combine, influences
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.text import function_name
+from headwater_schemas.events import TransformationKind as Kind
+
+RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
+"""Their arguments are the window's order, or a constant."""
+
+COUNTS = "Count CountIf HyperLogLogPlusPlus RegrCount Grouping GroupingID"
+"""The values counted can't be read back."""
+
+
+def aggregate_expression(call: Call) -> Column:
+    """The frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
+    function, *conditions = call.arguments
+    by = influences(conditions, Kind.FILTER_DEPENDENCY)
+    return replace(function, indirect=function.indirect | by)
+
+
+def aggregate(call: Call) -> Column:
+    """A function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
+    return _aggregate(call, masking=False)
+
+
+def count(call: Call) -> Column:
+    """The same, and only how many there are comes through."""
+    return _aggregate(call, masking=True)
+
+
+def _aggregate(call: Call, *, masking: bool) -> Column:
+    result = call.step(Kind.AGGREGATE, masking=masking)
+    if any(True for _ in result.sources) or call.node.name.startswith("Grouping"):
+        return result
+    direct = frozenset(Direct(Field(dataset), Kind.AGGREGATE, masking=masking) for dataset in call.scope.rows)
+    return replace(result, direct=direct or result.direct or CONSTANT)
+
+
+def rank(call: Call) -> Column:
+    """A number that comes from the order of rows alone; what orders them is the window's to say."""
+    return Column(text=f"{function_name(call.node.name)}()")
+
+
+def window(call: Call) -> Column:
+    """`function OVER (PARTITION BY … ORDER BY …)`."""
+    function, specification = call.arguments
+    return replace(function, indirect=function.indirect | specification.indirect, text=call.text)
+
+
+def window_specification(call: Call) -> Column:
+    """Partition and order: influences of this one column."""
+    keys = [argument for argument in call.arguments if argument.direct != CONSTANT]
+    text = ", ".join(key.text for key in keys)
+    by = influences(keys, Kind.WINDOW_DEPENDENCY)
+    return Column(indirect=by, text=f"over({text})")
+
+
+def frame(call: Call) -> Column:
+    """`ROWS BETWEEN …`: no columns."""
+    return Column(CONSTANT, text=call.node.name.rstrip("$"))
+
+
+def pivot_first(call: Call) -> Column:
+    """What `pivot` makes: the value of the row whose pivot column has this column's value."""
+    pivot_column, value, *_ = call.arguments
+    result = combine([value], Kind.AGGREGATE, value.text)
+    return replace(result, indirect=result.indirect | influences([pivot_column], Kind.CONDITIONAL))
+
+
+AGGREGATES: dict[str, Rule] = {
+    "AggregateExpression": aggregate_expression,
+    "WindowExpression": window,
+    "WindowSpecDefinition": window_specification,
+    "PivotFirst": pivot_first,
+    **rules(count, COUNTS),
+    **rules(rank, RANKS),
+    **rules(frame, "SpecifiedWindowFrame UnboundedPreceding$ UnboundedFollowing$ CurrentRow$ UnspecifiedFrame$"),
+}

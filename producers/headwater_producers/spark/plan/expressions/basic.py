@@ -1,0 +1,129 @@
+"""Attributes, literals, casts, and what Spark adds around values without changing them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Variable, bind, combine, merge, part
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.text import literal_text
+from headwater_producers.spark.plan.tree import expression_id
+from headwater_schemas.events import TransformationKind as Kind
+
+COMMON = -1
+"""The variable that a common expression's references are, until its `With` is met. Spark's own ids are positive."""
+
+
+def attribute(call: Call) -> Column:
+    """A column of the operators below; one that none of them has is reported, and may be any of theirs."""
+    column = call.scope.find(expression_id(call.node.fields))
+    if column is None:
+        name = call.node.get("name")
+        call.scope.report(f"column {name} comes from nowhere that was understood")
+        column = combine(call.scope.columns.values(), Kind.UNKNOWN, str(name))
+        return column if column.direct else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
+    return column if column.type is not None else replace(column, type=call.node.get("dataType"))
+
+
+def outer_reference(call: Call) -> Column:
+    """A column of the query around a subquery."""
+    tree = call.node.tree("e")
+    if tree is None or call.scope.outer is None:
+        return call.step(Kind.UNKNOWN)
+    return call.scope.outer.find(expression_id(tree[0])) or call.step(Kind.UNKNOWN)
+
+
+def literal(call: Call) -> Column:
+    """A constant."""
+    value, data_type = call.node.get("value"), call.node.get("dataType")
+    text = literal_text(value, data_type, show=call.scope.show_literals)
+    constants = frozenset({str(value)}) if value is not None else frozenset()
+    return Column(CONSTANT, text=text, type=data_type, constants=constants)
+
+
+def same(call: Call) -> Column:
+    """The first argument, unchanged."""
+    return call.arguments[0] if call.arguments else Column(CONSTANT, text=call.text)
+
+
+def cast(call: Call) -> Column:
+    """Another type: the same value. An encoding stays the encoding of what it was, whether text or bytes."""
+    (value,) = call.arguments
+    data_type = call.node.get("dataType")
+    if data_type == value.type and value.parts:
+        return value
+    result = combine([value], Kind.CAST, call.text)
+    return replace(
+        result,
+        encoded=value.encoded if data_type in ("string", "binary") else None,
+        type=data_type,
+        constants=value.constants,
+    )
+
+
+def transcode(call: Call) -> Column:
+    """Text to bytes and back (`encode`, `decode`): a cast."""
+    value = call.arguments[0]
+    return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded)
+
+
+def no_input(call: Call) -> Column:
+    """What is made of no column: the clock, random numbers, ids."""
+    return replace(call.step(Kind.DERIVE), direct=CONSTANT)
+
+
+def of_rows(call: Call) -> Column:
+    """What is known of the row's source, not of a column: `input_file_name()`."""
+    direct = frozenset(Direct(Field(dataset), Kind.DERIVE) for dataset in call.scope.rows)
+    return Column(direct or CONSTANT, text=call.text)
+
+
+def common_expression(call: Call) -> Column:
+    """`With(child, definitions)`: the child, each reference in it replaced by its definition."""
+    child, *definitions = call.arguments
+    definition = merge(definitions, "with") if definitions else Column(CONSTANT)
+    return bind(child, {COMMON: definition})
+
+
+def common_reference(_call: Call) -> Column:
+    """A reference to a definition of the `With` around; Spark's JSON doesn't say which, so any of them."""
+    return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text="common")
+
+
+def field_of_struct(call: Call) -> Column:
+    """`struct.field`; by ordinal where the JSON has no name."""
+    (struct,) = call.arguments
+    name, ordinal = call.node.get("name"), call.node.get("ordinal")
+    if isinstance(struct.type, dict) and struct.type.get("type") == "struct" and isinstance(ordinal, int):
+        fields = struct.type.get("fields", ())
+        if ordinal < len(fields):
+            name = fields[ordinal]["name"]
+    if name is None and struct.parts and isinstance(ordinal, int) and ordinal < len(struct.parts):
+        name = list(struct.parts)[ordinal]
+    if name is None:
+        return call.step(Kind.DERIVE)
+    return part(struct, str(name))
+
+
+BASIC: dict[str, Rule] = {
+    "AttributeReference": attribute,
+    "OuterReference": outer_reference,
+    "Literal": literal,
+    "GetStructField": field_of_struct,
+    "With": common_expression,
+    "CommonExpressionRef": common_reference,
+    **rules(cast, "Cast AnsiCast UpCast"),
+    **rules(transcode, "Encode Decode StringDecode"),
+    **rules(
+        same,
+        "Alias KnownNullable KnownNotNull KnownNonNullable KnownFloatingPointNormalized NormalizeNaNAndZero "
+        "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression SortOrder TempResolvedColumn CommonExpressionDef",
+    ),
+    **rules(
+        no_input,
+        "CurrentTimestamp CurrentTimestampLike CurrentDate CurrentTime Now LocalTimestamp CurrentTimeZone CurrentUser "
+        "CurrentDatabase CurrentCatalog CurrentBatchTimestamp Rand Randn Uuid RandStr Uniform "
+        "MonotonicallyIncreasingID SparkPartitionID SparkVersion Version",
+    ),
+    **rules(of_rows, "InputFileName InputFileBlockStart InputFileBlockLength"),
+}

@@ -1,0 +1,69 @@
+"""What a rule for expressions is given, and how tables of rules are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from headwater_producers.spark.plan.column import Column, combine
+from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.text import expression_text
+from headwater_producers.spark.plan.tree import Node, Nodes
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an expression stands.
+
+    Attributes:
+        columns: what its attributes may refer to, by expression id.
+        rows: the datasets whose rows it is evaluated over.
+        outer: the scope around a correlated subquery.
+        subquery: reads a subquery's plan; its `OuterReference`s see this scope.
+        report: takes a sentence about what wasn't understood.
+        show_literals: whether texts show them.
+    """
+
+    columns: Mapping[int, Column]
+    rows: frozenset[DatasetRef]
+    subquery: Callable[[Nodes, Scope], Relation]
+    report: Callable[[str], None]
+    outer: Scope | None = None
+    show_literals: bool = True
+
+    def find(self, attribute: int | None) -> Column | None:
+        """The attribute's column, here or further out."""
+        scope: Scope | None = self
+        while scope is not None:
+            if attribute is not None and attribute in scope.columns:
+                return scope.columns[attribute]
+            scope = scope.outer
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One expression over its arguments."""
+
+    node: Node
+    arguments: tuple[Column, ...]
+    scope: Scope
+
+    @property
+    def text(self) -> str:
+        """The expression's text."""
+        return expression_text(self.node, self.arguments)
+
+    def step(self, kind: Kind, arguments: Iterable[Column] | None = None, *, masking: bool = False) -> Column:
+        """The column of a value computed from the arguments (or these of them) in one step of `kind`."""
+        return combine(self.arguments if arguments is None else arguments, kind, self.text, masking=masking)
+
+
+Rule = Callable[[Call], Column]
+
+
+def rules(rule: Rule, names: str) -> dict[str, Rule]:
+    """A rule for each of the classes in `names`, which blanks separate."""
+    return dict.fromkeys(names.split(), rule)

@@ -1,0 +1,66 @@
+"""Choices: the value comes from the branches, and is influenced by what chooses among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, Indirect, combine, influences, merge
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def case_when(call: Call) -> Column:
+    """`CASE`: conditions and values in turn, then perhaps ELSE."""
+    arguments = call.arguments
+    conditions = arguments[: len(arguments) - len(arguments) % 2 : 2]
+    values = list(arguments[1::2])
+    if len(arguments) % 2:
+        values.append(arguments[-1])
+    return choose(call, conditions, values)
+
+
+def if_else(call: Call) -> Column:
+    """`IF(condition, value, other)`."""
+    condition, *values = call.arguments
+    return choose(call, [condition], values)
+
+
+def coalesce(call: Call) -> Column:
+    """`COALESCE`: the first that isn't null. Which that is depends on those before it, sources already."""
+    return choose(call, [], call.arguments)
+
+
+def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -> Column:
+    """One of `values`, by `conditions`."""
+    result = combine(values, Kind.DERIVE, call.text)
+    # Structure and possible constants live on; each part is derived, since another branch may have given it.
+    one = merge(values, call.text)
+    by = influences(conditions, Kind.CONDITIONAL)
+    return replace(
+        result,
+        indirect=result.indirect | by,
+        constants=one.constants,
+        parts={name: _derived(item, by) for name, item in one.parts.items()},
+        encoded=_derived(one.encoded, by) if one.encoded else None,
+        type=next((value.type for value in values if value.type not in (None, "void")), None),
+    )
+
+
+def _derived(column: Column, by: frozenset[Indirect]) -> Column:
+    return replace(
+        combine([column], Kind.DERIVE, column.text, whole=True),
+        indirect=column.indirect | by,
+        parts={name: _derived(item, by) for name, item in column.parts.items()},
+        type=column.type,
+    )
+
+
+CONDITIONAL: dict[str, Rule] = {
+    "CaseWhen": case_when,
+    "If": if_else,
+    **rules(coalesce, "Coalesce NaNvl Greatest Least"),
+}

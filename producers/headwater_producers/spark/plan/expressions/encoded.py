@@ -1,0 +1,85 @@
+"""Encodings: JSON, Avro, CSV, XML, protobuf. What goes in field by field comes out field by field.
+
+A topic's payload is the encoding of fields that no schema of Spark's names: `from_json(cast(value as string), …)` of a
+topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`.
+A column of text elsewhere has no such fields: what is parsed from it is derived from the column.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from headwater_producers.spark.plan.column import ELEMENT, Column, combine, part
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_schemas.events import TransformationKind as Kind
+
+# The steps of a JSON path: .name, ['name'], [0], [*].
+_JSON_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\['(?P<quoted>[^']+)'\]|\[(?P<index>\d+|\*)\]")
+
+
+def decode(call: Call) -> Column:
+    """`from_json` and its like: the value that was encoded, where that is known."""
+    encoded = call.arguments[0]
+    data_type = call.node.get("schema") or call.node.get("dataType")
+    if encoded.encoded is None:
+        return replace(call.step(Kind.DERIVE, [encoded]), type=data_type)
+    value = encoded.encoded
+    return replace(value, type=data_type or value.type, indirect=value.indirect | encoded.indirect)
+
+
+def encode(call: Call) -> Column:
+    """`to_json` and its like: text derived from all, which can be decoded into each."""
+    value = call.arguments[0]
+    return replace(call.step(Kind.DERIVE, [value]), encoded=cast_whole(value))
+
+
+def cast_whole(value: Column) -> Column:
+    """The value in another representation, each of its parts as well."""
+    return replace(
+        combine([value], Kind.CAST, value.text, whole=True),
+        parts={name: cast_whole(item) for name, item in value.parts.items()},
+        type=value.type,
+    )
+
+
+def json_path(call: Call) -> Column:
+    """`get_json_object(text, '$.a.b')`: the field of the payload, where the path is a constant."""
+    text, *path = call.arguments
+    found = step_into(text, next(iter(path[0].constants), "") if path and path[0].constants else "")
+    return replace(found, text=call.text) if found else call.step(Kind.DERIVE)
+
+
+def step_into(text: Column, path: str) -> Column | None:
+    """The part of an encoded value at a JSON path; None where either isn't known."""
+    if text.encoded is None or not path.startswith("$"):
+        return None
+    value, position = text.encoded, 1
+    while position < len(path):
+        found = _JSON_STEP.match(path, position)
+        if found is None:
+            return None
+        value = part(value, found["name"] or found["quoted"] or ELEMENT)
+        position = found.end()
+    return value
+
+
+def json_tuple(call: Call) -> Column:
+    """`json_tuple(text, 'a', 'b')`, a generator (see `generators.py`)."""
+    text, *names = call.arguments
+    parts: dict[str, Column] = {}
+    for index, name in enumerate(names):
+        constant = next(iter(name.constants), None) if name.constants else None
+        found = part(text.encoded, constant) if text.encoded and constant is not None else None
+        parts[str(index)] = found or call.step(Kind.DERIVE, [text])
+    return replace(call.step(Kind.DERIVE), parts=parts)
+
+
+ENCODED: dict[str, Rule] = {
+    "GetJsonObject": json_path,
+    "JsonTuple": json_tuple,
+    **rules(
+        decode, "JsonToStructs CsvToStructs XmlToStructs AvroDataToCatalyst FromAvro ProtobufDataToCatalyst ParseJson"
+    ),
+    **rules(encode, "StructsToJson StructsToCsv StructsToXml CatalystDataToAvro ToAvro CatalystDataToProtobuf"),
+}

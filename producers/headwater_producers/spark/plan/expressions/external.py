@@ -1,0 +1,28 @@
+"""Black boxes: what happens inside isn't in the plan, so every argument is a possible source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headwater_producers.spark.plan.column import Column, Direct
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.text import inline_texts
+from headwater_schemas.events import TransformationKind as Kind
+
+BLACK_BOXES = (
+    "PythonUDF PythonUDAF PythonUDTF UnresolvedPolymorphicPythonUDTF ScalaUDF ScalaAggregator ScalaUDAF "
+    "UserDefinedGenerator HiveSimpleUDF HiveGenericUDF HiveUDAFFunction HiveGenericUDTF CallMethodViaReflection "
+    "TryReflect ApplyFunctionExpression V2Aggregator Invoke StaticInvoke NewInstance TypedAggregateExpression "
+    "SimpleTypedAggregateExpression ComplexTypedAggregateExpression"
+)
+
+
+def external(call: Call) -> Column:
+    """A function of the user's: Python, Scala, Java, Hive."""
+    name = call.node.get("name") or call.node.get("udfName") or call.node.name
+    result = replace(call.step(Kind.EXTERNAL), text=f"{name}({inline_texts(call.arguments)})")
+    result = replace(result, type=call.node.get("dataType"))
+    return result if result.direct else replace(result, direct=frozenset({Direct(None, Kind.EXTERNAL)}))
+
+
+EXTERNAL: dict[str, Rule] = rules(external, BLACK_BOXES)

@@ -1,0 +1,60 @@
+"""Generators: one row in, several out. Their column has what they generate as parts, by position: `0`, `1` …."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, merge, part
+from headwater_producers.spark.plan.schema import type_parts
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.expressions.call import Call, Rule
+
+
+def explode(call: Call) -> Column:
+    """`explode`: the elements, or a map's keys and values."""
+    return _positions(call, _exploded(call))
+
+
+def posexplode(call: Call) -> Column:
+    """`posexplode`: the position, which says nothing of a value but how many there are, and the same."""
+    (collection,) = call.arguments
+    position = combine([collection], Kind.DERIVE, f"position in {collection.text}")
+    return _positions(call, [position, *_exploded(call)])
+
+
+def inline(call: Call) -> Column:
+    """`inline(array of structs)`: the fields."""
+    element = part(call.arguments[0], ELEMENT)
+    names = [name for name, _, _ in type_parts(element.type)] or list(element.parts)
+    return _positions(call, [part(element, name) for name in names])
+
+
+def stack(call: Call) -> Column:
+    """`stack(n, a, b, c, d)`: n rows, so each column is one of every so many arguments."""
+    count, *values = call.arguments
+    rows = int(next(iter(count.constants), "1")) if count.constants else 1
+    width = -(-len(values) // max(rows, 1))
+    return _positions(call, [merge(values[i::width], call.text) for i in range(width)])
+
+
+def _exploded(call: Call) -> list[Column]:
+    (collection,) = call.arguments
+    if VALUE in collection.parts or (isinstance(collection.type, dict) and collection.type.get("type") == "map"):
+        return [combine([collection], Kind.DERIVE, f"key of {collection.text}"), part(collection, VALUE)]
+    return [part(collection, ELEMENT)]
+
+
+def _positions(call: Call, columns: list[Column]) -> Column:
+    return replace(call.step(Kind.DERIVE), parts={str(i): column for i, column in enumerate(columns)})
+
+
+GENERATORS: dict[str, Rule] = {
+    "Explode": explode,
+    "PosExplode": posexplode,
+    "Inline": inline,
+    "Stack": stack,
+    "GeneratorOuter": lambda call: call.arguments[0],
+}

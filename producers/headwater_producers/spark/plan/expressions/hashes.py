@@ -1,0 +1,29 @@
+"""Functions whose argument can't be read back from their value: hashes, masks, encryption."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.column import Column
+
+
+def digest(call: Call) -> Column:
+    """A hash of the arguments."""
+    return call.step(Kind.HASH, masking=True)
+
+
+def mask(call: Call) -> Column:
+    """Characters replaced, or the value encrypted."""
+    return call.step(Kind.MASK, masking=True)
+
+
+HASHES: dict[str, Rule] = {
+    **rules(
+        digest, "Md5 Sha1 Sha2 Crc32 XxHash64 Murmur3Hash HiveHash CollationAwareMurmur3Hash CollationAwareXxHash64"
+    ),
+    **rules(mask, "Mask AesEncrypt TryAesEncrypt"),
+}

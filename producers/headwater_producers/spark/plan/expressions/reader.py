@@ -1,0 +1,65 @@
+"""Reading an expression: the table of all rules, applied bottom-up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.expressions.aggregates import AGGREGATES, aggregate
+from headwater_producers.spark.plan.expressions.basic import BASIC
+from headwater_producers.spark.plan.expressions.call import Call, Rule, Scope
+from headwater_producers.spark.plan.expressions.conditional import CONDITIONAL
+from headwater_producers.spark.plan.expressions.encoded import ENCODED
+from headwater_producers.spark.plan.expressions.external import EXTERNAL, external
+from headwater_producers.spark.plan.expressions.generators import GENERATORS
+from headwater_producers.spark.plan.expressions.hashes import HASHES
+from headwater_producers.spark.plan.expressions.lambdas import LAMBDAS
+from headwater_producers.spark.plan.expressions.structured import STRUCTURED
+from headwater_producers.spark.plan.expressions.subqueries import SUBQUERIES
+from headwater_producers.spark.plan.tree import Node, Nodes, fold
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.column import Column
+
+RULES: dict[str, Rule] = {
+    **BASIC,
+    **STRUCTURED,
+    **ENCODED,
+    **CONDITIONAL,
+    **AGGREGATES,
+    **HASHES,
+    **LAMBDAS,
+    **GENERATORS,
+    **SUBQUERIES,
+    **EXTERNAL,
+}
+
+_CATALYST = "org.apache.spark.sql.catalyst.expressions."
+_AGGREGATE = f"{_CATALYST}aggregate."
+
+
+def read_expression(nodes: Nodes, scope: Scope) -> Column:
+    """The lineage of an expression's value.
+
+    Raises:
+        ValueError: `nodes` isn't one whole tree.
+    """
+
+    def visit(node: Node, arguments: tuple[Column, ...]) -> Column:
+        call = Call(node, arguments, scope)
+        rule = RULES.get(node.name) or _by_package(node)
+        return rule(call)
+
+    return fold(nodes, visit)
+
+
+def _by_package(node: Node) -> Rule:
+    name = str(node.get("class"))
+    if name.startswith(_AGGREGATE):
+        return aggregate
+    # Spark's own expressions are functions of their arguments; anybody else's is a black box.
+    return _derive if name.startswith(_CATALYST) else external
+
+
+def _derive(call: Call) -> Column:
+    return call.step(Kind.DERIVE)

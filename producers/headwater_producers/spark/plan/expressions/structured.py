@@ -1,0 +1,166 @@
+"""Structs, arrays and maps: built, taken apart, changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, influences, merge, part, part_type
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.schema import type_parts
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def named_struct(call: Call) -> Column:
+    """`struct(a, b)`: arguments are names and values in turn."""
+    names = [next(iter(name.constants), "") if name.constants else "" for name in call.arguments[::2]]
+    values = call.arguments[1::2]
+    if is_time_window(names, values):
+        return time_window(call, names)
+    text = f"struct({', '.join(names)})"
+    fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
+    return replace(
+        combine(values, Kind.DERIVE, text),
+        parts=dict(zip(names, values, strict=False)),
+        type={"type": "struct", "fields": fields},
+    )
+
+
+def is_time_window(names: list[str], values: Iterable[Column]) -> bool:
+    """Whether this struct is what Spark makes of `window(…)`."""
+    return names == ["start", "end"] and all(value.text.startswith("window_bound(") for value in values)
+
+
+def time_window(call: Call, names: list[str]) -> Column:
+    """`window(time, …)`: both bounds are derived from the time, and Spark's arithmetic is nobody's condition."""
+    bounds = call.arguments[1::2]
+    time = bounds[0].text.removeprefix("window_bound(").removesuffix(")")
+    parts = {name: replace(bound, text=f"window({time}).{name}") for name, bound in zip(names, bounds, strict=True)}
+    fields = [{"name": name, "type": "timestamp"} for name in names]
+    whole = replace(combine(bounds, Kind.DERIVE, f"window({time})"), indirect=frozenset())
+    return replace(whole, parts=parts, type={"type": "struct", "fields": fields})
+
+
+def window_bound(call: Call) -> Column:
+    """Spark's conversion between times and integers, which it makes time windows with."""
+    (value,) = call.arguments
+    if call.node.get("toType") == "long":
+        return combine([value], Kind.DERIVE, value.text)
+    # Back to a time: all the arithmetic between is one step, and its text would fill a page.
+    times = sorted({d.field.path[-1] for d in value.direct if d.field is not None and d.field.path})
+    return replace(combine([value], Kind.DERIVE, f"window_bound({', '.join(times)})"), indirect=frozenset())
+
+
+def array(call: Call) -> Column:
+    """`array(a, b)`: elements may be any of the arguments."""
+    if not call.arguments:
+        return call.step(Kind.DERIVE)
+    element = merge(call.arguments, call.text)
+    return replace(
+        call.step(Kind.DERIVE),
+        parts={ELEMENT: element},
+        type={"type": "array", "elementType": element.type},
+    )
+
+
+def map_of(call: Call) -> Column:
+    """`map(k, v, …)`: keys and values in turn."""
+    if not call.arguments:
+        return call.step(Kind.DERIVE)
+    key, value = merge(call.arguments[::2], call.text), merge(call.arguments[1::2], call.text)
+    data_type = {"type": "map", "keyType": key.type, "valueType": value.type}
+    return replace(call.step(Kind.DERIVE), parts={VALUE: value}, type=data_type)
+
+
+def element(call: Call) -> Column:
+    """`array[i]`, `map[key]`, `element_at`: the element; what picks it influences the value."""
+    container, *index = call.arguments
+    step = VALUE if (_is_map(container) or call.node.name == "GetMapValue") else ELEMENT
+    value = part(container, step)
+    picked = influences(index, Kind.CONDITIONAL)
+    return replace(value, indirect=value.indirect | picked, text=call.text)
+
+
+def _is_map(column: Column) -> bool:
+    return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")
+
+
+def struct_in_array(call: Call) -> Column:
+    """`array_of_structs.field`: an array of that field."""
+    (structs,) = call.arguments
+    name = call.node.get("field")
+    name = name.get("name") if isinstance(name, dict) else None
+    if name is None:
+        return call.step(Kind.DERIVE)
+    inner = part(part(structs, ELEMENT), str(name))
+    return replace(
+        combine([inner], Kind.COPY, call.text, whole=True),
+        parts={ELEMENT: inner},
+        type={"type": "array", "elementType": inner.type},
+    )
+
+
+def update_fields(call: Call) -> Column:
+    """`withField`, `dropFields`: the struct, some fields replaced, added or left out."""
+    struct, *changes = call.arguments
+    parts = {name: part(struct, name) for name, _, _ in type_parts(struct.type)} or dict(struct.parts)
+    types = {name: data_type for name, data_type, _ in type_parts(struct.type)}
+    for change in changes:
+        for name, value in change.parts.items():
+            parts[name], types[name] = value, value.type
+        for name in change.constants or ():
+            parts.pop(name, None)
+            types.pop(name, None)
+    fields = [{"name": name, "type": types.get(name)} for name in parts]
+    return replace(
+        combine(parts.values(), Kind.DERIVE, call.text), parts=parts, type={"type": "struct", "fields": fields}
+    )
+
+
+def with_field(call: Call) -> Column:
+    """One change of `update_fields`: a field set."""
+    (value,) = call.arguments
+    return replace(value, parts={str(call.node.get("name")): value}, constants=None)
+
+
+def drop_field(call: Call) -> Column:
+    """One change of `update_fields`: a field left out."""
+    return Column(constants=frozenset({str(call.node.get("name"))}))
+
+
+def same_elements(call: Call) -> Column:
+    """An array made of the elements of arrays (`concat`, `slice`, `array_distinct`, `flatten` is not one)."""
+    arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
+    result = call.step(Kind.DERIVE)
+    if not arrays:
+        return result
+    inner = merge([part(item, ELEMENT) for item in arrays], call.text)
+    return replace(result, parts={ELEMENT: inner}, type={"type": "array", "elementType": inner.type})
+
+
+def map_values(call: Call) -> Column:
+    """`map_values(m)`: an array of the map's values."""
+    inner = part(call.arguments[0], VALUE)
+    return replace(call.step(Kind.DERIVE), parts={ELEMENT: inner}, type={"type": "array", "elementType": inner.type})
+
+
+STRUCTURED: dict[str, Rule] = {
+    "CreateNamedStruct": named_struct,
+    "PreciseTimestampConversion": window_bound,
+    "CreateArray": array,
+    "CreateMap": map_of,
+    "GetArrayStructFields": struct_in_array,
+    "UpdateFields": update_fields,
+    "WithField": with_field,
+    "DropField": drop_field,
+    "MapValues": map_values,
+    **rules(element, "GetArrayItem GetMapValue ElementAt TryElementAt"),
+    **rules(
+        same_elements,
+        "Concat Slice ArrayDistinct ArrayUnion ArrayIntersect ArrayExcept ArrayRemove ArrayCompact ArrayAppend "
+        "ArrayPrepend ArrayInsert SortArray Reverse Shuffle",
+    ),
+}

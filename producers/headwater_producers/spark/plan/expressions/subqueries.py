@@ -1,0 +1,63 @@
+"""Expressions with a plan in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.relation import Relation
+
+
+def scalar(call: Call) -> Column:
+    """`(SELECT max(x) FROM …)`: the value of its column, influenced by what chose its row."""
+    relation = _plan(call)
+    if relation is None:
+        return call.step(Kind.UNKNOWN)
+    column = relation.ordered()[0] if relation.output else Column(CONSTANT)
+    return replace(column, indirect=column.indirect | relation.influences, text=f"({column.text})")
+
+
+def exists(call: Call) -> Column:
+    """`EXISTS (SELECT …)`: true or false by whether rows are left, so by what filters them."""
+    relation = _plan(call)
+    if relation is None:
+        return call.step(Kind.UNKNOWN)
+    rows = frozenset(Indirect(Field(d), Kind.FILTER_DEPENDENCY, text="exists") for d in relation.rows)
+    return Column(CONSTANT, relation.influences or rows, text="exists(subquery)")
+
+
+def rows_of(call: Call) -> Column:
+    """The list of `x IN (SELECT y …)`."""
+    relation = _plan(call)
+    if relation is None:
+        return call.step(Kind.UNKNOWN)
+    columns = relation.ordered()
+    direct: frozenset[Direct] = frozenset().union(*(c.direct for c in columns))
+    indirect = relation.influences.union(*(c.indirect for c in columns))
+    return Column(direct, indirect, text=f"select {', '.join(c.text for c in columns)}")
+
+
+def membership(call: Call) -> Column:
+    """`x IN (SELECT y …)`."""
+    return call.step(Kind.DERIVE)
+
+
+def _plan(call: Call) -> Relation | None:
+    nodes = call.node.tree("plan")
+    if nodes is None:
+        call.scope.report(f"the plan of a {call.node.name} couldn't be read")
+        return None
+    return call.scope.subquery(nodes, call.scope)
+
+
+SUBQUERIES: dict[str, Rule] = {
+    "Exists": exists,
+    "InSubquery": membership,
+    **rules(scalar, "ScalarSubquery LateralSubquery"),
+    **rules(rows_of, "ListQuery FunctionTableSubqueryArgumentExpression"),
+}

@@ -1,0 +1,59 @@
+"""Kinds of transformation: how they add up along a chain, and what OpenLineage calls them.
+
+A value that is first cast and then summed was aggregated; one that went through a black box may be anything. So the
+kind of a chain is the greatest of its steps:
+
+    CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
+
+RENAME isn't in it: a column was renamed if it is a COPY whose last name differs, which only its two ends tell (renamed
+and renamed back is a COPY). `masking` is sticky: once a step can't be read back, the chain can't.
+A constant stays one whatever is computed from it, unless a black box does.
+"""
+
+from __future__ import annotations
+
+from headwater_schemas.events import TransformationKind as Kind
+
+DIRECT_ORDER = (
+    Kind.CONSTANT,
+    Kind.COPY,
+    Kind.CAST,
+    Kind.DERIVE,
+    Kind.MASK,
+    Kind.HASH,
+    Kind.AGGREGATE,
+    Kind.EXTERNAL,
+    Kind.UNKNOWN,
+)
+_RANK = {kind: rank for rank, kind in enumerate(DIRECT_ORDER)}
+
+_SUBTYPE: dict[Kind, str | None] = {
+    Kind.UNKNOWN: None,
+    Kind.COPY: "IDENTITY",
+    Kind.RENAME: "IDENTITY",
+    Kind.CAST: "TRANSFORMATION",
+    Kind.HASH: "TRANSFORMATION",
+    Kind.MASK: "TRANSFORMATION",
+    Kind.DERIVE: "TRANSFORMATION",
+    Kind.EXTERNAL: "TRANSFORMATION",
+    Kind.CONSTANT: None,
+    Kind.AGGREGATE: "AGGREGATION",
+    Kind.FILTER_DEPENDENCY: "FILTER",
+    Kind.JOIN_DEPENDENCY: "JOIN",
+    Kind.GROUP_DEPENDENCY: "GROUP_BY",
+    Kind.SORT_DEPENDENCY: "SORT",
+    Kind.WINDOW_DEPENDENCY: "WINDOW",
+    Kind.CONDITIONAL: "CONDITIONAL",
+}
+
+
+def compose(first: Kind, then: Kind) -> Kind:
+    """The kind of a chain of two direct steps."""
+    if first is Kind.CONSTANT and then not in (Kind.EXTERNAL, Kind.UNKNOWN):
+        return Kind.CONSTANT
+    return first if _RANK[first] >= _RANK[then] else then
+
+
+def subtype(kind: Kind) -> str | None:
+    """OpenLineage's subtype; None for what it has no word for."""
+    return _SUBTYPE[kind]

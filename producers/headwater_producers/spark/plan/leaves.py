@@ -1,0 +1,47 @@
+"""Leaves of a plan: what they read. The JSON doesn't say; whoever knows implements `Leaves`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from headwater_producers.spark.plan.description import PlanInput
+from headwater_producers.spark.plan.relation import Relation
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.tree import Node, Nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What one leaf reads.
+
+    Attributes:
+        inputs: its datasets; a column of the leaf comes from the field of that name in each.
+        payloads: names of columns that are encodings of fields no schema names: a topic's key and value.
+        relation: lineage of its attributes by id, where an earlier plan made them.
+        kind: of its columns where there are no datasets: CONSTANT for data made in the program, else UNKNOWN.
+        problem: what couldn't be found out, as a sentence.
+    """
+
+    inputs: tuple[PlanInput, ...] = ()
+    payloads: frozenset[str] = frozenset()
+    relation: Relation | None = None
+    kind: Kind = Kind.UNKNOWN
+    problem: str | None = None
+
+
+class Leaves(Protocol):
+    """Tells what the leaves of one plan read."""
+
+    def find(self, node: Node, view: str | None) -> Leaf:
+        """What this leaf reads; never raises.
+
+        Args:
+            node: the leaf.
+            view: the name of the temporary view that is this leaf and nothing else, if there is one.
+        """
+
+    def projections(self, node: Node) -> list[list[Nodes]] | None:
+        """The projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""

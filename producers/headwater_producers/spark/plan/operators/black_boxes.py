@@ -1,0 +1,78 @@
+"""Operators that hand rows to code: every column out may come from every column in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, Direct, combine, influences
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules, same_for_all
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.relation import Relation
+
+
+def map_rows(operator: Operator) -> Relation:
+    """`mapInPandas`, `mapInArrow`: the function is given all columns."""
+    return operator.child.with_output(same_for_all(operator.attributes(), _function(operator)))
+
+
+def map_groups(operator: Operator) -> Relation:
+    """`applyInPandas` and its like: the same, group by group; the keys influence every row."""
+    keys = operator.read("groupingAttributes") or operator.read("groupingExpressions")
+    leading = operator.node.get("groupingAttributesLen")
+    if not keys and isinstance(leading, int):
+        keys = operator.child.ordered()[:leading]
+    output = operator.attributes() or operator.attributes("outputAttrs")
+    by = influences(keys, Kind.GROUP_DEPENDENCY)
+    return operator.child.with_output(same_for_all(output, _function(operator)), by)
+
+
+def map_cogroups(operator: Operator) -> Relation:
+    """`cogroup(…).applyInPandas`: the keys come first in either child."""
+    left, right = operator.children
+    lengths = (operator.node.get("leftGroupingLen"), operator.node.get("rightGroupingLen"))
+    keys = [
+        column
+        for child, length in zip((left, right), lengths, strict=True)
+        for column in child.ordered()[: length if isinstance(length, int) else 0]
+    ]
+    by = influences(keys, Kind.GROUP_DEPENDENCY)
+    return operator.child.with_output(same_for_all(operator.attributes(), _function(operator)), by)
+
+
+def objects(operator: Operator) -> Relation:
+    """Typed operations of Scala: rows become objects, one attribute."""
+    output = operator.attributes("outputObjAttr")
+    return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
+
+
+def objects_back(operator: Operator) -> Relation:
+    """Objects become rows again."""
+    output = operator.attributes("serializer")
+    return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
+
+
+def _function(operator: Operator) -> Column:
+    # The function's own arguments, where the plan has them: it may be given fewer columns than there are.
+    functions = operator.read("functionExpr") or operator.read("func")
+    return functions[0] if functions else _anything(operator, operator.node.name)
+
+
+def _anything(operator: Operator, text: str) -> Column:
+    column = combine(operator.child.ordered(), Kind.EXTERNAL, text)
+    return column if column.direct else replace(column, direct=frozenset({Direct(None, Kind.EXTERNAL)}))
+
+
+BLACK_BOXES: dict[str, OperatorRule] = {
+    **operator_rules(map_rows, "MapInPandas MapInArrow PythonMapInArrow"),
+    **operator_rules(
+        map_groups,
+        "FlatMapGroupsInPandas FlatMapGroupsInArrow FlatMapGroupsInPandasWithState TransformWithStateInPandas "
+        "TransformWithStateInPySpark",
+    ),
+    **operator_rules(map_cogroups, "FlatMapCoGroupsInPandas FlatMapCoGroupsInArrow"),
+    **operator_rules(objects, "DeserializeToObject MapElements MapPartitions MapGroups CoGroup FlatMapGroupsWithState"),
+    "SerializeFromObject": objects_back,
+}

@@ -1,0 +1,77 @@
+"""Operators that compute columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, combine, influences, merge
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+    from headwater_producers.spark.plan.relation import Attribute, Relation
+
+
+def project(operator: Operator) -> Relation:
+    """SELECT."""
+    return operator.child.with_output(operator.named("projectList"))
+
+
+def aggregate(operator: Operator) -> Relation:
+    """GROUP BY: the keys influence every column."""
+    keys = influences(operator.read("groupingExpressions"), Kind.GROUP_DEPENDENCY)
+    return operator.child.with_output(operator.named("aggregateExpressions"), keys)
+
+
+def window(operator: Operator) -> Relation:
+    """Window functions: columns added to the child's."""
+    child = operator.child
+    return child.with_output([*_pairs(child), *operator.named("windowExpressions")])
+
+
+def generate(operator: Operator) -> Relation:
+    """`explode` and its like: generated columns added to the child's."""
+    child = operator.child
+    generators = operator.read("generator")
+    generator = generators[0] if generators else combine(child.ordered(), Kind.UNKNOWN, "generator")
+    generated = [
+        (attribute, generator.parts.get(str(index), generator))
+        for index, attribute in enumerate(operator.attributes("generatorOutput"))
+    ]
+    return child.with_output([*_pairs(child), *generated])
+
+
+def expand(operator: Operator) -> Relation:
+    """Several rows for each one (rollup, cube, unpivot, sliding windows): a column is one of its projections."""
+    projections = operator.node.get("projections")
+    if not isinstance(projections, list):
+        projections = operator.reader.leaves.projections(operator.node)
+    if not projections:
+        operator.report("the projections of an Expand couldn't be read")
+        anything = combine(operator.child.ordered(), Kind.UNKNOWN, "expand")
+        known = operator.child.columns
+        return operator.child.with_output([(a, known.get(a.id, anything)) for a in operator.attributes()])
+    rows = [operator.read_all(row) for row in projections]
+    return operator.child.with_output(
+        [(attribute, _one_of([row[i] for row in rows])) for i, attribute in enumerate(operator.attributes())]
+    )
+
+
+def _one_of(columns: list[Column]) -> Column:
+    # Nulls of a rollup and names of an unpivot: where there is a column, the constants beside it say nothing.
+    varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
+    distinct = list({(column.direct, column.indirect): column for column in varying}.values())
+    return merge(distinct or columns[:1], columns[0].text)
+
+
+def _pairs(relation: Relation) -> list[tuple[Attribute, Column]]:
+    return [(attribute, relation.columns[attribute.id]) for attribute in relation.output]
+
+
+COLUMNS: dict[str, OperatorRule] = {
+    "Project": project,
+    "Aggregate": aggregate,
+    "Window": window,
+    "Generate": generate,
+    "Expand": expand,
+}

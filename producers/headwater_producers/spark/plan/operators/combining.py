@@ -1,0 +1,99 @@
+"""Operators with several children: joins, set operations, common table expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Field, Indirect, influences, merge
+from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_producers.spark.plan.tree import Node
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+
+_LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
+
+
+def join(operator: Operator) -> Relation:
+    """The condition's columns influence every row; without one, the rows of both sides do."""
+    left, right = operator.children
+    both = side_by_side([left, right])
+    conditions = operator.read("condition")
+    by = influences(conditions, Kind.JOIN_DEPENDENCY) if conditions else _rows(both, "cross join")
+    kept = left if operator.node.object_name("joinType") in _LEFT_ONLY else both
+    return Relation(kept.output, kept.columns, both.influences | by, kept.rows)
+
+
+def as_of_join(operator: Operator) -> Relation:
+    """`merge_asof` of pandas on Spark: the nearest row by order."""
+    both = side_by_side(operator.children)
+    fields = ("asOfCondition", "condition", "orderExpression")
+    columns = [column for field in fields for column in operator.read(field)]
+    return both.influenced(influences(columns, Kind.JOIN_DEPENDENCY))
+
+
+def lateral_join(operator: Operator) -> Relation:
+    """A join with a subquery that sees the left side's columns."""
+    left = operator.children[0]
+    subqueries = operator.node.trees("right")
+    plan = Node("LateralSubquery", dict(subqueries[0][0])).tree("plan") if subqueries else None
+    if plan is None:
+        operator.report("the subquery of a lateral join couldn't be read")
+        return left
+    right = operator.reader.read(plan, operator.scope(left))
+    both = side_by_side([left, right])
+    return both.influenced(influences(operator.read("condition", both), Kind.JOIN_DEPENDENCY))
+
+
+def union(operator: Operator) -> Relation:
+    """UNION ALL: by position (Spark has aligned names by then), each column is one of the branches'."""
+    rows = [child.ordered() for child in operator.children]
+    output = operator.children[0].output
+    merged = []
+    for index, attribute in enumerate(output):
+        columns = [row[index] for row in rows if index < len(row)]
+        texts = list(dict.fromkeys(column.text for column in columns))
+        merged.append((attribute, merge(columns, texts[0] if len(texts) == 1 else f"union({', '.join(texts)})")))
+    return side_by_side(operator.children).with_output(merged)
+
+
+def compared(operator: Operator) -> Relation:
+    """INTERSECT and EXCEPT: rows of the left side, by whether the right side has them."""
+    left, right = operator.children
+    keys = influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
+    return left.influenced(right.influences | keys)
+
+
+def cte_definition(operator: Operator) -> Relation:
+    """`WITH name AS (…)`: kept for those who refer to it."""
+    number = operator.node.get("id")
+    if isinstance(number, int):
+        operator.reader.ctes[number] = operator.child
+    return operator.child
+
+
+def cte_reference(operator: Operator) -> Relation:
+    """A use of a common table expression; its attributes have new ids."""
+    number = operator.node.get("cteId")
+    definition = operator.reader.ctes.get(number) if isinstance(number, int) else None
+    if definition is None:
+        operator.report("a common table expression is used whose definition wasn't met")
+        return operator.from_nowhere()
+    return definition.with_output(zip(operator.attributes(), definition.ordered(), strict=False))
+
+
+def _rows(relation: Relation, text: str) -> frozenset[Indirect]:
+    return frozenset(Indirect(Field(dataset), Kind.JOIN_DEPENDENCY, text=text) for dataset in relation.rows)
+
+
+COMBINING: dict[str, OperatorRule] = {
+    "Join": join,
+    "AsOfJoin": as_of_join,
+    "LateralJoin": lateral_join,
+    "Union": union,
+    "Intersect": compared,
+    "Except": compared,
+    "CTERelationDef": cte_definition,
+    "CTERelationRef": cte_reference,
+}

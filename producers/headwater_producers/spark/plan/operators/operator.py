@@ -1,0 +1,112 @@
+"""What a rule for operators is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from headwater_producers.spark.plan.column import Column, Direct
+from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.leaves import Leaves
+
+
+class Reader(Protocol):
+    """The reader of the whole plan, as rules use it.
+
+    Attributes:
+        leaves: tells what leaves read.
+        ctes: common table expressions met so far, by Spark's number.
+    """
+
+    leaves: Leaves
+    ctes: dict[int, Relation]
+
+    def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
+        """The relation that a plan of its own (a subquery's) gives."""
+
+    def scope(self, relation: Relation, outer: Scope | None) -> Scope:
+        """Where expressions over `relation` stand."""
+
+    def report(self, problem: str) -> None:
+        """Says that something wasn't understood, which makes the lineage incomplete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator of a plan over its children.
+
+    Attributes:
+        node: the operator.
+        children: relations of its children, left to right.
+        reader: of the whole plan.
+        outer: the scope around the subquery that this operator is in.
+    """
+
+    node: Node
+    children: tuple[Relation, ...]
+    reader: Reader
+    outer: Scope | None = None
+
+    @property
+    def child(self) -> Relation:
+        """The only child, or all of them side by side."""
+        return self.children[0] if len(self.children) == 1 else side_by_side(self.children)
+
+    def scope(self, relation: Relation | None = None) -> Scope:
+        """Where this operator's expressions stand: over its children, or over `relation`."""
+        below = self.child if relation is None else relation
+        return self.reader.scope(below, self.outer)
+
+    def read(self, field: str, relation: Relation | None = None) -> list[Column]:
+        """The columns of the expressions in a field, in order."""
+        scope = self.scope(relation)
+        return [read_expression(nodes, scope) for nodes in self.node.trees(field)]
+
+    def read_all(self, trees: Iterable[Nodes]) -> list[Column]:
+        """The columns of expressions that stand over the children."""
+        scope = self.scope()
+        return [read_expression(nodes, scope) for nodes in trees]
+
+    def named(self, field: str) -> list[tuple[Attribute, Column]]:
+        """The named expressions in a field: aliases and attributes."""
+        scope = self.scope()
+        return [(_attribute(nodes), read_expression(nodes, scope)) for nodes in self.node.trees(field)]
+
+    def attributes(self, field: str = "output") -> list[Attribute]:
+        """The attributes that a field lists."""
+        return [_attribute(nodes) for nodes in self.node.trees(field)]
+
+    def from_nowhere(self) -> Relation:
+        """The node's attributes, where nothing is known of what they come from."""
+        column = Column(frozenset({Direct(None, Kind.UNKNOWN)}))
+        return Relation().with_output([(a, replace(column, text=a.name, type=a.type)) for a in self.attributes()])
+
+    def report(self, problem: str) -> None:
+        """Says that something wasn't understood, which makes the lineage incomplete."""
+        self.reader.report(problem)
+
+
+def _attribute(nodes: Nodes) -> Attribute:
+    root = nodes[0]
+    number = expression_id(root)
+    # Every named expression has an id; -1 is found by nobody.
+    return Attribute(-1 if number is None else number, str(root.get("name")), root.get("dataType"))
+
+
+OperatorRule = Callable[[Operator], Relation]
+
+
+def operator_rules(rule: OperatorRule, names: str) -> dict[str, OperatorRule]:
+    """A rule for each of the classes in `names`, which blanks separate."""
+    return dict.fromkeys(names.split(), rule)
+
+
+def same_for_all(attributes: Iterable[Attribute], column: Column) -> list[tuple[Attribute, Column]]:
+    """Every attribute with the same lineage."""
+    return [(attribute, column) for attribute in attributes]

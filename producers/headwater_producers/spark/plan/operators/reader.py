@@ -1,0 +1,142 @@
+"""Reading a plan: the table of all rules, applied bottom-up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, combine
+from headwater_producers.spark.plan.expressions import Scope
+from headwater_producers.spark.plan.operators.black_boxes import BLACK_BOXES
+from headwater_producers.spark.plan.operators.columns import COLUMNS
+from headwater_producers.spark.plan.operators.combining import COMBINING
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+from headwater_producers.spark.plan.operators.rows import ROWS
+from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.description import PlanInput
+    from headwater_producers.spark.plan.leaves import Leaves
+
+RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **BLACK_BOXES}
+
+QUERY_FIELDS = ("query", "plan", "analyzedQuery")
+"""Where commands keep the query that they run, if it isn't their child."""
+
+
+class PlanReader:
+    """Reads one plan, subqueries and all.
+
+    Attributes:
+        leaves: tells what leaves read.
+        ctes: common table expressions met so far, by Spark's number.
+        inputs: all that leaves read, in the order met, each once.
+        problems: what wasn't understood, in the order met, each once.
+    """
+
+    def __init__(self, leaves: Leaves, *, show_literals: bool = True) -> None:
+        self.leaves = leaves
+        self.ctes: dict[int, Relation] = {}
+        self.inputs: dict[PlanInput, None] = {}
+        self.problems: dict[str, None] = {}
+        self._show_literals = show_literals
+        self._views: dict[int, str] = {}
+
+    def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
+        """The relation that the plan gives; of a command, what it writes.
+
+        Raises:
+            ValueError: `nodes` isn't one whole tree.
+        """
+        self._note_views(nodes)
+
+        def visit(node: Node, children: tuple[Relation, ...]) -> Relation:
+            return self._rule(node)(Operator(node, children, self, outer))
+
+        return fold(nodes, visit)
+
+    def scope(self, relation: Relation, outer: Scope | None) -> Scope:
+        """Where expressions over `relation` stand."""
+        return Scope(
+            columns=relation.columns,
+            rows=relation.rows,
+            subquery=self.read,
+            report=self.report,
+            outer=outer,
+            show_literals=self._show_literals,
+        )
+
+    def report(self, problem: str) -> None:
+        """Notes what wasn't understood."""
+        self.problems.setdefault(problem)
+
+    def _rule(self, node: Node) -> OperatorRule:
+        known = RULES.get(node.name)
+        if known is not None:
+            return known
+        if any(node.tree(field) for field in QUERY_FIELDS) or "Command" in node.name:
+            return self._command
+        return self._leaf if not node.fields["num-children"] else self._unknown
+
+    def _command(self, operator: Operator) -> Relation:
+        # What is written is the child's output, or that of the query that the command keeps to itself.
+        if operator.children:
+            return operator.children[-1]
+        for field in QUERY_FIELDS:
+            tree = operator.node.tree(field)
+            if tree is not None:
+                return self.read(tree, operator.outer)
+        return Relation()
+
+    def _leaf(self, operator: Operator) -> Relation:
+        attributes = operator.attributes()
+        view = self._views.get(attributes[0].id) if attributes else None
+        leaf = self.leaves.find(operator.node, view)
+        if leaf.problem:
+            self.report(leaf.problem)
+        for item in leaf.inputs:
+            self.inputs.setdefault(item)
+        if leaf.relation is not None:
+            return leaf.relation
+        datasets = dict.fromkeys(item.dataset for item in leaf.inputs)
+        pairs = []
+        for attribute in attributes:
+            direct = frozenset(Direct(Field(d, (attribute.name,)), Kind.COPY, whole=True) for d in datasets)
+            column = Column(direct or frozenset({Direct(None, leaf.kind)}), text=attribute.name, type=attribute.type)
+            if attribute.name in leaf.payloads:
+                column = replace(column, encoded=_payload(column))
+            pairs.append((attribute, column))
+        return replace(Relation().with_output(pairs), rows=frozenset(datasets))
+
+    def _unknown(self, operator: Operator) -> Relation:
+        self.report(f"operator {operator.node.name} isn't known")
+        child = operator.child
+        anything = combine(child.columns.values(), Kind.UNKNOWN, operator.node.name)
+        output = operator.attributes() or [a for relation in operator.children for a in relation.output]
+        return child.with_output([(a, self._degraded(a, child, anything)) for a in output])
+
+    @staticmethod
+    def _degraded(attribute: Attribute, child: Relation, anything: Column) -> Column:
+        # Nobody knows what such an operator does to a column, even to one that keeps its id.
+        own = child.columns.get(attribute.id)
+        column = combine([own], Kind.UNKNOWN, own.text) if own else anything
+        return column if column.direct - CONSTANT else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
+
+    def _note_views(self, nodes: Nodes) -> None:
+        # A temporary view's child follows it; where that is a leaf, the view's name is the leaf's.
+        for view, below in pairwise(nodes):
+            if simple_name(view["class"]) != "View" or not view.get("isTempView") or below["num-children"]:
+                continue
+            output = Node("", below).trees("output")
+            table = (view.get("desc") or {}).get("identifier", {}).get("table")
+            if output and table:
+                self._views[output[0][0]["exprId"]["id"]] = str(table)
+
+
+def _payload(column: Column) -> Column:
+    # The payload's fields are fields of the topic: whole, so that a part of it is the field of that name.
+    direct = frozenset(d.then(Kind.CAST, whole=True) for d in column.direct)
+    return Column(direct, text=column.text)

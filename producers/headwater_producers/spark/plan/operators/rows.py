@@ -1,0 +1,51 @@
+"""Operators that choose, order or pass on rows, and change no column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import influences
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.relation import Relation
+
+
+def passed_on(operator: Operator) -> Relation:
+    """The child as it is."""
+    return operator.children[-1]
+
+
+def filtered(operator: Operator) -> Relation:
+    """WHERE and HAVING: the condition's columns influence every row."""
+    return operator.child.influenced(influences(operator.read("condition"), Kind.FILTER_DEPENDENCY))
+
+
+def ordered(operator: Operator) -> Relation:
+    """ORDER BY, which with a LIMIT also chooses the rows."""
+    return operator.child.influenced(influences(operator.read("order"), Kind.SORT_DEPENDENCY))
+
+
+def deduplicated(operator: Operator) -> Relation:
+    """`dropDuplicates(keys)`."""
+    return operator.child.influenced(influences(operator.read("keys"), Kind.GROUP_DEPENDENCY))
+
+
+def distinct(operator: Operator) -> Relation:
+    """`DISTINCT`: every column is a key."""
+    return operator.child.influenced(influences(operator.child.ordered(), Kind.GROUP_DEPENDENCY))
+
+
+ROWS: dict[str, OperatorRule] = {
+    "Filter": filtered,
+    "Sort": ordered,
+    "Distinct": distinct,
+    **operator_rules(deduplicated, "Deduplicate DeduplicateWithinWatermark"),
+    **operator_rules(
+        passed_on,
+        "SubqueryAlias View EventTimeWatermark UpdateEventTimeWatermarkColumn ResolvedHint Repartition "
+        "RepartitionByExpression RebalancePartitions RepartitionByRange Sample CollectMetrics ReturnAnswer GlobalLimit "
+        "LocalLimit Offset Tail WithCTE WithWindowDefinition Subquery",
+    ),
+}

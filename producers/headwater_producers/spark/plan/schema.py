@@ -1,0 +1,76 @@
+"""Spark's schema JSON as Headwater's fields, and paths as they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, DataType, Path
+from headwater_schemas.events import SchemaDefinition, SchemaField
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
+
+
+def path_text(path: Path) -> str:
+    """`("legs", "[]", "origin")` ⇒ `legs.[].origin`; a name that holds `.` or a backquote is put in backquotes."""
+    return ".".join(step if step in (ELEMENT, VALUE) else quoted(step) for step in path)
+
+
+def quoted(name: str) -> str:
+    """`a.b` ⇒ `` `a.b` ``; a column that is really named `[]` or `{}` is quoted, so that it is no element."""
+    if "." in name or "`" in name or name in (ELEMENT, VALUE):
+        return "`" + name.replace("`", "``") + "`"
+    return name
+
+
+def type_text(data_type: DataType) -> str | None:
+    """The type as SQL writes it: `struct<a:int,b:array<string>>`; None for None."""
+    if data_type is None or isinstance(data_type, str):
+        return _TYPE_NAMES.get(data_type or "", data_type)
+    kind = data_type.get("type")
+    if kind == "struct":
+        inner = ",".join(f"{f['name']}:{type_text(f['type'])}" for f in data_type.get("fields", ()))
+        return f"struct<{inner}>"
+    if kind == "array":
+        return f"array<{type_text(data_type.get('elementType'))}>"
+    if kind == "map":
+        return f"map<{type_text(data_type.get('keyType'))},{type_text(data_type.get('valueType'))}>"
+    if kind == "udt":
+        return type_text(data_type.get("sqlType")) or "udt"
+    return str(kind)
+
+
+def type_parts(data_type: DataType) -> list[tuple[str, DataType, bool | None]]:
+    """The parts one step down: (step, type, nullable); empty for a type without."""
+    if not isinstance(data_type, dict):
+        return []
+    match data_type.get("type"):
+        case "struct":
+            return [(f["name"], f["type"], f.get("nullable")) for f in data_type.get("fields", ())]
+        case "array":
+            return [(ELEMENT, data_type.get("elementType"), data_type.get("containsNull"))]
+        case "map":
+            return [(VALUE, data_type.get("valueType"), data_type.get("valueContainsNull"))]
+    return []
+
+
+def schema_definition(struct: DataType) -> SchemaDefinition:
+    """A struct type's fields with nested ones under their full path, a parent before its children."""
+    return definition(type_parts(struct))
+
+
+def definition(parts: Iterable[tuple[str, DataType, bool | None]]) -> SchemaDefinition:
+    """The fields (name, type, nullable) with nested ones under their full path; of two with one name the first."""
+    fields: dict[str, SchemaField] = {}
+    for name, data_type, nullable in parts:
+        for field in _fields((name,), data_type, nullable):
+            fields.setdefault(field.path, field)
+    return SchemaDefinition(tuple(fields.values()))
+
+
+def _fields(path: Path, data_type: Any, nullable: bool | None) -> Iterator[SchemaField]:  # noqa: FBT001 - a schema's own column
+    yield SchemaField(path=path_text(path), type=type_text(data_type), nullable=nullable)
+    for step, inner, inner_nullable in type_parts(data_type):
+        yield from _fields((*path, step), inner, inner_nullable)

@@ -1,0 +1,127 @@
+"""Expressions as text that is the same in every run: no expression ids, no dates, no secrets.
+
+Written by us, not taken from Spark's `sql()`: that has ids in it, and would be a round trip for each expression.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, inline
+from headwater_producers.spark.plan.schema import type_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_producers.spark.plan.tree import Node
+
+INFIX = {
+    "Add": "+",
+    "Subtract": "-",
+    "Multiply": "*",
+    "Divide": "/",
+    "IntegralDivide": "div",
+    "Remainder": "%",
+    "And": "and",
+    "Or": "or",
+    "EqualTo": "=",
+    "EqualNullSafe": "<=>",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "BitwiseAnd": "&",
+    "BitwiseOr": "|",
+    "BitwiseXor": "^",
+    "Like": "like",
+    "RLike": "rlike",
+}
+
+_NAMES = {
+    "JsonToStructs": "from_json",
+    "StructsToJson": "to_json",
+    "CsvToStructs": "from_csv",
+    "StructsToCsv": "to_csv",
+    "XmlToStructs": "from_xml",
+    "StructsToXml": "to_xml",
+    "AvroDataToCatalyst": "from_avro",
+    "CatalystDataToAvro": "to_avro",
+    "CreateNamedStruct": "struct",
+    "CreateArray": "array",
+    "CreateMap": "map",
+    "UnaryMinus": "negative",
+    "Average": "avg",
+    "CountDistinct": "count_distinct",
+    "Murmur3Hash": "hash",
+    "XxHash64": "xxhash64",
+    "ArrayTransform": "transform",
+    "ArrayAggregate": "aggregate",
+    "ArrayFilter": "filter",
+    "ParseToDate": "to_date",
+    "ParseToTimestamp": "to_timestamp",
+    "DateFormatClass": "date_format",
+    "TruncTimestamp": "date_trunc",
+    "StringSplit": "split",
+    "UpdateFields": "update_fields",
+}
+_SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def function_name(class_name: str) -> str:
+    """A class as SQL calls the function: `RegExpReplace` is `reg_exp_replace` unless the table knows better."""
+    return _NAMES.get(class_name) or _WORD.sub("_", class_name.rstrip("$")).lower()
+
+
+def expression_text(node: Node, arguments: Sequence[Column]) -> str:
+    """The text of an expression over its arguments' texts."""
+    name = node.name
+    texts = [inline(a, "…") for a in arguments]
+    if name in _SECRETIVE:
+        # Keys are passed as literals.
+        texts = ["?" if a.constants else text for a, text in zip(arguments, texts, strict=True)]
+    if name in INFIX and len(texts) == 2:
+        return f"({texts[0]} {INFIX[name]} {texts[1]})"
+    match name, texts:
+        case ("Cast" | "AnsiCast", [value]):
+            return f"cast({value} as {type_text(node.get('dataType'))})"
+        case ("Not", [value]):
+            return f"not {value}"
+        case ("IsNull", [value]):
+            return f"({value} is null)"
+        case ("IsNotNull", [value]):
+            return f"({value} is not null)"
+        case ("In", [value, *rest]):
+            return f"({value} in ({', '.join(rest)}))"
+        case ("CaseWhen", _):
+            return _case(texts)
+        case ("SortOrder", [value, *_]):
+            return f"{value} {'desc' if node.object_name('direction') == 'Descending' else 'asc'}"
+    return f"{function_name(name)}({', '.join(texts)})"
+
+
+def _case(texts: Sequence[str]) -> str:
+    branches = [f"when {texts[i]} then {texts[i + 1]}" for i in range(0, len(texts) - 1, 2)]
+    tail = f" else {texts[-1]}" if len(texts) % 2 else ""
+    return f"case {' '.join(branches)}{tail} end"
+
+
+def literal_text(value: object, data_type: object, *, show: bool = True) -> str:
+    """A literal. Dates and times are only called so: the same job of another day has the same lineage."""
+    if value is None:
+        return "null"
+    text = str(value)
+    if data_type in ("date", "timestamp", "timestamp_ntz") or (data_type == "string" and _DATE.match(text)):
+        return f"<{'date' if data_type in ('date', 'string') else 'timestamp'}>"
+    if data_type == "binary":
+        return "<binary>"
+    if not show:
+        return "?"
+    return "'" + text.replace("'", "''") + "'" if data_type == "string" else text
+
+
+def inline_texts(arguments: Sequence[Column]) -> str:
+    """The arguments of a call, joined."""
+    return ", ".join(inline(a, "…") for a in arguments)
