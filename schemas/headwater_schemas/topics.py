@@ -25,6 +25,7 @@ DEFAULT_PARTITIONS = 8
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 # A dead letter is the original record plus headers that say what happened to it.
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
+CREDENTIAL_SETTINGS = "HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD"
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
 BROKER_DEFAULT = -1
 
@@ -137,7 +138,11 @@ def ensure_topics(
     """
     wanted = {spec.name: spec for spec in (topic_specs() if specs is None else specs)}
     refused: list[KafkaError] = []
-    conf: dict[str, Any] = {**admin_conf, "error_cb": lambda error: _note_refusal(error, refused)}
+    conf: dict[str, Any] = {
+        "log_level": 2,  # librdkafka writes to stderr by itself; what went wrong is raised
+        **admin_conf,
+        "error_cb": lambda error: _note_refusal(error, refused),
+    }
     admin = AdminClient(conf)
     try:
         # Naming a topic in the request could make the broker create it with defaults; asking for all never does.
@@ -163,7 +168,7 @@ def _unreachable(
     if refused:
         return AuthenticationError(
             f"Kafka at {servers} refuses the credentials: {refused[0].str()}",
-            setting="HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD",
+            setting=CREDENTIAL_SETTINGS,
         )
     return KafkaUnreachableError(f"Kafka at {servers} doesn't answer: {error.str()}")
 
@@ -222,6 +227,12 @@ def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: fl
         found += [
             TopicDifference(spec.name, setting, value, str(actual[setting].value))
             for setting, value in spec.config.items()
-            if setting in actual and actual[setting].value != value
+            if setting in actual and not _satisfies(setting, str(actual[setting].value), value)
         ]
     return tuple(found)
+
+
+def _satisfies(setting: str, actual: str, wanted: str) -> bool:
+    if setting == "max.message.bytes":
+        return int(actual) >= int(wanted)
+    return actual == wanted

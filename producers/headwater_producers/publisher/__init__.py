@@ -1,0 +1,24 @@
+"""The publisher: events to Kafka, each one's delivery confirmed or its failure reported.
+
+    with Publisher(PublisherSettings(bootstrap_servers="broker:9092")) as publisher:
+        publisher.publish(event)
+        report = publisher.flush(timeout_seconds=30)
+
+`publish` never waits for the broker. `flush` says what was acknowledged, what failed and why, and what is still on its
+way. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
+"""
+
+from headwater_producers.publisher.errors import BufferFullError, PublisherClosedError, PublisherError
+from headwater_producers.publisher.publisher import Publisher
+from headwater_producers.publisher.report import FailedEvent, FlushReport
+from headwater_producers.publisher.settings import PublisherSettings
+
+__all__ = [
+    "BufferFullError",
+    "FailedEvent",
+    "FlushReport",
+    "Publisher",
+    "PublisherClosedError",
+    "PublisherError",
+    "PublisherSettings",
+]

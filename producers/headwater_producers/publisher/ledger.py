@@ -1,0 +1,176 @@
+"""Ledger: what was taken, what is on its way, what became of it. The one place where events are counted."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_producers.publisher.errors import BufferFullError
+from headwater_producers.publisher.report import FailedEvent, FlushReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
+    from headwater_schemas.errors import AuthenticationError
+
+# Ids and reasons kept for the next report: 2 MB at most, where nobody ever flushes.
+MAX_LISTED_FAILURES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """An event on its way, as a record.
+
+    Attributes:
+        sequence: its place among the events taken, from 1.
+        event_id: its id.
+        key, value, headers: of the record.
+        taken_at: by the monotonic clock, in seconds.
+    """
+
+    sequence: int
+    event_id: str
+    key: bytes
+    value: bytes
+    headers: tuple[tuple[str, bytes], ...]
+    taken_at: float
+
+
+class Ledger:
+    """Thread-safe accounts. At any time, taken = acknowledged + failed + outstanding.
+
+    Args:
+        max_events: how many may be outstanding.
+        max_bytes: how large their values may be together.
+        metrics: what it counts on.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, *, max_events: int, max_bytes: int, metrics: PublisherMetrics, clock: Callable[[], float]
+    ) -> None:
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._metrics = metrics
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._outstanding: dict[int, Outgoing] = {}  # in the order of taking
+        self._bytes = 0
+        self._taken = 0
+        self._acknowledged = 0  # since the last report, as are the failures
+        self._failures: deque[FailedEvent] = deque()
+        self._unlisted = 0
+        self._problem: str | None = None
+        self._refusal: AuthenticationError | None = None
+
+    def take(self, event_id: str, key: bytes, value: bytes, headers: tuple[tuple[str, bytes], ...]) -> Outgoing:
+        """Accept an event.
+
+        Raises:
+            BufferFullError: too many, or too large, are outstanding; nothing was taken.
+        """
+        with self._changed:
+            count, size = len(self._outstanding), self._bytes
+            # An event larger than the whole buffer still gets its chance, alone.
+            if count >= self._max_events or (count and size + len(value) > self._max_bytes):
+                self._metrics.refused.inc()
+                raise BufferFullError(
+                    f"{count} events of {size} bytes are waiting for Kafka "
+                    f"(max_buffered_events={self._max_events}, max_buffered_bytes={self._max_bytes})"
+                    + (f": {self._problem}" if self._problem else "")
+                )
+            self._taken += 1
+            outgoing = Outgoing(self._taken, event_id, key, value, headers, self._clock())
+            self._outstanding[outgoing.sequence] = outgoing
+            self._bytes += len(value)
+        self._metrics.accepted.inc()
+        self._metrics.value_bytes.inc(len(value))
+        self._metrics.outstanding.inc()
+        return outgoing
+
+    def acknowledge(self, outgoing: Outgoing) -> None:
+        """The broker has it. That the broker answers clears any problem."""
+        with self._changed:
+            if not self._settle(outgoing):
+                return
+            self._acknowledged += 1
+            self._problem, self._refusal = None, None
+            self._changed.notify_all()
+        self._metrics.acknowledged.inc()
+        self._metrics.delivery_seconds.observe(self._clock() - outgoing.taken_at)
+
+    def fail(self, outgoing: Outgoing, reason: str, kind: FailureKind) -> None:
+        """It won't be delivered."""
+        with self._changed:
+            if not self._settle(outgoing):
+                return
+            if len(self._failures) < MAX_LISTED_FAILURES:
+                self._failures.append(FailedEvent(outgoing.event_id, reason))
+            else:
+                self._unlisted += 1
+            self._changed.notify_all()
+        self._metrics.failed[kind].inc()
+
+    def _settle(self, outgoing: Outgoing) -> bool:
+        if self._outstanding.pop(outgoing.sequence, None) is None:
+            return False  # sent twice, across a replaced producer
+        self._bytes -= len(outgoing.value)
+        self._metrics.outstanding.dec()
+        return True
+
+    def note(self, problem: str, *, refusal: AuthenticationError | None = None) -> None:
+        """Why nothing arrives, until something does. A refusal ends waiting; delivery goes on being tried."""
+        with self._changed:
+            if self._refusal is not None and refusal is None:
+                return  # a broker that hangs up after refusing adds nothing
+            self._problem, self._refusal = problem, refusal
+            if refusal is not None:
+                self._changed.notify_all()
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing arrives; None where nothing is known to be wrong."""
+        with self._changed:
+            return self._problem
+
+    @property
+    def refusal(self) -> AuthenticationError | None:
+        """The brokers' refusal of the credentials, while nothing has arrived since."""
+        with self._changed:
+            return self._refusal
+
+    def waiting_since(self) -> float | None:
+        """When the oldest outstanding event was taken, by the clock; None where none is."""
+        with self._changed:
+            return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
+
+    def outstanding(self) -> int:
+        """How many events are on their way."""
+        with self._changed:
+            return len(self._outstanding)
+
+    def wait(self, timeout_seconds: float) -> None:
+        """Wait until every event taken so far is settled, the time is over, or the credentials are refused."""
+        with self._changed:
+            last = self._taken
+            self._changed.wait_for(
+                lambda: self._refusal is not None or not self._outstanding or next(iter(self._outstanding)) > last,
+                timeout=max(0.0, timeout_seconds),
+            )
+
+    def report(self) -> FlushReport:
+        """The outcomes since the last report."""
+        with self._changed:
+            report = FlushReport(
+                acknowledged=self._acknowledged,
+                failed=tuple(self._failures),
+                outstanding=len(self._outstanding),
+                problem=self._problem if self._outstanding else None,
+                failures_not_listed=self._unlisted,
+            )
+            self._acknowledged, self._unlisted = 0, 0
+            self._failures.clear()
+        return report

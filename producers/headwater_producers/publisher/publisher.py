@@ -1,0 +1,117 @@
+"""Publisher: encode, account, send."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from confluent_kafka import Producer
+
+from headwater_producers.publisher.errors import PublisherClosedError
+from headwater_producers.publisher.ledger import Ledger
+from headwater_producers.publisher.metrics import shared_metrics
+from headwater_producers.publisher.sender import Sender
+from headwater_schemas.codec import encode
+from headwater_schemas.identity import record_key
+from headwater_schemas.topics import TopicNames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from headwater_producers.publisher.metrics import PublisherMetrics
+    from headwater_producers.publisher.report import FlushReport
+    from headwater_producers.publisher.settings import PublisherSettings
+    from headwater_schemas.events import LineageEvent
+
+CONTENT_TYPE = b"application/vnd.headwater.lineage-event+avro"
+
+
+class Publisher:
+    """Publishes events to the topic. Safe to use from many threads.
+
+    The record: key `identity.record_key(event)`; value `codec.encode(event)`; headers `headwater.event.id`,
+    `headwater.kind` and `content-type`; timestamp the moment of publishing, not the event's time (which is in the
+    event): Kafka rejects timestamps more than an hour ahead of the broker's clock, and retention by time would
+    delete late facts.
+
+    Args:
+        settings: where to and how.
+        topics: the topics' names.
+        metrics: by default the process's.
+        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        clock: monotonic seconds.
+
+    Raises:
+        PublisherSettingsError: librdkafka doesn't take a setting. An unreachable broker raises nothing.
+    """
+
+    def __init__(
+        self,
+        settings: PublisherSettings,
+        topics: TopicNames | None = None,
+        *,
+        metrics: PublisherMetrics | None = None,
+        make_producer: Callable[[dict[str, Any]], Producer] = Producer,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        metrics = metrics or shared_metrics()
+        self._ledger = Ledger(
+            max_events=settings.max_buffered_events,
+            max_bytes=settings.max_buffered_bytes,
+            metrics=metrics,
+            clock=clock,
+        )
+        self._sender = Sender(
+            settings, topics or TopicNames(), self._ledger, metrics, make_producer=make_producer, clock=clock
+        )
+        self._closed = False
+        self._sender.start()
+
+    def publish(self, event: LineageEvent) -> None:
+        """Take an event for delivery. Never waits for Kafka; costs the caller an encoding (0.1 ms for an interval).
+
+        Raises:
+            EncodeError: the event breaks the contract.
+            BufferFullError: too many events wait already. The event was not taken; the caller decides.
+            PublisherClosedError: after `close`.
+        """
+        if self._closed:
+            raise PublisherClosedError("the publisher is closed")
+        headers = (
+            ("headwater.event.id", event.event_id.encode()),
+            ("headwater.kind", event.kind.encode()),
+            ("content-type", CONTENT_TYPE),
+        )
+        self._sender.send(self._ledger.take(event.event_id, record_key(event), encode(event), headers))
+
+    def flush(self, timeout_seconds: float) -> FlushReport:
+        """Wait until all events taken so far are acknowledged or have failed, or until the time is over.
+
+        Returns:
+            What happened since the last report. Events still on their way stay so, and are in a later report.
+
+        Raises:
+            AuthenticationError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept for
+                the next report.
+        """
+        self._ledger.wait(timeout_seconds)
+        if (refusal := self._ledger.refusal) is not None and self._ledger.outstanding():
+            raise refusal
+        return self._ledger.report()
+
+    def close(self, timeout_seconds: float = 30.0) -> FlushReport:
+        """Flush, stop, and report; what is outstanding in that report won't be delivered any more. Idempotent."""
+        if not self._closed:
+            self._closed = True
+            self._ledger.wait(timeout_seconds)
+            self._sender.stop()
+        return self._ledger.report()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

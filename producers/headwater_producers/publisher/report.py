@@ -1,0 +1,60 @@
+"""What became of published events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater_producers.publisher.errors import DeliveryError
+
+
+@dataclass(frozen=True, slots=True)
+class FailedEvent:
+    """An event that will not be delivered.
+
+    Attributes:
+        event_id: its id.
+        reason: for people, with librdkafka's name of the error, and nothing of the event's content.
+    """
+
+    event_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlushReport:
+    """What happened since the report before this one; each outcome is in exactly one report.
+
+    Attributes:
+        acknowledged: how many events all in-sync replicas have.
+        failed: those that won't be delivered.
+        outstanding: how many are still on their way. They go on being delivered after the report.
+        problem: why they haven't arrived, where the publisher knows: an unreachable broker, refused credentials.
+        failures_not_listed: how many more failed than `failed` lists, where nobody asked for very long.
+    """
+
+    acknowledged: int
+    failed: tuple[FailedEvent, ...]
+    outstanding: int
+    problem: str | None = None
+    failures_not_listed: int = 0
+
+    @property
+    def delivered(self) -> bool:
+        """Whether nothing failed and nothing is still on its way."""
+        return not self.failed and not self.outstanding and not self.failures_not_listed
+
+    def require_delivered(self) -> None:
+        """Turn anything but complete delivery into an exception.
+
+        Raises:
+            DeliveryError: some events failed or are still on their way; says how many, and the first reason.
+        """
+        if self.delivered:
+            return
+        parts = []
+        if self.failed:
+            count = len(self.failed) + self.failures_not_listed
+            parts.append(f"{count} events failed, the first ({self.failed[0].event_id}): {self.failed[0].reason}")
+        if self.outstanding:
+            parts.append(f"{self.outstanding} events are still on their way: {self.problem or 'the time was over'}")
+        raise DeliveryError("; ".join(parts))

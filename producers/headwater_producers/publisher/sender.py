@@ -1,0 +1,311 @@
+"""Sender: the producer and the thread that serves it.
+
+The thread prepares each producer before its first event goes out: (1) the topics are there, (2) the schema that the
+events are written in is on the schemas topic, acknowledged, so that a reader who meets its fingerprint finds it there.
+Both are tried until they succeed. Events taken meanwhile wait in the backlog.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from headwater_producers.publisher.errors import PublisherSettingsError
+from headwater_producers.publisher.metrics import FailureKind
+from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.errors import AuthenticationError, FatalError, TransientError
+from headwater_schemas.topics import CREDENTIAL_SETTINGS, ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from confluent_kafka import Message
+
+    from headwater_producers.publisher.ledger import Ledger, Outgoing
+    from headwater_producers.publisher.metrics import PublisherMetrics
+    from headwater_producers.publisher.settings import PublisherSettings
+    from headwater_schemas.topics import TopicNames
+
+logger = logging.getLogger(__name__)
+
+COMPLAINT_AFTER_SECONDS = 10.0
+COMPLAINT_EVERY_SECONDS = 60.0
+_POLL_SECONDS = 0.1
+_PROBE_SECONDS = 0.5
+_RETRY_SECONDS = 1.0
+_ADMIN_TIMEOUT_SECONDS = 10.0
+
+_REFUSED = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}  # noqa: SLF001 - librdkafka's names
+# The producer can't go on, or was told to let go: the event itself is good, and sending it twice does no harm.
+_SEND_AGAIN = {
+    KafkaError._FATAL,  # noqa: SLF001
+    KafkaError._PURGE_QUEUE,  # noqa: SLF001
+    KafkaError._PURGE_INFLIGHT,  # noqa: SLF001
+    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.INVALID_PRODUCER_ID_MAPPING,
+    KafkaError.UNKNOWN_PRODUCER_ID,
+}
+_KINDS = {
+    KafkaError.MSG_SIZE_TOO_LARGE: FailureKind.TOO_LARGE,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: FailureKind.NOT_AUTHORIZED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: FailureKind.NOT_AUTHORIZED,
+    KafkaError._MSG_TIMED_OUT: FailureKind.TIMED_OUT,  # noqa: SLF001
+}
+
+
+class Sender:
+    """Sends what it is handed, until each event is acknowledged or has failed, and says so to the ledger.
+
+    Args:
+        settings: of the producer.
+        topics: where to.
+        ledger: who keeps the accounts.
+        metrics: what it counts on.
+        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        clock: monotonic seconds.
+
+    Raises:
+        PublisherSettingsError: librdkafka doesn't take a setting.
+    """
+
+    def __init__(
+        self,
+        settings: PublisherSettings,
+        topics: TopicNames,
+        ledger: Ledger,
+        metrics: PublisherMetrics,
+        *,
+        make_producer: Callable[[dict[str, Any]], Producer] = Producer,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._topics = topics
+        self._ledger = ledger
+        self._metrics = metrics
+        self._make_producer = make_producer
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._gate_open = False  # guarded by the lock, as are the three below
+        self._broken = False
+        self._backlog: deque[Outgoing] = deque()
+        self._too_large: deque[Outgoing] = deque()
+        self._sent_alone: set[int] = set()
+        self._prepared = False
+        self._last_complaint = -COMPLAINT_EVERY_SECONDS
+        self._stopping = threading.Event()
+        self._producer = self._new_producer()
+        self._thread = threading.Thread(target=self._run, name="headwater-publisher", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def send(self, outgoing: Outgoing) -> None:
+        """Hand over an event. Never waits for the broker."""
+        with self._lock:
+            if self._gate_open:
+                self._produce(outgoing)
+            else:
+                self._backlog.append(outgoing)
+
+    def stop(self) -> None:
+        """End the thread and drop what wasn't delivered."""
+        self._stopping.set()
+        self._thread.join()
+        self._producer.purge()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._run_once()
+            except Exception:
+                # A dead thread would strand every event without a word.
+                logger.exception("The publisher's thread goes on after an unexpected error")
+                self._stopping.wait(_RETRY_SECONDS)
+
+    def _run_once(self) -> None:
+        if self._broken:
+            self._rebuild()
+        if not self._prepared:
+            self._prepared = self._topics_exist() and self._schema_announced()
+            if not self._prepared:
+                self._stopping.wait(_RETRY_SECONDS)
+                return
+        if self._too_large:
+            self._send_alone()
+        if not self._gate_open:
+            self._open_gate()
+        self._poll()
+
+    def _poll(self) -> None:
+        """Serve delivery reports for a moment; complain if they don't come."""
+        self._producer.poll(_POLL_SECONDS)
+        now, since = self._clock(), self._ledger.waiting_since()
+        if since is None or now - since < COMPLAINT_AFTER_SECONDS:
+            return
+        if now - self._last_complaint >= COMPLAINT_EVERY_SECONDS:
+            self._last_complaint = now
+            logger.warning(
+                "%d lineage events wait for Kafka at %s, the oldest for %d s; trying on. %s",
+                self._ledger.outstanding(),
+                self._settings.bootstrap_servers,
+                now - since,
+                self._ledger.problem or "No error was reported.",
+            )
+
+    # Preparing
+
+    def _topics_exist(self) -> bool:
+        if not self._settings.create_topics:
+            return True
+        try:
+            # An admin client can't be interrupted: it is only made once there is somebody to talk to.
+            self._producer.list_topics(timeout=_PROBE_SECONDS)
+        except KafkaException as failure:
+            self._on_error(failure.args[0])
+            self._poll()
+            return False
+        specs = topic_specs(self._topics, max_message_bytes=self._settings.max_message_bytes)
+        try:
+            report = ensure_topics(self._settings.client_config(), specs, timeout_seconds=_ADMIN_TIMEOUT_SECONDS)
+        except (TransientError, AuthenticationError) as error:
+            self._ledger.note(str(error), refusal=error if isinstance(error, AuthenticationError) else None)
+            return False
+        except FatalError as error:
+            # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
+            logger.warning("Going on without looking after the topics: %s", error)
+            return True
+        for found in report.differences:
+            logger.warning(
+                "Topic %s has %s=%s; lineage is safe with %s", found.topic, found.setting, found.actual, found.wanted
+            )
+        return True
+
+    def _schema_announced(self) -> bool:
+        schema = current_schema()
+        outcome: list[KafkaError | None] = []
+        self._producer.produce(
+            self._topics.schemas,
+            key=schema.hex.encode(),
+            value=schema.text.encode(),
+            on_delivery=lambda error, _message: outcome.append(error),
+        )
+        while not outcome and not self._stopping.is_set():
+            self._poll()
+        if not outcome:
+            return False
+        if (error := outcome[0]) is not None:
+            self._ledger.note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}.")
+            self._broken = self._broken or error.fatal() or error.code() in _SEND_AGAIN
+            return False
+        return True
+
+    # Sending
+
+    def _open_gate(self) -> None:
+        with self._lock:
+            self._gate_open = True
+            while self._backlog and self._gate_open:
+                self._produce(self._backlog.popleft())
+
+    def _produce(self, outgoing: Outgoing) -> None:
+        """Give an event to librdkafka. The lock is held."""
+        try:
+            self._producer.produce(
+                self._topics.events,
+                key=outgoing.key,
+                value=outgoing.value,
+                headers=list(outgoing.headers),
+                on_delivery=partial(self._delivered, outgoing),
+            )
+        except BufferError:
+            # librdkafka's own queue is full; the thread opens the gate again when it has moved on.
+            self._backlog.appendleft(outgoing)
+            self._gate_open = False
+        except KafkaException as failure:
+            self._not_delivered(outgoing, failure.args[0], refused_alone=True)
+
+    def _delivered(self, outgoing: Outgoing, error: KafkaError | None, _message: Message) -> None:
+        """Librdkafka's delivery report, called from `poll`."""
+        if error is None:
+            self._ledger.acknowledge(outgoing)
+            return
+        with self._lock:
+            self._not_delivered(outgoing, error, refused_alone=outgoing.sequence in self._sent_alone)
+
+    def _not_delivered(self, outgoing: Outgoing, error: KafkaError, *, refused_alone: bool) -> None:
+        """Decide over an event that wasn't delivered: again, again but alone, or never. The lock is held."""
+        too_large = error.code() == KafkaError.MSG_SIZE_TOO_LARGE
+        if error.fatal() or error.code() in _SEND_AGAIN:
+            self._backlog.append(outgoing)
+            self._gate_open, self._broken = False, True
+            return
+        if too_large and not refused_alone:
+            # The broker refuses whole batches for their size.
+            self._too_large.append(outgoing)
+            self._gate_open = False
+            return
+        self._sent_alone.discard(outgoing.sequence)
+        detail = f"an event of {len(outgoing.value)} bytes is more than Kafka takes" if too_large else error.str()
+        self._ledger.fail(outgoing, f"{error.name()}: {detail}", _KINDS.get(error.code(), FailureKind.OTHER))
+
+    def _send_alone(self) -> None:
+        """Send the events of batches that were too large one by one, so that only those at fault fail."""
+        self._drain()
+        while self._too_large and not self._broken and not self._stopping.is_set():
+            with self._lock:
+                outgoing = self._too_large.popleft()
+                self._sent_alone.add(outgoing.sequence)
+                self._produce(outgoing)
+            self._drain()
+            self._sent_alone.discard(outgoing.sequence)
+
+    def _drain(self) -> None:
+        """Wait until librdkafka holds no message. The gate is closed, so none come in."""
+        while len(self._producer) and not self._broken and not self._stopping.is_set():
+            self._poll()
+
+    # The producer
+
+    def _new_producer(self) -> Producer:
+        conf: dict[str, Any] = {**self._settings.producer_config(), "error_cb": self._on_error}
+        try:
+            return self._make_producer(conf)
+        except KafkaException as failure:
+            raise PublisherSettingsError(f"Kafka settings: {failure.args[0].str()}") from None
+
+    def _on_error(self, error: KafkaError) -> None:
+        """Librdkafka's word on the connection as a whole, called from `poll`."""
+        servers = self._settings.bootstrap_servers
+        if error.fatal():
+            logger.warning("The producer can't go on and is replaced: %s", error.str())
+            with self._lock:
+                self._gate_open, self._broken = False, True
+        elif error.code() in _REFUSED:
+            refusal = AuthenticationError(
+                f"Kafka at {servers} refuses the credentials: {error.str()}", setting=CREDENTIAL_SETTINGS
+            )
+            self._ledger.note(str(refusal), refusal=refusal)
+        else:
+            self._ledger.note(f"Kafka at {servers}: {error.str()}.")
+
+    def _rebuild(self) -> None:
+        """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""
+        old = self._producer
+        old.purge()
+        old.flush(_RETRY_SECONDS)  # the purged events' delivery reports
+        self._producer = self._new_producer()
+        self._metrics.rebuilt.inc()
+        with self._lock:
+            self._broken = False
+            self._prepared = False
+            self._backlog.extend(self._too_large)
+            self._too_large.clear()
+            self._sent_alone.clear()

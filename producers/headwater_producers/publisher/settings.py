@@ -1,0 +1,59 @@
+"""PublisherSettings: where events go and how."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
+
+# librdkafka counts the schema announcement too; the publisher's own limit must be the one that is met first.
+_HEADROOM_MESSAGES = 1_000
+
+
+class PublisherSettings(KafkaSettings):
+    """Everything about publishing, the connection included.
+
+    Attributes:
+        client_id: how the broker's logs and metrics call this client.
+        compression: zstd makes a full batch of events half as large as lz4 does (docs/decisions).
+        linger_milliseconds: how long a batch waits for more events.
+        max_message_bytes: the largest event, uncompressed, and the largest batch. At most the topic's
+            `max.message.bytes`.
+        max_buffered_events: how many events may be on their way before `publish` refuses more.
+        max_buffered_bytes: how many bytes of them.
+        delivery_timeout_seconds: when an event is given up as failed; None: never.
+        create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
+    """
+
+    client_id: str = "headwater-publisher"
+    compression: Literal["none", "lz4", "zstd", "snappy", "gzip"] = "zstd"
+    linger_milliseconds: int = Field(default=20, ge=0, le=900_000)
+    max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_000, le=1_000_000_000)
+    max_buffered_events: int = Field(default=100_000, ge=1, le=10_000_000)
+    max_buffered_bytes: int = Field(default=64 * 1024 * 1024, ge=1_000)
+    delivery_timeout_seconds: float | None = Field(default=None, gt=0, le=2_147_483)
+    create_topics: bool = True
+
+    def producer_config(self) -> dict[str, str | int | float | bool]:
+        """These settings as librdkafka spells them, secrets in clear: hand it to a producer, never to a log."""
+        timeout = self.delivery_timeout_seconds
+        return {
+            "client.id": self.client_id,
+            "enable.idempotence": True,
+            "acks": "all",
+            "compression.type": self.compression,
+            "linger.ms": self.linger_milliseconds,
+            "message.max.bytes": self.max_message_bytes,
+            "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: for ever
+            "queue.buffering.max.messages": self.max_buffered_events + _HEADROOM_MESSAGES,
+            "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
+            # The same partition for the same key as Java's producers choose.
+            "partitioner": "murmur2_random",
+            "reconnect.backoff.max.ms": 10_000,
+            # librdkafka writes to stderr by itself; what it has to say arrives by callback.
+            "log_level": 2,
+            **self.client_config(),
+        }
