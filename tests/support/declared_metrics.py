@@ -1,0 +1,43 @@
+"""Which metrics the code declares, with their labels: what rules and dashboards may speak of."""
+
+from __future__ import annotations
+
+import re
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics import MetricWrapperBase
+
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_producers.publisher.metrics import PublisherMetrics
+
+SCRAPED = {"job", "instance"}  # labels that Prometheus adds
+
+NAME = re.compile(r"\bheadwater_\w+")
+# By Prometheus itself, and by prometheus_client's process collector on Linux.
+FOREIGN = {"up", "process_start_time_seconds", "process_resident_memory_bytes"}
+
+
+def registries() -> list[CollectorRegistry]:
+    """A fresh registry of each service."""
+    publisher = CollectorRegistry()
+    PublisherMetrics(publisher)
+    return [Metrics().registry, publisher]
+
+
+def declared() -> dict[str, set[str]]:
+    """Each series' name, as it stands in an exposition, and its labels."""
+    series: dict[str, set[str]] = {}
+    for registry in registries():
+        for collector in list(registry._collector_to_names):
+            if not isinstance(collector, MetricWrapperBase):
+                continue
+            labels = set(collector._labelnames)
+            for family in collector.describe():
+                if family.type == "counter":
+                    series[f"{family.name}_total"] = labels
+                elif family.type == "histogram":
+                    series |= {f"{family.name}_bucket": labels | {"le"}}
+                    series |= dict.fromkeys((f"{family.name}_sum", f"{family.name}_count"), labels)
+                else:
+                    series[family.name] = labels
+    return series

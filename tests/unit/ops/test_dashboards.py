@@ -1,0 +1,99 @@
+"""The Grafana dashboards: loadable as provisioned, and about metrics that exist."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from support.declared_metrics import FOREIGN, NAME, SCRAPED, declared
+
+ROOT = Path(__file__).parents[3]
+GRAFANA = ROOT / "ops" / "grafana"
+DASHBOARDS = sorted((GRAFANA / "dashboards").glob("*.json"))
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["grafana"]
+
+
+def load(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def expressions(dashboard: dict[str, Any]) -> list[str]:
+    return [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+
+
+@pytest.fixture(params=DASHBOARDS, ids=lambda path: path.stem)
+def dashboard(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return load(request.param)
+
+
+def test_panels_ask_the_provisioned_data_source(dashboard: dict[str, Any]) -> None:
+    provisioned = yaml.safe_load((GRAFANA / "provisioning" / "datasources" / "prometheus.yml").read_text())
+    (uid,) = [source["uid"] for source in provisioned["datasources"]]
+    asked = [panel["datasource"]["uid"] for panel in dashboard["panels"] if panel["type"] != "row"]
+    asked += [target["datasource"]["uid"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    asked += [variable["datasource"]["uid"] for variable in dashboard["templating"]["list"]]
+    assert set(asked) == {uid}
+
+
+def test_panels_have_a_place_of_their_own_and_an_explanation(dashboard: dict[str, Any]) -> None:
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert [panel["title"] for panel in panels if panel["type"] != "row" and not panel["description"]] == []
+    for one, other in combinations(panels, 2):
+        a, b = one["gridPos"], other["gridPos"]
+        apart = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+        apart |= a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+        assert apart, (one["title"], other["title"])
+        assert a["x"] + a["w"] <= 24
+
+
+def test_panels_show_metrics_and_labels_that_the_code_declares(dashboard: dict[str, Any]) -> None:
+    series = declared()
+    for expression in expressions(dashboard):
+        names = set(NAME.findall(expression))
+        assert names - set(series) == set(), expression
+        labels = SCRAPED.union(*(series[name] for name in names))
+        grouped = {label.strip() for by in re.findall(r"by \(([^)]*)\)", expression) for label in by.split(",")}
+        assert grouped - labels == set(), expression
+        assert names or any(foreign in expression for foreign in FOREIGN), expression
+
+
+def test_every_metric_of_the_materializer_is_shown() -> None:
+    shown = {name for path in DASHBOARDS for expression in expressions(load(path)) for name in NAME.findall(expression)}
+    families = {
+        re.sub(r"_(bucket|sum|count)$", "", name) for name in declared() if name.startswith("headwater_materializer_")
+    }
+    assert families - {re.sub(r"_bucket$", "", name) for name in shown} == set()
+
+
+def test_the_expressions_are_promql(dashboard: dict[str, Any], tmp_path: Path) -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed: apt install prometheus")
+    rules = [
+        {"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "1m").replace("$instance", ".*")}
+        for number, expression in enumerate(expressions(dashboard))
+    ]
+    file = tmp_path / "panels.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    ran = subprocess.run([promtool, "check", "rules", file], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_what_is_provisioned_is_what_is_mounted() -> None:
+    providers = yaml.safe_load((GRAFANA / "provisioning" / "dashboards" / "headwater.yml").read_text())["providers"]
+    mounts = dict(reversed(mount.removesuffix(":ro").split(":")) for mount in COMPOSE["volumes"])
+    for provider in providers:
+        assert mounts[provider["options"]["path"]] == "./ops/grafana/dashboards"
+    home = COMPOSE["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert Path(home).name in {path.name for path in DASHBOARDS}
+    assert mounts[str(Path(home).parent)] == "./ops/grafana/dashboards"
