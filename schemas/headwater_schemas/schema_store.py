@@ -1,0 +1,200 @@
+"""SchemaStore: writers' schemas by fingerprint, the released ones and those published on the schemas topic.
+
+A publisher's schema is acknowledged on the topic before its first event is sent. So a reader that meets a fingerprint
+it doesn't know, and then reads the topic to its end, either finds the schema or knows that there is none.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+
+from headwater_schemas.avro_schema import AvroSchema, released_schemas
+from headwater_schemas.errors import AuthenticationError, SchemasUnreachableError
+from headwater_schemas.topics import CREDENTIAL_SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from confluent_kafka import Message
+
+logger = logging.getLogger(__name__)
+
+# A fingerprint that wasn't there is asked for again after this long: garbage with a good header must not make every
+# record a round trip, and a schema put there late (a dead letter replayed) must still be found.
+ASK_AGAIN_SECONDS = 60.0
+_UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
+_POLL_SECONDS = 0.2
+
+
+class SchemaStore:
+    """Schemas by fingerprint. Safe to use from many threads; one at a time refreshes.
+
+    Args:
+        consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
+        topic: the schemas topic.
+        timeout_seconds: how long one refresh may take.
+        make_consumer: `confluent_kafka.Consumer`, or a stand-in.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        consumer_conf: Mapping[str, Any],
+        topic: str,
+        *,
+        timeout_seconds: float = 10.0,
+        make_consumer: Callable[[dict[str, Any]], Consumer] = Consumer,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._conf = consumer_conf
+        self._topic = topic
+        self._timeout_seconds = timeout_seconds
+        self._make_consumer = make_consumer
+        self._clock = clock
+        self._known = {schema.fingerprint: schema for schema in released_schemas()}
+        self._absent: dict[bytes, float] = {}
+        self._next_offset: dict[int, int] = {}
+        self._consumer: Consumer | None = None
+        self._refused: KafkaError | None = None
+        self._lock = threading.Lock()
+
+    def find(self, fingerprint: bytes) -> AvroSchema | None:
+        """The schema with these 8 bytes; None where there is certainly none.
+
+        Raises:
+            SchemasUnreachableError: it isn't known here, and the topic can't be read to its end now.
+            AuthenticationError: likewise, because the brokers refuse the credentials.
+        """
+        if (schema := self._known.get(fingerprint)) is not None:
+            return schema
+        with self._lock:
+            if fingerprint not in self._known and self._worth_asking(fingerprint):
+                self._refresh()
+                if fingerprint not in self._known:
+                    self._absent[fingerprint] = self._clock()
+            return self._known.get(fingerprint)
+
+    def close(self) -> None:
+        """Close the connection, if there ever was one."""
+        with self._lock:
+            if self._consumer is not None:
+                self._consumer.close()
+                self._consumer = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _worth_asking(self, fingerprint: bytes) -> bool:
+        asked = self._absent.get(fingerprint)
+        if asked is None:
+            # Each is 8 bytes of somebody's choosing: forget the old ones before they fill the memory.
+            if len(self._absent) >= 10_000:
+                self._absent.clear()
+            return True
+        return self._clock() - asked >= ASK_AGAIN_SECONDS
+
+    def _refresh(self) -> None:
+        """Read the topic from where the last refresh ended to the end that it has now."""
+        deadline = self._clock() + self._timeout_seconds
+        try:
+            consumer = self._connected()
+            ends = self._ends(consumer, deadline)
+            self._assign(consumer, ends)
+            while any(self._next_offset[partition] < end for partition, end in ends.items()):
+                if self._clock() >= deadline:
+                    raise SchemasUnreachableError(f"topic {self._topic} can't be read to its end in time")
+                self._take(consumer.poll(_POLL_SECONDS))
+        except KafkaException as failure:
+            error = failure.args[0]
+            if error.code() in _UNKNOWN_TOPIC:
+                return  # nobody has ever published a schema
+            raise self._unreachable(error) from failure
+
+    def _connected(self) -> Consumer:
+        if self._consumer is None:
+            self._refused = None
+            conf: dict[str, Any] = {
+                "log_level": 2,  # what goes wrong is raised
+                **self._conf,
+                "group.id": "headwater-schemas",  # librdkafka wants one; assigning partitions doesn't join it
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "enable.partition.eof": True,
+                "error_cb": self._note_refusal,
+            }
+            self._consumer = self._make_consumer(conf)
+        return self._consumer
+
+    def _note_refusal(self, error: KafkaError) -> None:
+        if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own name of the code
+            self._refused = error
+
+    def _ends(self, consumer: Consumer, deadline: float) -> dict[int, int]:
+        """The offset after the last record of each partition."""
+        metadata = consumer.list_topics(self._topic, timeout=self._left(deadline)).topics[self._topic]
+        if metadata.error is not None:
+            raise KafkaException(metadata.error)
+        ends = {}
+        for partition in metadata.partitions:
+            where = TopicPartition(self._topic, partition)
+            _, ends[partition] = consumer.get_watermark_offsets(where, timeout=self._left(deadline))
+        return ends
+
+    def _left(self, deadline: float) -> float:
+        return max(0.1, deadline - self._clock())
+
+    def _assign(self, consumer: Consumer, ends: Mapping[int, int]) -> None:
+        for partition, end in ends.items():
+            # A topic made anew begins again at 0.
+            if self._next_offset.setdefault(partition, 0) > end:
+                self._next_offset[partition] = 0
+        consumer.assign(
+            [
+                TopicPartition(self._topic, partition, self._next_offset[partition] or OFFSET_BEGINNING)
+                for partition in ends
+            ]
+        )
+
+    def _take(self, message: Message | None) -> None:
+        if message is None:
+            return
+        error, partition, offset = message.error(), message.partition(), message.offset()
+        at_end = error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's name
+        if error is not None and not at_end:
+            raise KafkaException(error)
+        if partition is None or offset is None:
+            return
+        if at_end:
+            # Told by its own event, because compaction leaves holes in the offsets before it.
+            self._next_offset[partition] = max(self._next_offset[partition], offset)
+            return
+        self._next_offset[partition] = offset + 1
+        value = message.value()
+        if value is None:
+            return
+        try:
+            schema = AvroSchema.from_json(value.decode())
+        except ValueError as problem:  # UnicodeDecodeError is one
+            logger.warning("Topic %s, partition %d, offset %d: %s", self._topic, partition, offset, problem)
+            return
+        # By its own fingerprint: a record's key is anybody's word.
+        self._known.setdefault(schema.fingerprint, schema)
+
+    def _unreachable(self, error: KafkaError) -> SchemasUnreachableError | AuthenticationError:
+        servers = self._conf.get("bootstrap.servers")
+        if self._refused is not None:
+            return AuthenticationError(
+                f"Kafka at {servers} refuses the credentials: {self._refused.str()}", setting=CREDENTIAL_SETTINGS
+            )
+        return SchemasUnreachableError(f"topic {self._topic} at {servers} can't be read: {error.str()}")
