@@ -14,6 +14,7 @@ that was sent twice, is still one. Offsets that hold no record (a transaction's 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,13 +115,15 @@ def settle(positions: Iterable[Position], letters: Iterable[tuple[Partition, int
         positions: of every partition of the topic.
         letters: source coordinates of dead letters, as often as they are there.
     """
-    distinct = set(letters)
-    return Accounting(tuple(_settled(position, distinct) for position in positions))
+    offsets: dict[Partition, set[int]] = defaultdict(set)
+    for partition, offset in letters:
+        offsets[partition].add(offset)
+    return Accounting(tuple(_settled(position, offsets[position.partition]) for position in positions))
 
 
-def _settled(position: Position, letters: set[tuple[Partition, int]]) -> PartitionAccount:
+def _settled(position: Position, letters: set[int]) -> PartitionAccount:
     committed = position.committed or 0
-    dead = sum(1 for partition, offset in letters if partition == position.partition and offset < committed)
+    dead = sum(offset < committed for offset in letters)
     expired = max(0, position.begin - committed)
     return PartitionAccount(
         position.partition,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError
+from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError, RetryCause
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
 from headwater_consumers.materializer.offsets import OffsetReader, Position, committed_metadata, start_offset
 from headwater_consumers.materializer.records import Partition, Record
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Message
 
     from headwater_consumers.materializer.kafka_config import SourceConfig
+    from headwater_consumers.materializer.notices import Notices
     from headwater_consumers.materializer.source import RebalanceListener
 
 _log = logging.getLogger(__name__)
@@ -42,10 +43,10 @@ _CHUNK_RECORDS = 250
 class KafkaSource:
     """The source for real. Construct, `subscribe`, `poll` often, `close`."""
 
-    def __init__(self, config: SourceConfig, *, clock: Callable[[], float], on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, config: SourceConfig, *, clock: Callable[[], float], notices: Notices) -> None:
         self._config = config
         self._clock = clock
-        self._on_trouble = on_trouble
+        self._notices = notices
         self._fatal: FatalError | None = None
         self._last_error: KafkaError | None = None
         self._reachable = False
@@ -168,7 +169,7 @@ class KafkaSource:
         for message in messages:
             topic, number, offset = message.topic(), message.partition(), message.offset()
             error = message.error()
-            partition = self._owned.get((topic or "", -1 if number is None else number))
+            partition = self._owned.get((str(topic), -1 if number is None else number))
             if error is not None:
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
                     self._trouble(error)
@@ -224,7 +225,7 @@ class KafkaSource:
         if isinstance(meant, FatalError):
             self._fatal = meant
         else:
-            self._on_trouble(str(meant))
+            self._notices.trouble(RetryCause.BROKER, str(meant))
 
     def _classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
         meant = kafka_errors.classify(error, servers=self._config.servers, doing=doing)
@@ -252,7 +253,7 @@ class KafkaSource:
             committed = self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
             # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
-            self._on_trouble(str(self._classified(error, "looking up the topic's id")))
+            self._notices.trouble(RetryCause.BROKER, str(self._classified(error, "looking up the topic's id")))
             self._next_check = self._clock()
             topic_id, committed = "", {}
         assigned = {(p.topic, p.partition): Partition(p.topic, p.partition, topic_id) for p in partitions}

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.parts import LoopPolicy, Parts
     from headwater_consumers.materializer.records import Partition
 
+_SHOW_SECONDS = 0.5
+
 
 class Loop:
     """One consumer. Everything but `stop` is called from one thread.
@@ -56,6 +58,7 @@ class Loop:
         self._job: Job | None = None
         self._job_since = 0.0
         self._next_ping = 0.0
+        self._next_show = 0.0
         self._assigned: frozenset[Partition] = frozenset()
         self._started = False
         self._stopping = False
@@ -255,6 +258,14 @@ class Loop:
         parts = self._parts
         reachable = parts.source.reachable
         parts.health.up(End.KAFKA, up=reachable)
+        parts.metrics.holding(self._hand.records, paused=self._paused)
         if reachable and self._backoff.attempts == 0:
             parts.notices.over(RetryCause.BROKER)
-        parts.metrics.holding(self._hand.records, paused=self._paused)
+        if self._clock() < self._next_show:
+            return
+        self._next_show = self._clock() + _SHOW_SECONDS
+        committed = parts.totals.committed
+        behind = {p: max(0, end - committed[p]) for p, end in parts.source.ends().items() if p in committed}
+        parts.metrics.lag(behind)
+        parts.totals.behind = sum(behind.values()) if behind else None
+        parts.watch()

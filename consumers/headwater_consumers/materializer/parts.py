@@ -46,6 +46,7 @@ class Parts:
 
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
+        watch: called now and then, for whoever shows progress.
     """
 
     source: Source
@@ -58,3 +59,4 @@ class Parts:
     metrics: Metrics
     notices: Notices
     totals: Totals
+    watch: Callable[[], None]

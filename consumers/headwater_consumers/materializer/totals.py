@@ -24,6 +24,8 @@ class Totals:
 
     Attributes:
         committed: the last offset committed in each partition.
+        behind: offsets between the last commits and the ends, over the partitions of this consumer; None before
+            anything is known of them.
     """
 
     consumed: int = 0
@@ -32,6 +34,7 @@ class Totals:
     retries: int = 0
     dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
     committed: dict[Partition, int] = field(default_factory=dict)
+    behind: int | None = None
     seconds: float = 0.0
 
     def document(self) -> dict[str, Any]:

@@ -1,0 +1,182 @@
+"""Wiring: from settings to a consumer that runs. The flow reads top to bottom in `assemble`."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
+from headwater_consumers.materializer.errors import BrokerUnavailableError, CredentialsRefusedError, TopicsUnusableError
+from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.health import Health, HealthServer
+from headwater_consumers.materializer.kafka_config import SourceConfig
+from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater_consumers.materializer.lane import ThreadLane
+from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
+from headwater_consumers.materializer.loop import Loop
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, Neo4jTarget
+from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.parts import LoopPolicy, Parts
+from headwater_consumers.materializer.totals import Tally, Totals
+from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_schemas import errors as contract
+from headwater_schemas.codec import Decoder
+from headwater_schemas.schema_store import SchemaStore
+from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    from headwater_consumers.materializer.settings import MaterializerSettings
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a consumer stands between.
+
+    Attributes:
+        kafka: librdkafka settings that say where the cluster is and who we are (secrets included: never shown).
+        neo4j: the graph.
+        topics: names of the three topics.
+    """
+
+    kafka: Mapping[str, Any]
+    neo4j: Neo4jTarget
+    topics: TopicNames
+
+    def __repr__(self) -> str:
+        return f"Target({self.kafka.get('bootstrap.servers')!r}, {self.neo4j!r}, {self.topics!r})"
+
+
+class Materializer:
+    """One consumer, assembled. `run` blocks; `stop` makes it drain and return."""
+
+    def __init__(self, loop: Loop, server: HealthServer, totals: Totals, close: Callable[[], None]) -> None:
+        self._loop = loop
+        self._server = server
+        self._close = close
+        self.totals = totals
+
+    @property
+    def port(self) -> int:
+        """Where /metrics, /livez and /readyz are served."""
+        return self._server.port
+
+    def run(self) -> Totals:
+        """Consume until stopped, or caught up where that was asked for.
+
+        Raises:
+            FatalError: a person has to change a setting. What was committed before stays so.
+        """
+        try:
+            self._loop.run()
+        finally:
+            self._close()
+            self._server.close()
+        return self.totals
+
+    def stop(self) -> None:
+        """Ask `run` to drain and return. Safe from a signal handler or another thread."""
+        self._loop.stop()
+
+
+def assemble(
+    target: Target,
+    settings: MaterializerSettings,
+    *,
+    until_caught_up: bool = False,
+    say: Say,
+    watch: Callable[[Totals], None] = lambda _: None,
+) -> Materializer:
+    """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
+
+    Args:
+        target: what it stands between.
+        settings: how it behaves.
+        until_caught_up: stop when the group has committed what is on the topic at the start.
+        say: takes a line for the person who watches, when trouble begins, lasts and ends.
+        watch: called twice a second with the totals so far.
+
+    Raises:
+        FatalError: an address is none.
+        OSError: the port is taken.
+    """
+    clock = time.monotonic
+    metrics, totals = Metrics(), Totals()
+    health = Health(metrics, clock)
+    notices = Notices(say, clock)
+
+    # source → decode → fold → write → checkpoint, rejections to dead letters.
+    source = KafkaSource(
+        SourceConfig(target.kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
+        clock=clock,
+        notices=notices,
+    )
+    schemas = SchemaStore(target.kafka, target.topics.schemas)
+    preparation = Preparation(Decoder(schemas), reject, fold, timed=metrics.timed, clock=clock)
+    driver = target.neo4j.driver()
+    graph = Neo4jGraph(
+        target.neo4j, driver, GraphWriter(driver, target.neo4j.database), version_mismatch=GraphVersionMismatch
+    )
+    dead_letters = KafkaDeadLetters(target.kafka, topic=target.topics.dead_letters, group=settings.group)
+    ends = Ends(
+        graph=graph,
+        dead_letters=dead_letters,
+        offsets=source,
+        fold=fold,
+        limit=DeadLetterLimit(settings.dead_letter_policy()),
+        observer=Tally(totals, metrics),
+        clock=clock,
+    )
+
+    def start() -> None:
+        graph.prepare()
+        _ensure_topics(target, say)
+
+    def close() -> None:
+        schemas.close()
+        dead_letters.close()
+        graph.close()
+
+    parts = Parts(
+        source=source,
+        lane=ThreadLane(),
+        ends=ends,
+        preparation=preparation,
+        limit=BatchLimit(settings.batch_policy()),
+        start=start,
+        health=health,
+        metrics=metrics,
+        notices=notices,
+        totals=totals,
+        watch=lambda: watch(totals),
+    )
+    policy = LoopPolicy(
+        backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
+        drain_seconds=settings.drain_seconds,
+        until_caught_up=until_caught_up,
+    )
+    loop = Loop(parts, policy, clock=clock, random=random.random)
+    server = HealthServer(health, metrics, port=settings.http_port, host=settings.http_host)
+    return Materializer(loop, server, totals, close)
+
+
+def _ensure_topics(target: Target, say: Say) -> None:
+    """Create what is missing, and say what is there but not as it should be."""
+    try:
+        report = ensure_topics(target.kafka, topic_specs(target.topics), timeout_seconds=10.0)
+    except contract.TransientError as error:
+        raise BrokerUnavailableError(str(error), code=type(error).__name__) from error
+    except contract.AuthenticationError as error:
+        raise CredentialsRefusedError(str(error), setting=error.setting) from error
+    except contract.FatalError as error:
+        raise TopicsUnusableError(str(error), setting=error.setting) from error
+    for found in report.differences:
+        say(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater would set {found.wanted}.")
