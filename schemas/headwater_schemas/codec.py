@@ -81,12 +81,8 @@ class ReleasedSchemas:
         return self._known.get(fingerprint)
 
 
-def encode(event: LineageEvent, *, registry_id: int | None = None) -> bytes:
-    """The value of the event's record, in the current schema.
-
-    Args:
-        event: complete, with its `event_id`.
-        registry_id: the current schema's id in a schema registry, to write Confluent's format.
+def encode(event: LineageEvent) -> bytes:
+    """The value of the event's record: the current schema, in single-object encoding.
 
     Raises:
         EncodeError: the event breaks the contract; names the field.
@@ -104,10 +100,7 @@ def encode(event: LineageEvent, *, registry_id: int | None = None) -> bytes:
         raise EncodeError(broken.message, field=broken.field)
     schema = current_schema()
     out = BytesIO()
-    if registry_id is None:
-        out.write(SINGLE_OBJECT_MAGIC + schema.fingerprint)
-    else:
-        out.write(CONFLUENT_MAGIC + registry_id.to_bytes(4, "big"))
+    out.write(SINGLE_OBJECT_MAGIC + schema.fingerprint)
     try:
         # Tuples are arrays here; fastavro would take one in a nullable field for a (branch, value) pair.
         schemaless_writer(out, schema.parsed, datum, disable_tuple_notation=True)
@@ -116,6 +109,11 @@ def encode(event: LineageEvent, *, registry_id: int | None = None) -> bytes:
         field, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=field or None) from None
     return out.getvalue()
+
+
+def with_registry_id(value: bytes, schema_id: int) -> bytes:
+    """What `encode` returned, in Confluent's format, with the current schema's id in a registry."""
+    return CONFLUENT_MAGIC + schema_id.to_bytes(4, "big") + value[_SINGLE_OBJECT_HEADER_BYTES:]
 
 
 class Decoder:

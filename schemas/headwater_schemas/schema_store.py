@@ -131,6 +131,7 @@ class SchemaStore:
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 50,  # of a topic with nothing new, the broker's answer waits this long
                 "error_cb": self._note_refusal,
             }
             self._consumer = self._make_consumer(conf)

@@ -1,8 +1,7 @@
 """Sender: the producer and the thread that serves it.
 
-The thread prepares each producer before its first event goes out: (1) the topics are there, (2) the schema that the
-events are written in is on the schemas topic, acknowledged, so that a reader who meets its fingerprint finds it there.
-Both are tried until they succeed. Events taken meanwhile wait in the backlog.
+Events go to librdkafka straight from the caller's thread while the gate is open. It is closed until the preparation is
+done, and whenever the thread has something to put right; events taken meanwhile wait in the backlog.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from headwater_producers.publisher.errors import PublisherSettingsError
 from headwater_producers.publisher.metrics import FailureKind
-from headwater_schemas.avro_schema import current_schema
-from headwater_schemas.errors import AuthenticationError, FatalError, TransientError
-from headwater_schemas.topics import CREDENTIAL_SETTINGS, ensure_topics, topic_specs
+from headwater_producers.publisher.preparation import Preparation
+from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.topics import CREDENTIAL_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +36,7 @@ logger = logging.getLogger(__name__)
 COMPLAINT_AFTER_SECONDS = 10.0
 COMPLAINT_EVERY_SECONDS = 60.0
 _POLL_SECONDS = 0.1
-_PROBE_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
-_ADMIN_TIMEOUT_SECONDS = 10.0
 
 _REFUSED = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}  # noqa: SLF001 - librdkafka's names
 # The producer can't go on, or was told to let go: the event itself is good, and sending it twice does no harm.
@@ -100,6 +97,9 @@ class Sender:
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
         self._stopping = threading.Event()
+        self._preparation = Preparation(
+            settings, topics, note=ledger.note, on_error=self._on_error, poll=self._poll, stopping=self._stopping
+        )
         self._producer = self._new_producer()
         self._thread = threading.Thread(target=self._run, name="headwater-publisher", daemon=True)
 
@@ -134,7 +134,7 @@ class Sender:
         if self._broken:
             self._rebuild()
         if not self._prepared:
-            self._prepared = self._topics_exist() and self._schema_announced()
+            self._prepared = self._preparation.done(self._producer)
             if not self._prepared:
                 self._stopping.wait(_RETRY_SECONDS)
                 return
@@ -160,53 +160,6 @@ class Sender:
                 self._ledger.problem or "No error was reported.",
             )
 
-    # Preparing
-
-    def _topics_exist(self) -> bool:
-        if not self._settings.create_topics:
-            return True
-        try:
-            # An admin client can't be interrupted: it is only made once there is somebody to talk to.
-            self._producer.list_topics(timeout=_PROBE_SECONDS)
-        except KafkaException as failure:
-            self._on_error(failure.args[0])
-            self._poll()
-            return False
-        specs = topic_specs(self._topics, max_message_bytes=self._settings.max_message_bytes)
-        try:
-            report = ensure_topics(self._settings.client_config(), specs, timeout_seconds=_ADMIN_TIMEOUT_SECONDS)
-        except (TransientError, AuthenticationError) as error:
-            self._ledger.note(str(error), refusal=error if isinstance(error, AuthenticationError) else None)
-            return False
-        except FatalError as error:
-            # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
-            logger.warning("Going on without looking after the topics: %s", error)
-            return True
-        for found in report.differences:
-            logger.warning(
-                "Topic %s has %s=%s; lineage is safe with %s", found.topic, found.setting, found.actual, found.wanted
-            )
-        return True
-
-    def _schema_announced(self) -> bool:
-        schema = current_schema()
-        outcome: list[KafkaError | None] = []
-        self._producer.produce(
-            self._topics.schemas,
-            key=schema.hex.encode(),
-            value=schema.text.encode(),
-            on_delivery=lambda error, _message: outcome.append(error),
-        )
-        while not outcome and not self._stopping.is_set():
-            self._poll()
-        if not outcome:
-            return False
-        if (error := outcome[0]) is not None:
-            self._ledger.note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}.")
-            self._broken = self._broken or error.fatal() or error.code() in _SEND_AGAIN
-            return False
-        return True
-
     # Sending
 
     def _open_gate(self) -> None:
@@ -221,7 +174,7 @@ class Sender:
             self._producer.produce(
                 self._topics.events,
                 key=outgoing.key,
-                value=outgoing.value,
+                value=self._preparation.framed(outgoing.value),
                 headers=list(outgoing.headers),
                 on_delivery=partial(self._delivered, outgoing),
             )

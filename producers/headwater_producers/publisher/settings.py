@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.registry import RegistrySettings  # noqa: TC001 - pydantic reads the annotation
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 # librdkafka counts the schema announcement too; the publisher's own limit must be the one that is met first.
@@ -18,13 +19,14 @@ class PublisherSettings(KafkaSettings):
 
     Attributes:
         client_id: how the broker's logs and metrics call this client.
-        compression: zstd makes a full batch of events half as large as lz4 does (docs/decisions).
+        compression: zstd makes a full batch of events 28 % smaller than lz4 does, for 0.1 µs more an event.
         linger_milliseconds: how long a batch waits for more events.
         max_message_bytes: the largest event, uncompressed, and the largest batch. At most the topic's
             `max.message.bytes`.
         max_buffered_events: how many events may be on their way before `publish` refuses more.
         max_buffered_bytes: how many bytes of them.
         delivery_timeout_seconds: when an event is given up as failed; None: never.
+        registry: a schema registry to register the schema with; events are then written in Confluent's format.
         create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
     """
 
@@ -35,6 +37,7 @@ class PublisherSettings(KafkaSettings):
     max_buffered_events: int = Field(default=100_000, ge=1, le=10_000_000)
     max_buffered_bytes: int = Field(default=64 * 1024 * 1024, ge=1_000)
     delivery_timeout_seconds: float | None = Field(default=None, gt=0, le=2_147_483)
+    registry: RegistrySettings | None = None
     create_topics: bool = True
 
     def producer_config(self) -> dict[str, str | int | float | bool]:

@@ -1,0 +1,142 @@
+"""Preparation: what has to be so before a producer's first event goes out.
+
+1. The topics are there.
+2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
+   fingerprint finds it there.
+3. Where there is a schema registry: it has the schema too, and its id is known.
+
+Each is tried until it succeeds: an event written without them could not be read.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Protocol
+
+from confluent_kafka import KafkaException
+
+from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.codec import with_registry_id
+from headwater_schemas.errors import AuthenticationError, FatalError, TransientError
+from headwater_schemas.registry import RegistryClient
+from headwater_schemas.topics import ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
+    from confluent_kafka import KafkaError, Producer
+
+    from headwater_producers.publisher.settings import PublisherSettings
+    from headwater_schemas.topics import TopicNames
+
+logger = logging.getLogger(__name__)
+
+_PROBE_SECONDS = 0.5
+_ADMIN_TIMEOUT_SECONDS = 10.0
+
+
+class Note(Protocol):
+    """Where a problem is noted (`Ledger.note`)."""
+
+    def __call__(self, problem: str, *, refusal: AuthenticationError | None = None) -> None:
+        """Why nothing arrives."""
+
+
+class Preparation:
+    """Steps 1 to 3, each of them safe to repeat.
+
+    Args:
+        settings: of the publisher.
+        topics: the topics' names.
+        note: where problems go.
+        on_error: where the producer's errors go.
+        poll: serves the producer's callbacks for a moment.
+        stopping: set when waiting must end.
+    """
+
+    def __init__(
+        self,
+        settings: PublisherSettings,
+        topics: TopicNames,
+        *,
+        note: Note,
+        on_error: Callable[[KafkaError], None],
+        poll: Callable[[], None],
+        stopping: threading.Event,
+    ) -> None:
+        self._settings = settings
+        self._topics = topics
+        self._note = note
+        self._on_error = on_error
+        self._poll = poll
+        self._stopping = stopping
+        self._registry = RegistryClient(settings.registry) if settings.registry else None
+        self._registry_id: int | None = None
+
+    def done(self, producer: Producer) -> bool:
+        """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
+        try:
+            return self._topics_exist(producer) and self._announced(producer) and self._registered()
+        except TransientError as error:
+            self._note(str(error))
+        except AuthenticationError as error:
+            self._note(str(error), refusal=error)
+        except FatalError as error:
+            self._note(str(error))
+        self._poll()
+        return False
+
+    def framed(self, value: bytes) -> bytes:
+        """An encoded event as it goes on the topic."""
+        return value if self._registry_id is None else with_registry_id(value, self._registry_id)
+
+    def _topics_exist(self, producer: Producer) -> bool:
+        if not self._settings.create_topics:
+            return True
+        try:
+            # An admin client can't be interrupted: it is only made once there is somebody to talk to.
+            producer.list_topics(timeout=_PROBE_SECONDS)
+        except KafkaException as failure:
+            self._on_error(failure.args[0])
+            self._poll()
+            return False
+        specs = topic_specs(self._topics, max_message_bytes=self._settings.max_message_bytes)
+        try:
+            report = ensure_topics(self._settings.client_config(), specs, timeout_seconds=_ADMIN_TIMEOUT_SECONDS)
+        except AuthenticationError:
+            raise
+        except FatalError as error:
+            # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
+            logger.warning("Going on without looking after the topics: %s", error)
+            return True
+        for found in report.differences:
+            logger.warning(
+                "Topic %s has %s=%s; lineage is safe with %s", found.topic, found.setting, found.actual, found.wanted
+            )
+        return True
+
+    def _announced(self, producer: Producer) -> bool:
+        schema = current_schema()
+        outcome: list[KafkaError | None] = []
+        producer.produce(
+            self._topics.schemas,
+            key=schema.hex.encode(),
+            value=schema.text.encode(),
+            on_delivery=lambda error, _message: outcome.append(error),
+        )
+        while not outcome and not self._stopping.is_set():
+            self._poll()
+        if not outcome:
+            return False
+        if (error := outcome[0]) is not None:
+            self._on_error(error)
+            self._note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}.")
+            return False
+        return True
+
+    def _registered(self) -> bool:
+        if self._registry is not None:
+            # The subject's name is what other clients of the registry call the topic's values by default.
+            self._registry_id = self._registry.register(f"{self._topics.events}-value", current_schema())
+        return True

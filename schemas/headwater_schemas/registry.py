@@ -1,0 +1,152 @@
+"""RegistryClient: a Confluent-compatible schema registry, as much of it as reading and writing events needs.
+
+https://docs.confluent.io/platform/current/schema-registry/develop/api.html
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from headwater_schemas.avro_schema import AvroSchema
+from headwater_schemas.errors import AuthenticationError, RegistryRefusedError, RegistryUnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ASK_AGAIN_SECONDS = 60.0
+_MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
+_MAX_ABSENT = 10_000
+
+
+class RegistrySettings(BaseModel):
+    """A registry and the credentials for it.
+
+    Attributes:
+        url: `http(s)://host:port`, of one that is Confluent-compatible.
+        username, password: for basic authentication, where it asks for it.
+        timeout_seconds: of each request.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    url: str = Field(pattern=r"^https?://")
+    username: str | None = None
+    password: SecretStr | None = None
+    timeout_seconds: float = Field(default=10.0, gt=0)
+
+
+class RegistryClient:
+    """Asks a registry for schemas, and gives it ours. Safe to use from many threads.
+
+    Args:
+        settings: which one.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, settings: RegistrySettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._known: dict[int, AvroSchema] = {}
+        self._absent: dict[int, float] = {}
+        self._lock = threading.Lock()
+
+    def schema(self, schema_id: int) -> AvroSchema | None:
+        """The Avro schema with this id; None where there is certainly none.
+
+        Raises:
+            RegistryUnreachableError: the registry doesn't answer now.
+            AuthenticationError: it refuses the credentials.
+        """
+        with self._lock:
+            if (known := self._known.get(schema_id)) is not None:
+                return known
+            asked = self._absent.get(schema_id)
+            if asked is not None and self._clock() - asked < ASK_AGAIN_SECONDS:
+                return None
+            found = self._ask(schema_id)
+            if found is not None:
+                self._known[schema_id] = found
+            else:
+                if len(self._absent) >= _MAX_ABSENT:
+                    self._absent.clear()
+                self._absent[schema_id] = self._clock()
+            return found
+
+    def register(self, subject: str, schema: AvroSchema) -> int:
+        """Put a schema there, if it isn't there yet, and return its id.
+
+        Raises:
+            RegistryUnreachableError: the registry doesn't answer now.
+            RegistryRefusedError: it doesn't take the schema.
+            AuthenticationError: it refuses the credentials.
+        """
+        path = f"/subjects/{urllib.parse.quote(subject, safe='')}/versions"
+        status, answer = self._request(path, {"schema": schema.text})
+        if status != http.client.OK or not isinstance(answer.get("id"), int):
+            raise RegistryRefusedError(
+                f"the registry at {self._where} answers {status} to the schema for {subject}: "
+                f"{answer.get('message', 'no reason')}",
+                setting="HEADWATER_REGISTRY_URL",
+            )
+        schema_id: int = answer["id"]
+        return schema_id
+
+    def _ask(self, schema_id: int) -> AvroSchema | None:
+        status, answer = self._request(f"/schemas/ids/{schema_id}")
+        if status != http.client.OK or answer.get("schemaType", "AVRO") != "AVRO":
+            return None
+        try:
+            return AvroSchema.from_json(str(answer.get("schema")))
+        except ValueError:
+            return None
+
+    def _request(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Status and JSON object of the answer, of 200 or 4xx alone."""
+        url = self._settings.url.rstrip("/") + path
+        headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
+        if self._settings.username is not None:
+            password = self._settings.password.get_secret_value() if self._settings.password else ""
+            token = base64.b64encode(f"{self._settings.username}:{password}".encode()).decode()
+            headers["Authorization"] = f"Basic {token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data=data, headers=headers)  # noqa: S310 - http(s) by the settings' pattern
+        try:
+            with urllib.request.urlopen(request, timeout=self._settings.timeout_seconds) as response:  # noqa: S310
+                return response.status, _object(response.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                status, content = error.code, error.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise RegistryUnreachableError(f"the registry at {self._where} doesn't answer: {error}") from error
+        if status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
+            raise AuthenticationError(
+                f"the registry at {self._where} refuses the credentials ({status})",
+                setting="HEADWATER_REGISTRY_USERNAME, HEADWATER_REGISTRY_PASSWORD",
+            )
+        if status >= http.client.INTERNAL_SERVER_ERROR or status == http.client.TOO_MANY_REQUESTS:
+            raise RegistryUnreachableError(f"the registry at {self._where} answers {status}")
+        return status, _object(content)
+
+    @property
+    def _where(self) -> str:
+        parts = urllib.parse.urlsplit(self._settings.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    """A JSON object, or an empty one where a proxy answered in its own words."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
