@@ -154,9 +154,9 @@ class KafkaSource:
         """The end of each partition of ours as last heard of; asks nobody."""
         ends = {}
         for (topic, number), partition in self._owned.items():
-            marks = self._consumer.get_watermark_offsets(TopicPartition(topic, number), cached=True)
-            if marks is not None and marks[1] >= 0:
-                ends[partition] = marks[1]
+            _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, number), cached=True)
+            if end >= 0:  # below: not known yet
+                ends[partition] = end
         return ends
 
     def close(self) -> None:

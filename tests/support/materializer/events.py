@@ -1,0 +1,114 @@
+"""Events to feed a consumer with, good and bad."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from fastavro import schemaless_writer
+
+from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    Provenance,
+    RunEvent,
+    RunEventType,
+    RunRef,
+)
+from headwater_schemas.events.build import interval_event, run_event
+
+PRODUCER = "https://headwater/tests"
+START = datetime(2026, 1, 1, tzinfo=UTC)
+JOB = JobRef("tests", "enrich")
+
+
+def run_start(number: int, *, job: JobRef = JOB) -> LineageEvent:
+    """A START of a run of its own for every number."""
+    return run_event(
+        RunEvent(type=RunEventType.START),
+        job=job,
+        run=RunRef(str(UUID(int=number + 1))),
+        producer=PRODUCER,
+        event_time=START + timedelta(seconds=number),
+    )
+
+
+def interval(batch_id: int, *, query: int = 0, size: int = 10) -> LineageEvent:
+    """The micro-batch that read `[batch_id · size, (batch_id + 1) · size)` of one partition of a topic."""
+    ranges = (OffsetRange(partition=0, from_=batch_id * size, to_exclusive=(batch_id + 1) * size),)
+    return interval_event(
+        IntervalEvent(
+            query_id=str(UUID(int=1_000 + query)),
+            entries=(
+                IntervalEntry(
+                    batch_id=batch_id,
+                    processing_time=START + timedelta(seconds=batch_id),
+                    inputs=(
+                        DatasetUse(
+                            dataset=DatasetRef("kafka://tests", "flights"),
+                            position=Position(kafka=KafkaRanges(topic="flights", ranges=ranges)),
+                        ),
+                    ),
+                    outputs=(DatasetUse(dataset=DatasetRef("file", "/tests/out")),),
+                    rows_in=size,
+                ),
+            ),
+            provenance=Provenance.OBSERVED,
+        ),
+        job=JOB,
+        run=RunRef(str(UUID(int=2_000 + query))),
+        producer=PRODUCER,
+        event_time=START + timedelta(seconds=batch_id),
+    )
+
+
+def good(number: int) -> bytes:
+    """The value of a good event's record."""
+    return encode(run_start(number))
+
+
+def event_id(number: int) -> str:
+    """The id of the event in `good(number)`."""
+    return run_start(number).event_id
+
+
+EMPTY = b""
+GARBAGE = bytes(range(40, 90))
+UNKNOWN_FINGERPRINT = SINGLE_OBJECT_MAGIC + b"\xde\xad\xbe\xef\xde\xad\xbe\xef" + b"\x00" * 20
+
+
+def written_anyhow(changes: dict[str, Any]) -> bytes:
+    """A record that the codec would refuse to write: a good event with fields replaced."""
+    datum = msgspec.to_builtins(run_start(0), builtin_types=(datetime,)) | changes
+    out = BytesIO()
+    schema = current_schema()
+    out.write(SINGLE_OBJECT_MAGIC + schema.fingerprint)
+    schemaless_writer(out, schema.parsed, datum, disable_tuple_notation=True)
+    return out.getvalue()
+
+
+def unknown_kind() -> bytes:
+    """An event of a kind that only a later version knows."""
+    return written_anyhow({"kind": "HOLOGRAM", "run_event": None})
+
+
+def without_run() -> bytes:
+    """A RUN event without the run it is about: a missing required field."""
+    return written_anyhow({"run": None})
+
+
+def truncated() -> bytes:
+    """A good event, cut short."""
+    return good(0)[:-5]

@@ -1,0 +1,76 @@
+"""A graph in memory: a set of events, which is a join like the real one. Errors come from a script."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from headwater_schemas.events import LineageEvent
+
+
+@dataclass(frozen=True)
+class FakeSummary:
+    nodes_created: int = 0
+    relationships_created: int = 0
+
+
+def fold_ids(events: Sequence[LineageEvent]) -> frozenset[str]:
+    """A fold whose delta is the set of event ids."""
+    return frozenset(event.event_id for event in events)
+
+
+class FakeGraph:
+    """Takes the deltas of `fold_ids`.
+
+    Attributes:
+        events: what was applied.
+        errors: met by the next applies, one each; None lets one through.
+        refuses: an error for a delta, whenever it comes.
+        probe_error, ping_error, prepare_errors: likewise for those.
+        sizes: how many events each committed transaction held.
+    """
+
+    def __init__(self) -> None:
+        self.events: set[str] = set()
+        self.errors: deque[Exception | None] = deque()
+        self.refuses: Callable[[frozenset[str]], Exception | None] = lambda _: None
+        self.prepare_errors: deque[Exception | None] = deque()
+        self.probe_error: Exception | None = None
+        self.ping_error: Exception | None = None
+        self.sizes: list[int] = []
+        self.prepared = 0
+        self.probes = 0
+        self.pings = 0
+        self.closed = False
+
+    def prepare(self) -> None:
+        if self.prepare_errors and (error := self.prepare_errors.popleft()) is not None:
+            raise error
+        self.prepared += 1
+
+    def apply(self, folded: frozenset[str]) -> FakeSummary:
+        if self.errors and (error := self.errors.popleft()) is not None:
+            raise error
+        if (refused := self.refuses(folded)) is not None:
+            raise refused
+        new = len(folded - self.events)
+        self.events |= folded
+        self.sizes.append(len(folded))
+        return FakeSummary(nodes_created=new)
+
+    def ping(self) -> None:
+        self.pings += 1
+        if self.ping_error is not None:
+            raise self.ping_error
+
+    def probe(self) -> None:
+        self.probes += 1
+        if self.probe_error is not None:
+            raise self.probe_error
+
+    def close(self) -> None:
+        self.closed = True

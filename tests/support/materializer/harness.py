@@ -1,0 +1,104 @@
+"""A loop with stand-ins all around it, driven step by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.health import Health
+from headwater_consumers.materializer.lane import InlineLane, Lane
+from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
+from headwater_consumers.materializer.loop import Loop
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.parts import LoopPolicy, Parts
+from headwater_consumers.materializer.totals import Tally, Totals
+from headwater_schemas.codec import Decoder
+from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
+from support.materializer.clock import FakeClock
+from support.materializer.events import event_id
+from support.materializer.graph import FakeGraph, fold_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Harness:
+    """One consumer on a fake broker and graph. Pass those of another harness to see a second process."""
+
+    def __init__(
+        self,
+        *,
+        broker: FakeBroker | None = None,
+        graph: FakeGraph | None = None,
+        lane: Lane | None = None,
+        batch: BatchPolicy | None = None,
+        dead_letter_policy: DeadLetterPolicy | None = None,
+        policy: LoopPolicy | None = None,
+        decoder: Any = None,
+        fold: Callable[..., Any] = fold_ids,
+        reject: Callable[..., Any] = lambda _: None,
+    ) -> None:
+        self.clock = FakeClock()
+        self.broker = broker or FakeBroker()
+        self.graph = graph or FakeGraph()
+        self.source = FakeSource(self.broker)
+        self.dead_letters = FakeDeadLetters(self.broker)
+        self.metrics = Metrics()
+        self.health = Health(self.metrics, self.clock)
+        self.said: list[str] = []
+        self.totals = Totals()
+        self.limit = BatchLimit(batch or BatchPolicy())
+        self.starts = 0
+        ends = Ends(
+            graph=self.graph,
+            dead_letters=self.dead_letters,
+            offsets=self.source,
+            fold=fold,
+            limit=DeadLetterLimit(dead_letter_policy or DeadLetterPolicy()),
+            observer=Tally(self.totals, self.metrics),
+            clock=self.clock,
+        )
+        self.parts = Parts(
+            source=self.source,
+            lane=lane or InlineLane(),
+            ends=ends,
+            preparation=Preparation(decoder or Decoder(), reject, fold, self.metrics.timed, self.clock),
+            limit=self.limit,
+            start=self.graph.prepare,
+            health=self.health,
+            metrics=self.metrics,
+            notices=Notices(self.said.append, self.clock),
+            totals=self.totals,
+            watch=lambda: None,
+        )
+        self.policy = policy or LoopPolicy()
+        self.loop = Loop(self.parts, self.policy, clock=self.clock, random=lambda: 0.5)
+
+    def rounds(self, count: int = 1, *, seconds: float = 0.0) -> None:
+        """So many rounds of the loop, the clock going on before each."""
+        for _ in range(count):
+            self.clock.advance(seconds)
+            self.loop.run_once()
+
+    def settle(self, *, seconds: float = 0.0, limit: int = 200) -> None:
+        """Rounds until everything on the topic is committed."""
+        for _ in range(limit):
+            self.rounds(seconds=seconds)
+            if all(position.pending == 0 for position in self.broker.positions()):
+                return
+        raise AssertionError(f"not settled after {limit} rounds: {self.broker.committed}, said {self.said}")
+
+    def caught_up(self) -> LoopPolicy:
+        return replace(self.policy, until_caught_up=True)
+
+    def metric(self, name: str, **labels: str) -> float:
+        value = self.metrics.registry.get_sample_value(f"headwater_materializer_{name}", labels)
+        assert value is not None, f"no series {name} {labels}"
+        return value
+
+
+def ids(numbers: Iterable[int]) -> set[str]:
+    return {event_id(number) for number in numbers}

@@ -1,0 +1,256 @@
+"""How records flow: pipelining, bounds, rebalances, draining, catching up."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from dataclasses import replace
+
+from headwater_consumers.materializer.errors import GraphUnavailableError
+from headwater_consumers.materializer.lane import ThreadLane
+from headwater_consumers.materializer.limits import BatchPolicy
+from headwater_consumers.materializer.loop import Loop
+from headwater_consumers.materializer.parts import LoopPolicy
+from support.materializer.broker import FakeBroker
+from support.materializer.events import GARBAGE, good
+from support.materializer.graph import FakeGraph, FakeSummary, fold_ids
+from support.materializer.harness import Harness, ids
+
+AWAY = GraphUnavailableError("Neo4j is away.")
+
+
+class SlowGraph(FakeGraph):
+    """Writes when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = threading.Semaphore(0)
+        self.go = threading.Semaphore(0)
+
+    def apply(self, folded: frozenset[str]) -> FakeSummary:
+        self.entered.release()
+        assert self.go.acquire(timeout=10)
+        return super().apply(folded)
+
+
+def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> None:
+    folded: list[int] = []
+
+    def fold(events: list[object]) -> frozenset[str]:
+        folded.append(len(events))
+        return fold_ids(events)  # type: ignore[arg-type]
+
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=10), fold=fold)
+    harness.broker.extend(good(number) for number in range(100))
+    while not graph.entered.acquire(blocking=False):
+        harness.rounds()
+    harness.rounds(5)
+
+    assert folded == [10, 10], "the batch that is written, and the next one: ready"
+    assert harness.metric("records_in_hand") == 30, "and a third is fetched, and no more"
+    assert graph.events == set()
+
+    for _ in range(10):
+        graph.go.release()
+    harness.settle(limit=1_000_000)  # a thread writes: rounds go by meanwhile
+    assert graph.events == ids(range(100))
+    harness.parts.lane.close()
+
+
+def test_what_is_in_memory_is_bounded_by_three_batches_whatever_the_backlog() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=10))
+    harness.broker.extend(good(number) for number in range(1_000))
+    harness.graph.errors.extend([AWAY] * 50)
+    most = 0.0
+    for _ in range(60):
+        harness.rounds(seconds=1)
+        most = max(most, harness.metric("records_in_hand"))
+    assert most <= 30
+
+
+def test_bytes_bound_a_batch_too() -> None:
+    size = len(good(0))
+    harness = Harness(batch=BatchPolicy(max_records=1_000, max_bytes=size * 5))
+    harness.broker.extend(good(number) for number in range(50))
+    harness.settle()
+    assert max(harness.graph.sizes) <= 6
+    assert harness.graph.events == ids(range(50))
+
+
+def test_records_that_trickle_in_are_written_at_once() -> None:
+    harness = Harness()
+    harness.rounds(3)
+    harness.broker.append(good(1))
+    harness.rounds(3)
+    assert harness.graph.events == ids([1])
+
+
+# Rebalances
+
+
+def test_a_revoked_partition_is_drained_and_committed_before_it_is_given_away() -> None:
+    harness = Harness()
+    harness.broker.extend((good(number) for number in range(5)), partition=0)
+    harness.broker.extend((good(number) for number in range(5, 9)), partition=1)
+    harness.rounds(2)
+    harness.source.revoke(1)
+    harness.rounds(3)
+    assert harness.broker.committed[harness.broker.partition(1)] == 4
+    assert harness.metric("partitions_assigned") == 1
+    assert harness.graph.events == ids(range(9))
+
+
+def test_records_of_a_revoked_partition_that_are_not_being_written_are_dropped_and_the_others_kept() -> None:
+    harness = Harness()
+    harness.graph.errors.extend([AWAY] * 2)
+    harness.broker.extend((good(number) for number in range(5)), partition=0)
+    harness.broker.extend((good(number) for number in range(5, 9)), partition=1)
+    harness.rounds(3)
+    harness.source.revoke(1)
+    harness.rounds(1)
+    harness.graph.errors.clear()
+    harness.rounds(8, seconds=1)
+    assert harness.broker.committed == {harness.broker.partition(0): 5}
+    assert harness.graph.events == ids(range(5)), "partition 1 is for its new owner"
+
+
+def test_a_revocation_waits_for_the_write_no_longer_than_the_deadline() -> None:
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane(), policy=LoopPolicy(drain_seconds=0.3))
+    harness.loop = Loop(harness.parts, harness.policy, clock=time.monotonic, random=lambda: 0.5)
+    harness.broker.extend(good(number) for number in range(5))
+    while not graph.entered.acquire(blocking=False):
+        harness.loop.run_once()
+    harness.source.revoke(0)
+    began = time.monotonic()
+    harness.loop.run_once()
+    assert 0.25 < time.monotonic() - began < 5
+    graph.go.release()
+    for _ in range(50):
+        harness.loop.run_once()
+    assert harness.broker.partition(0) not in harness.broker.committed, "it is another's by then"
+    harness.parts.lane.close()
+
+
+def test_a_lost_partition_is_dropped_and_never_committed() -> None:
+    harness = Harness()
+    harness.graph.errors.append(AWAY)
+    harness.broker.extend(good(number) for number in range(5))
+    harness.rounds(3)
+    harness.source.lose(0)
+    harness.rounds(10, seconds=1)
+    assert harness.broker.committed == {}
+    assert harness.metric("rebalances_total", kind="lost") == 1
+
+
+def test_two_consumers_share_the_partitions_and_hand_one_over() -> None:
+    broker = FakeBroker(partitions=2)
+    one = Harness(broker=broker)
+    two = Harness(broker=broker, graph=one.graph)
+    two.source.first = ()
+    broker.extend((good(number) for number in range(10)), partition=0)
+    broker.extend((good(number) for number in range(10, 20)), partition=1)
+    one.rounds(2)
+    one.source.revoke(1)
+    one.rounds(1)
+    two.rounds(2)
+    two.source.assign(1)
+    for _ in range(10):
+        one.rounds()
+        two.rounds()
+    assert one.graph.events == ids(range(20))
+    assert broker.committed == {broker.partition(0): 10, broker.partition(1): 10}
+
+
+def test_a_topic_created_again_is_read_from_its_beginning() -> None:
+    harness = Harness()
+    harness.broker.extend(good(number) for number in range(5))
+    harness.settle()
+    harness.source.lose(0, 1)
+    harness.rounds()
+    harness.broker.recreate("second")
+    harness.broker.extend(good(number) for number in range(100, 107))
+    harness.source.assign(0, 1)
+    harness.settle()
+    assert harness.graph.events == ids(range(5)) | ids(range(100, 107))
+    assert harness.broker.committed == {harness.broker.partition(0): 7}
+
+
+# The end
+
+
+def test_stop_drains_everything_in_hand_commits_and_leaves() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=10))
+    harness.broker.extend(good(number) for number in range(25))
+    harness.rounds(3)
+    harness.loop.stop()
+    in_hand = harness.totals.consumed
+    harness.loop.run()
+    assert harness.broker.committed[harness.broker.partition()] == in_hand
+    assert harness.source.closed
+
+
+def test_stop_does_not_wait_for_a_database_that_is_away() -> None:
+    harness = Harness()
+    harness.broker.extend(good(number) for number in range(5))
+    harness.graph.errors.extend([AWAY] * 100)
+    harness.rounds(5)
+    harness.loop.stop()
+    harness.loop.run()
+    assert harness.broker.committed == {}
+    assert harness.source.closed
+
+
+def test_until_caught_up_ends_at_the_ends_that_were_there_at_the_start() -> None:
+    harness = Harness()
+    harness.loop = Loop(
+        harness.parts, replace(harness.policy, until_caught_up=True), clock=harness.clock, random=lambda: 0.5
+    )
+    harness.broker.extend((good(number) for number in range(5)), partition=0)
+    harness.broker.extend((good(number) for number in range(5, 9)), partition=1)
+    harness.broker.append(GARBAGE, partition=1)
+
+    original = harness.source.poll
+
+    def poll(**arguments: object) -> object:
+        harness.clock.advance(0.1)
+        return original(**arguments)  # type: ignore[arg-type]
+
+    harness.source.poll = poll  # type: ignore[assignment, method-assign]
+    harness.loop.run()
+    assert harness.broker.committed == {harness.broker.partition(0): 5, harness.broker.partition(1): 5}
+    assert harness.totals.document()["applied"] == 9
+
+
+def test_a_restart_after_a_crash_at_any_step_ends_in_the_same_graph() -> None:
+    undisturbed = Harness()
+    undisturbed.broker.extend([good(0), GARBAGE, good(1), good(2)])
+    undisturbed.settle()
+
+    class Killed(BaseException):
+        """The process is gone."""
+
+    for step in ("before the graph", "before the letters", "before the offsets"):
+        first = Harness()
+        first.broker.extend([good(0), GARBAGE, good(1), good(2)])
+
+        def kill(*_: object) -> None:
+            raise Killed
+
+        match step:
+            case "before the graph":
+                first.graph.apply = kill  # type: ignore[assignment, method-assign]
+            case "before the letters":
+                first.dead_letters.send = kill  # type: ignore[assignment, method-assign]
+            case _:
+                first.source.commit = kill  # type: ignore[assignment, method-assign]
+        with contextlib.suppress(Killed):
+            first.rounds(10)
+        graph = FakeGraph()
+        graph.events = first.graph.events
+        second = Harness(broker=first.broker, graph=graph)
+        second.settle()
+        assert second.graph.events == undisturbed.graph.events, step
+        assert {str(letter.record) for letter in second.broker.letters} == {"lineage.events[0]@1"}, step
