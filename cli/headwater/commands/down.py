@@ -18,6 +18,8 @@ def command(
     data_dir = paths.data_dir()
     with console.status("Stopping Kafka and Neo4j"):
         was_running = lifecycle.bring_down(data_dir)
+        # And the stack of a demo that was told to keep it up.
+        was_running |= lifecycle.bring_down(paths.demo_dir())
     if purge:
         lifecycle.purge(data_dir)
     text = "Down." if was_running else "Nothing was running."

@@ -15,7 +15,7 @@ def command(json_output: JsonOption = False) -> None:
 
     Exit status 0: all of it does. 3: it is not up. 4: a server does not answer.
     """
-    data_dir = paths.data_dir()
+    data_dir = state.active_dir()
     record = state.read(data_dir)
     if record is None:
         console.result({"running": False, "data_dir": str(data_dir)}, "Not up. `headwater up` starts it.")

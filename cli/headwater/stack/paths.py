@@ -17,6 +17,11 @@ def data_dir() -> Path:
     return _chosen("HEADWATER_DATA_DIR", xdg="XDG_DATA_HOME", unix=".local/share", macos="Library/Application Support")
 
 
+def demo_dir() -> Path:
+    """What `headwater demo` keeps, its own stack's data included; may not exist."""
+    return data_dir() / "demo"
+
+
 def _chosen(variable: str, *, xdg: str, unix: str, macos: str) -> Path:
     if chosen := os.environ.get(variable):
         return Path(chosen).expanduser().absolute()

@@ -12,11 +12,14 @@ from headwater.errors import HeadwaterError
 from headwater.stack import guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 # Neo4j checkpoints its store on the way down; a full page cache takes seconds to write.
 GRACE_SECONDS = 30.0
+
+# Signal numbers are below this on every system.
+_SIGNALS = 65
 
 
 class GuardedProcess:
@@ -29,6 +32,7 @@ class GuardedProcess:
         *,
         output: Path,
         log: Path | None = None,
+        environment: Mapping[str, str] | None = None,
         delete: Path | None = None,
     ) -> None:
         """Start the program.
@@ -38,6 +42,7 @@ class GuardedProcess:
             command: The program and its arguments.
             output: Its output goes here; what was there is replaced.
             log: Its own log, if it writes one beside its output. Also begun anew.
+            environment: All of its environment; this process's if None.
             delete: A folder to remove when the program has ended.
         """
         self.name = name
@@ -52,17 +57,25 @@ class GuardedProcess:
             [sys.executable, "-I", "-S", guard.__file__, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=environment,
             start_new_session=True,
         )
         assert self._guard.stdout is not None  # noqa: S101  Popen was told to make one
         first_line = self._guard.stdout.readline()
         if not first_line:
+            self.stop()
             raise HeadwaterError(f"{name} could not be started: {command[0]} is not there or not executable.")
         self.pid = int(first_line)
 
     def ended(self) -> bool:
         """Whether the program has ended."""
         return self._guard.poll() is not None
+
+    def exit_status(self) -> int | None:
+        """How the program ended, as `subprocess` tells it (negative: by that signal); None while it runs."""
+        status = self._guard.poll()
+        # The guard ends with the program's status, of which the kernel keeps one byte: -9 becomes 247.
+        return status - 256 if status is not None and status >= 256 - _SIGNALS else status
 
     def wait_until(self, ready: Callable[[], bool], *, timeout_seconds: float, cancelled: Callable[[], bool]) -> None:
         """Wait until `ready()`.

@@ -78,9 +78,15 @@ _RECORD = TypeAdapter(Record)
 _PORTS = TypeAdapter(Ports)
 
 
+def active_dir() -> Path:
+    """The folder of the stack that commands speak to: the one of `headwater up`, else one that a demo has kept up."""
+    folder = paths.data_dir()
+    return paths.demo_dir() if read(folder) is None and read(paths.demo_dir()) is not None else folder
+
+
 def find_running_stack(data_dir: Path | None = None) -> StackInfo | None:
-    """The stack that `headwater up` left running, if it still runs; of the default data folder if none is named."""
-    record = read(data_dir or paths.data_dir())
+    """The stack that `headwater up` left running, if it still runs; the active one (`active_dir`) if none is named."""
+    record = read(data_dir or active_dir())
     return record.info if record else None
 
 
@@ -95,7 +101,7 @@ def read(data_dir: Path) -> Record | None:
 
 def write(data_dir: Path, record: Record, ports: Ports) -> None:
     """Put the record in place, and remember the ports for the next `up`."""
-    _replace(data_dir / "ports.json", _PORTS.dump_json(ports, indent=2))
+    remember_ports(data_dir, ports)
     _replace(data_dir / "stack.json", _RECORD.dump_json(record, indent=2))
 
 
@@ -103,6 +109,11 @@ def clear(data_dir: Path) -> None:
     """Remove the record; the remembered ports stay."""
     with contextlib.suppress(FileNotFoundError):
         (data_dir / "stack.json").unlink()
+
+
+def remember_ports(data_dir: Path, ports: Ports) -> None:
+    """Keep these for the next `up` in this folder."""
+    _replace(data_dir / "ports.json", _PORTS.dump_json(ports, indent=2))
 
 
 def remembered_ports(data_dir: Path) -> Ports:

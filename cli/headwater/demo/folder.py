@@ -1,0 +1,93 @@
+"""Where a demo keeps everything: `demo/` in the data folder.
+
+    kafka/ neo4j/ …      the stack's data
+    flights/             what the Spark jobs read and write, and their checkpoints
+    logs/                one file a process
+    work/                Spark's scratch space, and the markers that tell a query its topic is complete
+
+All of it is replaced by the next demo but for the remembered ports, so that the addresses stay the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.errors import ConfigurationError
+from headwater.stack import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_KEPT = ("demo.lock", "ports.json")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoFolder:
+    """The folder of one demo."""
+
+    root: Path
+
+    @classmethod
+    def default(cls) -> DemoFolder:
+        """The one of this user."""
+        return cls(paths.demo_dir())
+
+    @property
+    def home(self) -> Path:
+        """`FLIGHTS_HOME` of the jobs."""
+        return self.root / "flights"
+
+    @property
+    def logs(self) -> Path:
+        """One log a process."""
+        return self.root / "logs"
+
+    @property
+    def work(self) -> Path:
+        """Scratch space."""
+        return self.root / "work"
+
+    @property
+    def settings_file(self) -> Path:
+        """An empty `HEADWATER_CONFIG`, so that no headwater.toml of the user's reaches the demo."""
+        return self.work / "headwater.toml"
+
+    def marker(self, job: str) -> Path:
+        """The file that tells a streaming query that its topic is complete."""
+        return self.work / f"{job}.complete"
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold the folder against other demos.
+
+        Raises:
+            ConfigurationError: Another demo has it.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / "demo.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigurationError(
+                    f"Another demo is running in {self.root}.",
+                    fix="Wait for it, or set HEADWATER_DATA_DIR to run one elsewhere.",
+                ) from None
+            yield
+
+    def empty(self) -> None:
+        """Remove what the last demo left. Its stack must be down."""
+        for entry in self.root.iterdir():
+            if entry.name in _KEPT:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        for folder in (self.home, self.logs, self.work):
+            folder.mkdir()
+        self.settings_file.touch()

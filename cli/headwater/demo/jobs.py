@@ -1,0 +1,77 @@
+"""Which scripts of `spark_jobs/flights` the demo runs, when, and with which flags."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import headwater
+from headwater.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from headwater.demo.folder import DemoFolder
+
+MONTH_DAYS = 31
+YEAR_DAYS = 365
+
+# A year has 336,776 flights.
+FLIGHTS_PER_DAY = 923
+# Per query. Enough for chains worth looking at; each micro-batch costs about half a second of a core.
+MICRO_BATCHES = 24
+SLICES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One script as the demo runs it.
+
+    Attributes:
+        name: Of the script and of its streaming query.
+        title: For people.
+        after: The jobs that fill what it reads. A batch job begins when they are done; a streaming query begins at
+            once, follows its topic meanwhile, and is then told to finish.
+        streaming: Whether it is a streaming query.
+        arguments: Its own flags.
+    """
+
+    name: str
+    title: str
+    after: tuple[str, ...] = ()
+    streaming: bool = False
+    arguments: tuple[str, ...] = ()
+
+
+def flights_jobs(folder: DemoFolder, days: int) -> tuple[Job, ...]:
+    """The pipeline over the first `days` days of 2013, in the order data flows."""
+
+    def query(name: str, title: str, after: str) -> Job:
+        flags = ("--follow-until", str(folder.marker(name)), "--max-offsets", str(records_per_batch(days)))
+        return Job(name, title, (after,), streaming=True, arguments=flags)
+
+    return (
+        Job("load", "CSV → flights.departed", arguments=("--days", str(days), "--slices", str(SLICES))),
+        query("enrich", "flights.departed → flights.enriched", "load"),
+        query("delays", "flights.enriched → hourly delays (Parquet)", "enrich"),
+        query("routes", "flights.enriched → route counts (Parquet, topic)", "enrich"),
+        Job("daily_report", "delays + weather → daily report (Parquet)", ("delays",)),
+    )
+
+
+def records_per_batch(days: int) -> int:
+    """The largest micro-batch with which `days` days make about `MICRO_BATCHES` of them."""
+    return math.ceil(days * FLIGHTS_PER_DAY / MICRO_BATCHES)
+
+
+def scripts_folder() -> Path:
+    """Where the scripts lie: inside the installed package, or at the root of a checkout.
+
+    Raises:
+        ConfigurationError: In neither.
+    """
+    package = Path(headwater.__file__).parent
+    for folder in (package / "spark_jobs" / "flights", package.parents[1] / "spark_jobs" / "flights"):
+        if (folder / "load.py").is_file():
+            return folder
+    raise ConfigurationError("The demo's Spark scripts are missing.", fix="Install headwater[demo] again.")
