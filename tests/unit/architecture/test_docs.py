@@ -17,6 +17,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "op
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+)\b", re.MULTILINE)
+OUR_PATH = re.compile(r"`((?:schemas|producers|consumers|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`")
 VARIABLE = re.compile(r"\bHEADWATER_[A-Z0-9_]*[A-Z0-9]\b")
 
 
@@ -67,6 +68,10 @@ def test_a_page_is_found_from_the_index() -> None:
         targets = [(current.parent / link.partition("#")[0]).resolve() for link in links if "://" not in link]
         waiting += [target for target in targets if target.is_file() and target.is_relative_to(ROOT / "docs")]
     assert {page for page in PAGES if page.is_relative_to(ROOT / "docs")} - reached == set()
+
+
+def test_a_file_that_is_named_exists(page: Path) -> None:
+    assert [name for name in OUR_PATH.findall(page.read_text(encoding="utf-8")) if not (ROOT / name).exists()] == []
 
 
 def test_python_in_the_documents_compiles(page: Path) -> None:

@@ -32,7 +32,7 @@ def test_the_containers_run_what_the_embedded_stack_runs() -> None:
 
 
 def test_one_port_for_metrics_and_health() -> None:
-    port = SERVICES["materializer"]["environment"]["HEADWATER_CONSUME_PORT"]
+    port = SERVICES["materializer"]["environment"]["HEADWATER_MATERIALIZER_HTTP_PORT"]
     scraped = yaml.safe_load((ROOT / "ops" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]
     assert scraped["dns_sd_configs"] == [
         {"names": ["materializer"], "type": "A", "port": int(port), "refresh_interval": "10s"}
