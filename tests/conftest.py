@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _settings_of_nobody() -> Iterator[None]:
-    """Take the developer's own HEADWATER_* settings out of the tests' environment; cache and kind of stack stay."""
+def _settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Take the developer's own settings and running stack out of the tests' sight; cache and kind of stack stay."""
     kept = ("HEADWATER_CACHE_DIR", "HEADWATER_TEST_STACK")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("HEADWATER_") and name not in kept]:
             patch.delenv(name)
+        patch.setenv("HEADWATER_DATA_DIR", str(tmp_path_factory.mktemp("no-stack")))
         yield
 
 

@@ -66,13 +66,17 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open(log, "ab") as output:  # noqa: PTH123  pathlib would double the start-up time of this script
-        program = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=die_with_parent,  # noqa: PLW1509  the guard has one thread
-        )
+        try:
+            program = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent,  # noqa: PLW1509  the guard has one thread
+            )
+        except OSError as error:
+            output.write(f"{command[0]}: {error.strerror}\n".encode())
+            return 127
     try:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.write(f"{program.pid}\n")

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headwater.errors import ConfigurationError
 from headwater.stack.paths import cache_dir
 
 if TYPE_CHECKING:
@@ -62,7 +63,11 @@ def system_bundle() -> Path | None:
 
 
 def trust_store(bundle: Path) -> Path:
-    """Write the bundle's certificates as a PKCS#12 store that Java reads; cached by the bundle's content."""
+    """Write the bundle's certificates as a PKCS#12 store that Java reads; cached by the bundle's content.
+
+    Raises:
+        ConfigurationError: There is no certificate in it.
+    """
     from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12Certificate, serialize_java_truststore
 
@@ -74,6 +79,11 @@ def trust_store(bundle: Path) -> Path:
         PKCS12Certificate(certificate, f"ca-{number}".encode())
         for number, certificate in enumerate(_certificates(content))
     ]
+    if not certificates:
+        raise ConfigurationError(
+            f"The certificate bundle {bundle} has no certificate in it.",
+            fix=f"It is named by one of {', '.join(VARIABLES)}, or is the system's.",
+        )
     encoded = serialize_java_truststore(certificates, BestAvailableEncryption(STORE_PASSWORD.encode()))
     store.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=store.parent, delete=False) as draft:
