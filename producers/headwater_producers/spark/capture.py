@@ -2,28 +2,86 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+from headwater_producers.spark import sessions
+from headwater_producers.spark.run_error import from_exception
+from headwater_producers.spark.status import CaptureStatus
+from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from headwater_producers.spark.status import CaptureStatus
+    from headwater_producers.spark.engine import Engine
+    from headwater_producers.spark.listeners import SessionListeners
+    from headwater_schemas.events import RunError
 
 
 class Capture:
-    """One session's capture."""
+    """One session's capture, from `attach` to `close` or the end of the session.
+
+    As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
+    """
+
+    def __init__(
+        self,
+        engine: Engine | None = None,
+        *,
+        key: str = "",
+        spark_context: Any = None,
+        listeners: SessionListeners | None = None,
+    ) -> None:
+        self._engine = engine
+        self._key = key
+        self._spark_context = spark_context
+        self._listeners = listeners
+        self._closing = threading.RLock()
+        self._open = engine is not None
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Waits until everything that has happened so far is delivered. False: the time was over first."""
-        raise NotImplementedError
+        """Waits until all that has happened so far is delivered.
+
+        Args:
+            timeout_seconds: default: `capture_drain_timeout_seconds`.
+
+        Returns:
+            Whether it is. False: the time was over first, or an event failed; `status` and the log say more.
+        """
+        if self._engine is None or not self._open:
+            return True
+        return self._engine.flush(timeout_seconds)
 
     def close(self) -> None:
-        """Flushes, ends the application's run as COMPLETE, and stops capturing. Idempotent."""
-        raise NotImplementedError
+        """Stops capturing: delivers what has happened, and ends the application's run as COMPLETE. Idempotent.
+
+        Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
+        """
+        self.end(RunEventType.COMPLETE, None, session_ends=False)
 
     def status(self) -> CaptureStatus:
         """What has been captured so far."""
-        raise NotImplementedError
+        if self._engine is None:
+            return CaptureStatus.nothing()
+        return self._engine.status(enabled=self._open)
+
+    def belongs_to(self, spark_context: Any) -> bool:
+        """Whether its session is one of this context's."""
+        return self._spark_context is spark_context
+
+    def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> None:
+        """Closes with an outcome other than `close`'s; see `Engine.finish`."""
+        with self._closing:
+            if self._engine is None:
+                return
+            if not self._open:
+                self._engine.await_end()
+                return
+            self._open = False
+            self._engine.finish(kind, error, session_ends=session_ends)
+            if self._listeners is not None:
+                self._listeners.target = None
+            (sessions.forget if session_ends else sessions.end)(self._key)
 
     def __enter__(self) -> Self:
         return self
@@ -31,4 +89,8 @@ class Capture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if error is None or (isinstance(error, SystemExit) and not error.code):
+            self.close()
+        else:
+            outcome = RunEventType.ABORT if isinstance(error, KeyboardInterrupt) else RunEventType.FAIL
+            self.end(outcome, from_exception(error), session_ends=False)

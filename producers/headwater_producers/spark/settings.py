@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
@@ -30,15 +31,17 @@ class CaptureSettings(BaseSettings):
         job_config_version: version or digest of its configuration.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False makes `attach` do nothing at all, and cost nothing.
-        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
+        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted. Each keeps a
+            query plan alive in the JVM, so this bounds memory.
         capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
-        kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location:
-            as librdkafka names them.
+        kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
+        kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
+            see `headwater_schemas.kafka.KafkaSettings`.
         topic_prefix: first part of the name of Headwater's topics.
     """
 
@@ -54,17 +57,21 @@ class CaptureSettings(BaseSettings):
     job_config_version: str | None = None
     job_tags: str = ""
     capture_enabled: bool = True
-    capture_queue_size: int = Field(default=10_000, ge=1)
-    capture_drain_timeout_seconds: float = Field(default=30.0, ge=0)
+    capture_queue_size: int = Field(default=1_000, ge=1)
+    capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
     kafka_bootstrap_servers: str | None = None
     kafka_cluster_name: str | None = None
     kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] | None = None
     kafka_sasl_username: str | None = None
     kafka_sasl_password: SecretStr | None = None
-    kafka_ssl_ca_location: str | None = None
+    kafka_ssl_ca_location: Path | None = None
+    kafka_ssl_certificate_location: Path | None = None
+    kafka_ssl_key_location: Path | None = None
+    kafka_ssl_key_password: SecretStr | None = None
+    kafka_client_properties: dict[str, SecretStr] | None = None
     topic_prefix: str = "lineage"
 
     @classmethod

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from headwater_schemas.events import LineageEvent
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
 
 
 class EventSink(Protocol):
@@ -13,8 +14,12 @@ class EventSink(Protocol):
     def publish(self, event: LineageEvent) -> None:
         """Takes an event for delivery; doesn't wait for it."""
 
-    def flush(self, timeout_seconds: float) -> object:
-        """Waits until everything taken is delivered, or the time is over. Raises if an event can't be delivered."""
+    def flush(self, timeout_seconds: float) -> int:
+        """Waits until everything taken is delivered, or the time is over.
+
+        Returns:
+            How many events are not delivered: still waiting, or failed.
+        """
 
     def close(self) -> None:
         """Frees what the sink holds. Nothing is published afterwards."""

@@ -28,3 +28,17 @@ class CaptureStatus:
     published: int
     publish_failed: int
     last_error: str | None
+
+    @classmethod
+    def nothing(cls) -> CaptureStatus:
+        """Of a capture that is turned off."""
+        return cls(
+            enabled=False,
+            queued=0,
+            received=0,
+            dropped=0,
+            failed=0,
+            published=0,
+            publish_failed=0,
+            last_error=None,
+        )

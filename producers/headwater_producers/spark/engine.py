@@ -1,0 +1,176 @@
+"""Engine: one session's capture while it runs. `start_engine` wires it."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.application import application_ended, application_started
+from headwater_producers.spark.context import EventContext
+from headwater_producers.spark.dispatch import Dispatch
+from headwater_producers.spark.inbox import Inbox
+from headwater_producers.spark.job_names import application_name
+from headwater_producers.spark.jvm_files import JvmFiles
+from headwater_producers.spark.listener_bus import ListenerBus
+from headwater_producers.spark.once import Once
+from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.status import CaptureStatus
+from headwater_producers.spark.stream_flow import StreamFlow
+from headwater_producers.spark.versions import capture_version, git_commit
+from headwater_producers.spark.worker import Order, Worker
+from headwater_schemas.events import EngineRef, Owner, RunEventType, Tag, Versions
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.settings import CaptureSettings
+    from headwater_producers.spark.signals import Signal
+    from headwater_producers.spark.sink import EventSink
+    from headwater_schemas.events import RunError
+
+logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Takes signals, and makes events of them on its worker's thread.
+
+    Args:
+        context: of the application.
+        settings: of the capture.
+        inbox: where signals wait.
+        worker: who handles them; not started yet.
+        streams: the application's streaming queries.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: EventContext,
+        settings: CaptureSettings,
+        inbox: Inbox[Signal | Order],
+        worker: Worker,
+        streams: StreamFlow,
+    ) -> None:
+        self.context = context
+        self.settings = settings
+        self._inbox = inbox
+        self._worker = worker
+        self._streams = streams
+        self._started_at = datetime.now(UTC)
+        self._told_of_drops = False
+        self._end: Order | None = None
+
+    def start(self, handler: Dispatch, said: Once) -> None:
+        """Starts the worker, whose first act is the START of the application's run."""
+        for event in application_started(self.context, self._started_at, said):
+            self._worker.emit(event)
+        self._worker.start(handler, self._streams)
+
+    def offer(self, signal: Signal) -> None:
+        """Takes a signal, or drops it where too many wait. Never waits."""
+        if not self._inbox.put(signal) and not self._told_of_drops:
+            self._told_of_drops = True
+            logger.warning(
+                "lineage capture: %d callbacks wait already, so some are dropped; a dropped micro-batch is a gap "
+                "(capture_queue_size, HEADWATER_CAPTURE_QUEUE_SIZE)",
+                self.settings.capture_queue_size,
+            )
+
+    def flush(self, timeout_seconds: float | None = None) -> bool:
+        """Waits until everything that has happened so far is delivered; False: the time was over first."""
+        return self._worker.carry_out(Order(self._deadline(timeout_seconds)))
+
+    def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
+        """Ends the application's run, delivers everything, and ends the worker.
+
+        Args:
+            kind: how the run ended.
+            error: why, if it failed.
+            session_ends: whether the session goes down with it: then queries that still run are aborted.
+
+        Returns:
+            Whether everything was delivered.
+        """
+
+        def end() -> None:
+            now = datetime.now(UTC)
+            if session_ends:
+                self._streams.abort_all(error, now)
+            self._worker.emit(application_ended(self.context, kind, self._started_at, now, error))
+
+        self._end = Order(self._deadline(None), action=end, last=True)
+        delivered = self._worker.carry_out(self._end)
+        if not delivered:
+            logger.warning("lineage capture: not everything could be delivered: %s", self.status(enabled=False))
+        return delivered
+
+    def await_end(self) -> None:
+        """Waits for a `finish` that is under way.
+
+        For a signal handler that has interrupted it on the same thread: so it takes no lock.
+        """
+        while (end := self._end) is not None and not end.done.is_set() and end.remaining():
+            time.sleep(0.02)
+
+    def status(self, *, enabled: bool) -> CaptureStatus:
+        """The counts so far."""
+        tally = self._worker.tally
+        return CaptureStatus(
+            enabled=enabled,
+            queued=self._inbox.waiting,
+            received=self._inbox.received,
+            dropped=self._inbox.dropped,
+            failed=tally.failed,
+            published=tally.published,
+            publish_failed=tally.publish_failed,
+            last_error=tally.last_error,
+        )
+
+    def _deadline(self, timeout_seconds: float | None) -> float:
+        seconds = self.settings.capture_drain_timeout_seconds if timeout_seconds is None else timeout_seconds
+        return time.monotonic() + seconds
+
+
+def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engine:
+    """Wires and starts an engine: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ sink."""
+    context = event_context(settings, app_name=spark.sparkContext.appName, spark_version=spark.version)
+    plan_settings = PlanSettings(
+        max_plan_bytes=settings.capture_max_plan_bytes,
+        kafka_cluster_names={"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {},
+    )
+    said = Once()
+    inbox: Inbox[Signal | Order] = Inbox(settings.capture_queue_size)
+    worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
+    streams = StreamFlow(
+        context=context,
+        emit=worker.emit,
+        said=said,
+        files=JvmFiles(spark.sparkContext),
+        wait_seconds=settings.capture_foreach_batch_wait_seconds,
+    )
+    dispatch = Dispatch(
+        spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
+    )
+    engine = Engine(context=context, settings=settings, inbox=inbox, worker=worker, streams=streams)
+    engine.start(dispatch, said)
+    return engine
+
+
+def event_context(settings: CaptureSettings, *, app_name: str, spark_version: str) -> EventContext:
+    """What the settings say of an application, under a run id of its own."""
+    return EventContext(
+        tenant=settings.tenant,
+        namespace=settings.job_namespace,
+        app_name=application_name(settings.job_name, app_name),
+        app_run_id=str(uuid.uuid4()),
+        producer=f"https://headwater/spark/{capture_version()}",
+        versions=Versions(
+            code=settings.job_code_version or git_commit(),
+            config=settings.job_config_version,
+            engine=EngineRef("spark", spark_version),
+            capture=capture_version(),
+        ),
+        owners=(Owner(settings.job_owner),) if settings.job_owner else None,
+        tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
+    )

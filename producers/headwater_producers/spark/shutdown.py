@@ -1,0 +1,132 @@
+"""The end of the process: everything captured is delivered while there still is a JVM to ask.
+
+    the script ends            atexit: drain the listener bus, then the inbox, then the sink
+    an uncaught exception      sys.excepthook has seen it first: the application's run FAILs
+    sys.exit(code)             noted on its way: another code than 0 is a FAIL
+    spark.stop()               wrapped: the bus is drained before Spark stops it
+    SIGTERM                    drain, then die of the signal as one would have; unless the job handles it itself
+
+Installed with the first `attach`. Every hook calls what was there before it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import logging
+import os
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from headwater_producers.spark import sessions
+from headwater_producers.spark.run_error import from_exception
+from headwater_schemas.events import RunError, RunEventType
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+logger = logging.getLogger(__name__)
+
+_MARK = "_headwater_wrapped"
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """How the script seems to be ending."""
+
+    kind: RunEventType = RunEventType.COMPLETE
+    error: RunError | None = None
+
+
+_outcome = _Outcome()
+_installed_in: int | None = None
+
+
+def install() -> None:
+    """Hooks into the end of this process. Idempotent."""
+    global _installed_in  # noqa: PLW0603  a process has one end
+    if _installed_in == os.getpid():
+        return
+    _installed_in = os.getpid()
+    atexit.register(_at_exit)
+    sys.excepthook = _excepthook_over(sys.excepthook)
+    sys.exit = _exit_over(sys.exit)
+    on_main_thread = threading.current_thread() is threading.main_thread()
+    if on_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _on_sigterm)
+
+
+def drain_before_stop(spark: Any) -> None:
+    """Makes `spark.stop()` end the captures of its context first. Idempotent.
+
+    The context's own `stop` is wrapped, on this one object: `SparkSession.stop` calls it.
+    """
+    context = spark.sparkContext
+    stop = context.stop
+    if hasattr(stop, _MARK):
+        return
+
+    @functools.wraps(stop)
+    def drain_and_stop() -> None:
+        for capture in sessions.running_captures():
+            if capture.belongs_to(context):
+                _end(capture)
+        stop()
+
+    setattr(drain_and_stop, _MARK, True)
+    context.stop = drain_and_stop
+
+
+def _at_exit() -> None:
+    if _installed_in == os.getpid():
+        _end_all()
+
+
+def _end_all() -> None:
+    for capture in sessions.running_captures():
+        _end(capture)
+
+
+def _end(capture: Any) -> None:
+    try:
+        capture.end(_outcome.kind, _outcome.error, session_ends=True)
+    except Exception:
+        logger.warning("lineage capture could not be ended properly", exc_info=True)
+
+
+def _excepthook_over(previous: Any) -> Any:
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        # Ctrl-C is somebody's wish, not a failure of the job.
+        _outcome.kind = RunEventType.ABORT if issubclass(kind, KeyboardInterrupt) else RunEventType.FAIL
+        _outcome.error = from_exception(error)
+        previous(kind, error, trace)
+
+    return excepthook
+
+
+def _exit_over(previous: Any) -> Any:
+    @functools.wraps(previous)
+    def leave(status: Any = None, /) -> NoReturn:
+        if status in (None, 0):
+            _outcome.kind, _outcome.error = RunEventType.COMPLETE, None
+        else:
+            _outcome.kind = RunEventType.FAIL
+            _outcome.error = from_exception(SystemExit(status))
+        previous(status)
+        raise AssertionError("unreachable")
+
+    return leave
+
+
+def _on_sigterm(number: int, _frame: FrameType | None) -> None:
+    # A forked child has inherited this handler, but neither the worker nor the JVM.
+    if _installed_in == os.getpid():
+        _outcome.kind = RunEventType.ABORT
+        _outcome.error = RunError(type="SIGTERM", message="the driver was terminated")
+        # The worker talks to the JVM on its own connection: this thread may be in the middle of a call.
+        _end_all()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
