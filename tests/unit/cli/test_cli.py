@@ -1,0 +1,144 @@
+"""How a command ends, and what it imports on the way."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater import cli, errors
+from headwater.console import JsonOption, console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def as_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]], None]:
+    """Make a function the command `probe`."""
+
+    def register(function: Callable[..., None]) -> None:
+        module = ModuleType("headwater.commands.probe")
+        module.command = function  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command(module.__name__))
+
+    return register
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (errors.HeadwaterError, 1),
+        (errors.InputError, 2),
+        (errors.NotFoundError, 3),
+        (errors.UnreachableError, 4),
+        (errors.CheckFailedError, 5),
+        (errors.ConfigurationError, 6),
+    ],
+)
+def test_an_error_is_a_message_on_stderr_and_its_status(
+    error: type[errors.HeadwaterError],
+    status: int,
+    as_command: Callable[[Callable[..., None]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def probe(json_output: JsonOption = False) -> None:
+        raise error("[what] is wrong", fix="do this")
+
+    as_command(probe)
+    assert cli.main(["probe"]) == status
+    plain = capsys.readouterr()
+    assert plain.out == ""
+    assert "[what] is wrong" in plain.err
+    assert "do this" in plain.err
+
+    assert cli.main(["probe", "--json"]) == status
+    document = json.loads(capsys.readouterr().out)
+    assert (document["error"]["message"], document["error"]["fix"]) == ("[what] is wrong", "do this")
+
+
+def test_stdout_is_one_document_even_when_a_check_fails_after_it(
+    as_command: Callable[[Callable[..., None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probe(json_output: JsonOption = False) -> None:
+        console.message("working")
+        console.result({"gaps": 1}, "one gap")
+        raise errors.CheckFailedError("a gap")
+
+    as_command(probe)
+    assert cli.main(["probe", "--json"]) == 5
+    assert json.loads(capsys.readouterr().out) == {"gaps": 1}
+    assert cli.main(["probe"]) == 5
+    assert capsys.readouterr().out == "one gap\n"
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["status", "--nonsense"], ["--nonsense"]])
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 2
+    assert "nonsense" in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert [name for name in cli.COMMANDS if name not in text] == []
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command("not_installed_here", extra="materializer"))
+    assert cli.main(["probe"]) == 6
+    assert "headwater[materializer]" in capsys.readouterr().err
+    assert cli.main(["--help"]) == 0
+    assert "headwater[materializer]" in capsys.readouterr().out
+
+
+def run(script: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_lets_a_command_clean_up(number: signal.Signals, status: int) -> None:
+    script = """
+        import sys, time, types
+        from headwater import cli
+        module = types.ModuleType("probe")
+        def command() -> None:
+            try:
+                print("begun", flush=True)
+                time.sleep(60)
+            finally:
+                print("cleaned up", flush=True)
+        module.command = command
+        sys.modules["probe"] = module
+        cli.COMMANDS["probe"] = cli.Command("probe")
+        sys.exit(cli.main(["probe"]))
+    """
+    with run(script) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(number)
+        assert process.stdout.read() == "cleaned up\n"
+    assert process.returncode == status
+
+
+def test_only_the_named_command_is_imported() -> None:
+    script = """
+        import sys
+        from headwater import cli
+        cli.COMMANDS["probe"] = cli.Command("json")
+        try:
+            cli.build(["down"])
+        finally:
+            heavy = {"neo4j", "pyspark", "confluent_kafka", "pandas", "headwater.commands.status"} & set(sys.modules)
+            print(sorted(heavy))
+    """
+    with run(script) as process:
+        output, _ = process.communicate(timeout=60)
+    assert output == "[]\n"

@@ -1,0 +1,127 @@
+"""Where a setting's value comes from, and what becomes of a wrong one."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.errors import InputError
+from headwater.settings import Layer, Settings, environment_name, load_settings, setting_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUNNING: Layer = {
+    "kafka": {"bootstrap_servers": "stack:1", "cluster_name": "embedded"},
+    "neo4j": {"uri": "bolt://stack:2", "user": "neo4j", "password": "of-the-stack"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("HEADWATER_")]:
+        monkeypatch.delenv(name)
+
+
+def test_each_source_wins_over_those_below_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def servers(flag: str | None = None) -> str:
+        return load_settings({"kafka.bootstrap_servers": flag}, running=RUNNING).kafka.bootstrap_servers
+
+    assert load_settings().kafka.bootstrap_servers == "localhost:9092"
+    assert servers() == "stack:1"
+    (tmp_path / "headwater.toml").write_text('[kafka]\nbootstrap_servers = "file:1"\n')
+    assert servers() == "file:1"
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "environment:1")
+    assert servers() == "environment:1"
+    assert servers("flag:1") == "flag:1"
+
+
+def test_sources_are_merged_setting_by_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "headwater.toml").write_text('[neo4j]\nuser = "file"\ndatabase = "file"\n')
+    monkeypatch.setenv("HEADWATER_NEO4J_USER", "environment")
+    neo4j = load_settings().neo4j
+    assert (neo4j.user, neo4j.database) == ("environment", "file")
+
+
+def test_a_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "headwater.toml").write_text('[topic]\nprefix = "nearby"\n')
+    named = tmp_path / "named.toml"
+    named.write_text('[topic]\nprefix = "named"\n')
+    monkeypatch.setenv("HEADWATER_CONFIG", str(named))
+    assert load_settings().topic.prefix == "named"
+    named.unlink()
+    with pytest.raises(InputError, match=r"named\.toml can't be read: No such file"):
+        load_settings()
+
+
+def test_the_stacks_password_never_goes_to_another_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://elsewhere:7687")
+    settings = load_settings(running=RUNNING)
+    assert settings.neo4j.password.get_secret_value() == ""
+    assert settings.kafka.bootstrap_servers == "stack:1"
+
+
+def test_a_password_alone_is_for_the_stacks_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", "changed")
+    neo4j = load_settings(running=RUNNING).neo4j
+    assert (neo4j.uri, neo4j.password.get_secret_value()) == ("bolt://stack:2", "changed")
+
+
+def test_an_empty_variable_is_none_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", "")
+    assert load_settings().topic.prefix == "lineage"
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("HEADWATER_KAFKA_BOOTSTRAP_SERVER", "HEADWATER_KAFKA_BOOTSTRAP_SERVERS"),
+        ("HEADWATER_NEO4J_PASWORD", "HEADWATER_NEO4J_PASSWORD"),
+        ("HEADWATER_CACHEDIR", "HEADWATER_CACHE_DIR"),
+    ],
+)
+def test_an_unknown_variable_is_told_with_the_nearest(
+    variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "x")
+    with pytest.raises(InputError, match=variable) as caught:
+        load_settings()
+    assert nearest in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[neo4j]\nusr = "x"\n', r"neo4j\.usr in headwater\.toml"),
+        ('[neo]\nuser = "x"\n', r"neo\.user in headwater\.toml"),
+        ("user = 1\n", "settings stand in a section"),
+        ("[neo4j\n", r"headwater\.toml is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_told(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text(content)
+    with pytest.raises(InputError, match=message):
+        load_settings()
+
+
+def test_a_wrong_value_is_told_with_its_name_and_source_but_not_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_SECURITY_PROTOCOL", "my-secret-slip")
+    with pytest.raises(InputError, match=r"HEADWATER_KAFKA_SECURITY_PROTOCOL.*the environment") as caught:
+        load_settings()
+    assert "my-secret-slip" not in caught.value.message
+
+
+def test_no_secret_shows_in_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_SASL_PASSWORD", "hush-hush")
+    settings = load_settings()
+    assert "hush-hush" not in repr(settings) + str(settings) + settings.model_dump_json()
+    assert settings.kafka.client_config()["sasl.password"] == "hush-hush"
+
+
+def test_every_setting_has_one_variable_and_every_section_one_word() -> None:
+    variables = [environment_name(setting) for setting in setting_names()]
+    assert len(set(variables)) == len(variables)
+    assert not [section for section in Settings.model_fields if "_" in section]
