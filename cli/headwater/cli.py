@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
+from rich.markup import escape
 
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
+    from types import FrameType, ModuleType
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Command] = {
     "up": Command("headwater.commands.up", extra="stack"),
     "down": Command("headwater.commands.down", extra="stack"),
     "status": Command("headwater.commands.status", extra="stack"),
+    "consume": Command("headwater.commands.consume", extra="materializer"),
 }
 
 
@@ -67,28 +69,43 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     # A callback keeps it a program of commands even when only one is registered.
     app.callback()(lambda: None)
     named = next((argument for argument in arguments if not argument.startswith("-")), "")
-    for name in [named] if named in COMMANDS else COMMANDS:
-        _register(app, name, COMMANDS[name])
+    if named in COMMANDS:
+        _register(app, named, _load(named))
+    else:
+        for name in COMMANDS:
+            _list(app, name)
     return app
 
 
-def _register(app: typer.Typer, name: str, command: Command) -> None:
+def _load(name: str) -> ModuleType:
+    command = COMMANDS[name]
     try:
-        module = importlib.import_module(command.module)
+        return importlib.import_module(command.module)
     except ModuleNotFoundError as error:
         if not command.extra or (error.name or "").startswith("headwater"):
             raise
-        raise _missing_extra(name, command, error) from error
+        raise _missing_extra(name, error) from error
+
+
+def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
     if hasattr(module, "app"):
         app.add_typer(module.app, name=name)
     else:
         app.command(name=name)(module.command)
 
 
-def _missing_extra(name: str, command: Command, error: ModuleNotFoundError) -> ConfigurationError:
+def _list(app: typer.Typer, name: str) -> None:
+    """For `--help`, where a command whose extra isn't installed must not hide the others."""
+    try:
+        _register(app, name, _load(name))
+    except ConfigurationError as missing:
+        app.command(name=name, help=escape(f"Not installed. {missing.fix}"))(lambda: None)
+
+
+def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:
     return ConfigurationError(
         f"`headwater {name}` needs the Python package {error.name!r}, which is not installed.",
-        fix=f"Install headwater[{command.extra}].",
+        fix=f"Install headwater[{COMMANDS[name].extra}].",
     )
 
 
@@ -108,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = COMMANDS.get(arguments[0] if arguments else "")
         if command is None or not command.extra or (error.name or "").startswith("headwater"):
             raise
-        missing = _missing_extra(arguments[0], command, error)
+        missing = _missing_extra(arguments[0], error)
         console.error(missing)
         return missing.exit_code
     except SystemExit as end:

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from headwater.errors import InputError
+from headwater_consumers.materializer.settings import MaterializerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -101,6 +102,7 @@ class Settings(BaseSettings):
     kafka: KafkaSettings = KafkaSettings()
     neo4j: Neo4jSettings = Neo4jSettings()
     topic: TopicSettings = TopicSettings()
+    materializer: MaterializerSettings = MaterializerSettings()
 
     @classmethod
     def settings_customise_sources(

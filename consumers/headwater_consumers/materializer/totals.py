@@ -30,7 +30,7 @@ class Totals:
 
     consumed: int = 0
     applied: int = 0
-    batches: int = 0
+    transactions: int = 0
     retries: int = 0
     dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
     committed: dict[Partition, int] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Totals:
             "applied": self.applied,
             "dead_lettered": self.dead_lettered.total(),
             "dead_lettered_by_reason": {reason.value: n for reason, n in sorted(self.dead_lettered.items())},
-            "batches": self.batches,
+            "transactions": self.transactions,
             "retries": self.retries,
             "committed": {str(partition): offset for partition, offset in sorted(self.committed.items())},
             "seconds": round(self.seconds, 3),
@@ -61,7 +61,7 @@ class Tally:
     def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
         """A transaction with so many events was committed."""
         self._totals.applied += events
-        self._totals.batches += 1
+        self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 
     def split(self, events: int, error: MaterializerError) -> None:
