@@ -1,1 +1,1 @@
-"""The graph's model: labels, keys, constraints, what is derived, the dump and the oracle. `docs/graph.md` for readers."""
+"""The graph: its model, keys, constraints, derived facts, dump and oracle. `docs/graph.md` is for its readers."""

@@ -1,0 +1,2 @@
+// Wait until every index is online
+CALL db.awaitIndexes($seconds)

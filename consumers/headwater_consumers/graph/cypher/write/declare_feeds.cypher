@@ -1,0 +1,7 @@
+// Datasets that jobs declare to feed others now
+UNWIND $rows AS row
+MATCH (a:Dataset {key: row.start})
+MATCH (b:Dataset {key: row.end})
+MERGE (a)-[r:FEEDS {key: row.key}]->(b)
+  ON CREATE SET r = row.properties
+SET r.declared = true

@@ -1,0 +1,6 @@
+// Datasets that jobs declare to read now
+UNWIND $rows AS row
+MATCH (a:Job {key: row.start})
+MATCH (b:Dataset {key: row.end})
+MERGE (a)-[r:READS]->(b)
+SET r.declared = true

@@ -1,0 +1,6 @@
+// Datasets that jobs declare to write now
+UNWIND $rows AS row
+MATCH (a:Job {key: row.start})
+MATCH (b:Dataset {key: row.end})
+MERGE (a)-[r:WRITES]->(b)
+SET r.declared = true

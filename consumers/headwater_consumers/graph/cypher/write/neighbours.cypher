@@ -1,0 +1,13 @@
+// The intervals next to a stretch of batches, on either side
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (n:Interval)
+  WHERE n.query = row.query AND n.batch_id < row.first
+  RETURN n ORDER BY n.query DESC, n.batch_id DESC LIMIT 1
+  UNION ALL
+  MATCH (n:Interval)
+  WHERE n.query = row.query AND n.batch_id > row.last
+  RETURN n ORDER BY n.query, n.batch_id LIMIT 1
+}
+RETURN n.query AS query, n.batch_id AS batch_id, n.key AS key,
+  [(n)-[r:CONSUMED]->(d:Dataset) | [d.key, properties(r)]] AS consumed

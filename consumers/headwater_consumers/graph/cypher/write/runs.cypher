@@ -1,0 +1,26 @@
+// Runs: create the new ones with what leaves them, lock the others and return them
+CALL () { UNWIND $jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+UNWIND $rows AS row
+MERGE (n:Run {key: row.key})
+  ON CREATE SET n = row.properties
+  ON MATCH SET n._l = true
+WITH n, row, jobs, queries, datasets, versions, n._l IS NULL AS created
+WITH n, row, jobs, queries, datasets, versions, created, CASE WHEN created THEN [row] ELSE [] END AS new
+FOREACH (made IN new |
+  FOREACH (at IN made.jobs | FOREACH (x IN jobs[at] | CREATE (n)-[:OF]->(x)))
+  FOREACH (at IN made.queries | FOREACH (x IN queries[at] | CREATE (n)-[:IN_QUERY]->(x)))
+  FOREACH (use IN made.consumed |
+    FOREACH (x IN datasets[use.to] | CREATE (n)-[r:CONSUMED]->(x) SET r = use.properties))
+  FOREACH (use IN made.produced |
+    FOREACH (x IN datasets[use.to] | CREATE (n)-[r:PRODUCED]->(x) SET r = use.properties))
+  FOREACH (at IN made.read | FOREACH (x IN versions[at] | CREATE (n)-[:READ]->(x)))
+  FOREACH (at IN made.wrote | FOREACH (x IN versions[at] | CREATE (n)-[:WROTE]->(x))))
+WITH n, created
+WHERE NOT created
+RETURN n.key AS key, properties(n) AS properties,
+  [(n)-[:OF]->(j:Job) | [j.key, j.name]] AS jobs,
+  [(n)-[:IN_QUERY]->(q:Query) | q.key] AS queries,
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]] AS uses

@@ -1,0 +1,4 @@
+// Plans that changed
+UNWIND $rows AS row
+MATCH (n:Plan {key: row.key})
+SET n += row.properties

@@ -1,0 +1,11 @@
+// Versions: create the new ones with their dataset, lock the others and return them
+CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+UNWIND $rows AS row
+MERGE (n:Version {key: row.key})
+  ON CREATE SET n = row.properties
+  ON MATCH SET n._l = true
+WITH n, row, datasets, n._l IS NULL AS created
+FOREACH (d IN CASE WHEN created THEN datasets[row.dataset] ELSE [] END | CREATE (n)-[:OF]->(d))
+WITH n, created
+WHERE NOT created
+RETURN n.key AS key, properties(n) AS properties

@@ -1,0 +1,145 @@
+"""D: what follows from base facts. One function for each rule, which the oracle and the writer share.
+
+| derived                                  | from                                                                 |
+|------------------------------------------|----------------------------------------------------------------------|
+| Job READS, WRITES and FEEDS of a run     | its jobs, its uses, its span (`run_links`)                           |
+| READ, WROTE                              | positions of a run's or interval's uses (`fold.uses.versions_used`)  |
+| `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
+| `current`, `last_seen` of HAS_COLUMN     | the dataset's register `schema` (`column_validity`)                  |
+| which variant is the Interval            | `IntervalFacts.winner`                                               |
+| NEXT, `missing`, `gap_*`, `overlap_*`    | neighbouring intervals of one query (`next_properties`)              |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold.facts import ColumnFacts, Link, NodeFacts, Use
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from headwater_consumers.materializer.fold.registers import Props, Registers
+
+_COMPARABLE = frozenset({Certainty.EXACT.value, Certainty.INFERRED.value})
+
+
+def run_links(run_jobs: Iterable[str], uses: Iterable[Use]) -> Iterator[Link]:
+    """What its uses say of a run's jobs, within the run's span: what goes into a run feeds all that comes out of it."""
+    uses = list(uses)
+    sources = {use.dataset for use in uses if use.type is RelType.CONSUMED}
+    targets = {use.dataset for use in uses if use.type is RelType.PRODUCED}
+    for job in run_jobs:
+        for source in sources:
+            yield Link(RelType.READS, job, source)
+        for target in targets:
+            yield Link(RelType.WRITES, job, target)
+        for source in sources:
+            for target in targets:
+                yield Link(RelType.FEEDS, source, target, job)
+
+
+def declared_links(job: str, registers: Registers) -> set[Link]:
+    """READS, WRITES and FEEDS that a job's registers declare now."""
+    inputs, outputs = _keys(registers, "declared_inputs"), _keys(registers, "declared_outputs")
+    out = {Link(RelType.READS, job, key) for key in inputs} | {Link(RelType.WRITES, job, key) for key in outputs}
+    out |= {Link(RelType.FEEDS, source, target, job) for source in inputs for target in outputs}
+    _, lineage = registers.get("declared_lineage", ("", None))
+    if isinstance(lineage, dict):
+        for pair in _strings(lineage["_declared_feeds"]):
+            source, target = pair[:32], pair[32:]
+            out |= {Link(RelType.FEEDS, source, target, job)}
+            out |= {Link(RelType.READS, job, source), Link(RelType.WRITES, job, target)}
+    return out
+
+
+def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> Props:
+    """Properties of HAS_COLUMN."""
+    out: Props = {}
+    if column.seen.first is not None:
+        out["first_seen"] = column.seen.first
+    if path in current_paths:
+        out["current"] = True
+    elif column.seen.last is not None:
+        out["last_seen"] = column.seen.last
+    return out
+
+
+def current_paths(dataset: NodeFacts) -> set[str]:
+    """Field paths of the dataset's schema as it is now."""
+    _, schema = dataset.registers.get("schema", ("", None))
+    return set(_strings(schema["columns"])) if isinstance(schema, dict) else set()
+
+
+class Neighbour(NamedTuple):
+    """What NEXT needs of an interval.
+
+    Attributes:
+        batch_id: of the micro-batch.
+        positions: register `position` of each use of CONSUMED that has one, by dataset and ordinal.
+    """
+
+    batch_id: int
+    positions: Mapping[tuple[str, int], Props]
+
+
+def neighbour(batch_id: int, uses: Mapping[Use, Registers]) -> Neighbour:
+    """The Neighbour with these uses."""
+    positions: dict[tuple[str, int], Props] = {}
+    for use, registers in uses.items():
+        cell = registers.get("position")
+        if use.type is RelType.CONSUMED and cell is not None and isinstance(cell[1], dict):
+            positions[use.dataset, use.ordinal] = cell[1]
+    return Neighbour(batch_id, positions)
+
+
+def next_properties(before: Neighbour, after: Neighbour) -> Props:
+    """Properties of NEXT between two neighbours: empty when the chain is sound there."""
+    missing = after.batch_id - before.batch_id - 1
+    if missing:
+        return {"missing": missing}
+    gaps: list[tuple[str, int, int, int]] = []
+    overlaps: list[tuple[str, int, int, int]] = []
+    for use in sorted(before.positions.keys() & after.positions.keys()):
+        for partition, end, start in _joints(before.positions[use], after.positions[use]):
+            if end < start:
+                gaps.append((use[0], partition, end, start))
+            elif start < end:
+                overlaps.append((use[0], partition, start, end))
+    out: Props = {}
+    for name, rows in (("gap", gaps), ("overlap", overlaps)):
+        if rows:
+            out[f"{name}_datasets"] = [row[0] for row in rows]
+            out[f"{name}_partitions"] = [row[1] for row in rows]
+            out[f"{name}_from"] = [row[2] for row in rows]
+            out[f"{name}_to_exclusive"] = [row[3] for row in rows]
+    return out
+
+
+def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
+    """Partition, end of the range before and start of the range after, where they can be compared."""
+    if before["position"] != "kafka" or after["position"] != "kafka":
+        return
+    if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
+        return
+    incarnations = before.get("topic_id"), after.get("topic_id")
+    if None not in incarnations and incarnations[0] != incarnations[1]:
+        return
+    starts = dict(zip(_integers(after["partitions"]), _integers(after["from"]), strict=True))
+    for partition, end in zip(_integers(before["partitions"]), _integers(before["to_exclusive"]), strict=True):
+        if partition in starts:
+            yield partition, end, starts[partition]
+
+
+def _keys(registers: Registers, name: str) -> list[str]:
+    return _strings(registers[name][1]) if name in registers else []
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _integers(value: object) -> list[int]:
+    return [int(item) for item in value] if isinstance(value, list) else []

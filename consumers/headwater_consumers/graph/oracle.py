@@ -1,0 +1,186 @@
+"""The oracle: D(fold(all events)) in the dump's own lines, without a database.
+
+What it shares with the materializer are `fold` and the rules of `derive`; hand-written goldens pin those down. What it
+doesn't share is everything that can go wrong in a database: batches, locks, races, statements, reading state back.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.graph import derive, keys
+from headwater_consumers.graph.edges import plan_edges
+from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
+from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.materializer.fold.facts import Link, NodeFacts, Span, Use
+from headwater_consumers.materializer.fold.properties import flatten
+from headwater_consumers.materializer.fold.uses import versions_used
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.materializer.fold.facts import IntervalFacts, Variant
+    from headwater_consumers.materializer.fold.registers import Props, Registers
+
+
+def oracle(delta: GraphDelta) -> Iterator[str]:
+    """The dump of the graph that these base facts make, line by line without newlines.
+
+    Args:
+        delta: `fold` of all events, joined.
+    """
+    graph = _Graph()
+    graph.derive(delta)
+    for _, line in sorted(graph.lines):
+        yield line
+
+
+class _Graph:
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str]] = []
+
+    def node(self, label: Label, node: NodeFacts, **more: object) -> None:
+        properties = {**node.identity, **flatten(node.registers), **more}
+        properties |= {"first_seen": node.seen.first, "last_seen": node.seen.last}
+        self._node(label, properties)
+
+    def _node(self, label: Label, properties: Mapping[str, Any]) -> None:
+        self.lines.append((properties["key"], node_line(label, properties)))
+
+    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any] | None = None) -> None:
+        properties = properties or {}
+        key = relationship_key(type_, start, end, properties.get("key"))
+        self.lines.append((key, relationship_line(type_, start, end, properties)))
+
+    def uses(self, tenant: str, owner: str, uses: Mapping[Use, Registers]) -> None:
+        for use, registers in uses.items():
+            self.relationship(use.type, owner, use.dataset, use_properties(tenant, owner, use, registers))
+        for type_, version in set(versions_used(tenant, dict(uses))):
+            self.relationship(type_, owner, version)
+
+    def derive(self, delta: GraphDelta) -> None:
+        for job in delta.jobs.values():
+            self.node(Label.JOB, job)
+        for key, dataset in delta.datasets.items():
+            self.node(Label.DATASET, dataset)
+            self._columns(key, dataset.identity, delta)
+        for key, query in delta.queries.items():
+            self.node(Label.QUERY, query, first_batch=query.first_batch, last_batch=query.last_batch)
+            for job_key in query.jobs:
+                self.relationship(RelType.OF, key, job_key)
+        for key, version in delta.versions.items():
+            self.node(Label.VERSION, version)
+            self.relationship(RelType.OF, key, version.dataset)
+        self._runs(delta)
+        self._plans(delta)
+        self._intervals(delta)
+        self._links(delta)
+
+    def _columns(self, dataset: str, identity: Props, delta: GraphDelta) -> None:
+        facts = delta.datasets[dataset]
+        current = derive.current_paths(facts)
+        for path, column in facts.columns.items():
+            properties = column_identity(str(identity["tenant"]), dataset, path) | flatten(column.registers)
+            self._node(Label.COLUMN, properties)
+            validity = derive.column_validity(path, column, current)
+            self.relationship(RelType.HAS_COLUMN, dataset, str(properties["key"]), validity)
+
+    def _runs(self, delta: GraphDelta) -> None:
+        for key, run in delta.runs.items():
+            self.node(Label.RUN, run)
+            tenant = str(run.identity["tenant"])
+            for job in run.jobs:
+                self.relationship(RelType.OF, key, job)
+            for query in run.queries:
+                self.relationship(RelType.IN_QUERY, key, query)
+            _, parent = run.registers.get("parent", ("", None))
+            if isinstance(parent, dict):
+                self.relationship(RelType.CHILD_OF, key, keys.run_key(tenant, str(parent["parent_run_id"])))
+            self.uses(tenant, key, run.uses)
+
+    def _plans(self, delta: GraphDelta) -> None:
+        for key, plan in delta.plans.items():
+            self.node(Label.PLAN, plan)
+            self.relationship(RelType.OF, key, plan.job)
+            for edge in plan_edges(plan):
+                self.relationship(edge.type, edge.start, edge.end, edge.properties)
+
+    def _intervals(self, delta: GraphDelta) -> None:
+        chains: dict[str, list[tuple[int, str, Variant]]] = defaultdict(list)
+        for key, interval in delta.intervals.items():
+            winner = interval.winner
+            for digest, variant in interval.variants.items():
+                if digest == winner:
+                    self._variant(Label.INTERVAL, dict(interval.identity), digest, variant)
+                    self.relationship(RelType.IN_QUERY, key, interval.query)
+                    chains[interval.query].append((interval.batch_id, key, variant))
+                else:
+                    identity = conflict_identity(interval, digest)
+                    self._variant(Label.CONFLICT, identity, digest, variant)
+                    self.relationship(RelType.CONFLICTS_WITH, str(identity["key"]), key)
+        for chain in chains.values():
+            chain.sort(key=lambda link: link[0])
+            for (batch, key, variant), (next_batch, next_key, next_variant) in itertools.pairwise(chain):
+                before, after = derive.neighbour(batch, variant.uses), derive.neighbour(next_batch, next_variant.uses)
+                self.relationship(RelType.NEXT, key, next_key, derive.next_properties(before, after))
+
+    def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
+        key, tenant = str(identity["key"]), str(identity["tenant"])
+        self._node(label, {**identity, "source_end_digest": digest, **flatten(variant.registers)})
+        _, run = variant.registers.get("run", ("", None))
+        if isinstance(run, dict):
+            self.relationship(RelType.IN_RUN, key, str(run["_run"]))
+        self.uses(tenant, key, variant.uses)
+
+    def _links(self, delta: GraphDelta) -> None:
+        observed: dict[Link, Span] = {}
+        for link, span in delta.links.items():
+            observed.setdefault(link, Span()).see(span.first, span.last)
+        for run in delta.runs.values():
+            for link in derive.run_links(run.jobs, run.uses):
+                observed.setdefault(link, Span()).see(run.seen.first, run.seen.last)
+        declared: set[Link] = set()
+        for key, job in delta.jobs.items():
+            declared |= derive.declared_links(key, job.registers)
+        for link in observed.keys() | declared:
+            properties: dict[str, Any] = {}
+            if link.type is RelType.FEEDS:
+                job = delta.jobs[link.via]
+                properties = feeds_identity(str(job.identity["tenant"]), str(job.identity["name"]), link)
+            if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
+                properties["observed"] = True if link in observed else None
+                properties["declared"] = True if link in declared else None
+            seen = observed.get(link, Span())
+            self.relationship(
+                link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}
+            )
+
+
+def use_properties(tenant: str, owner: str, use: Use, registers: Registers) -> Props:
+    """Visible properties of a CONSUMED or PRODUCED relationship."""
+    out: Props = {"key": keys.use_key(tenant, use.type, owner, use.dataset, use.ordinal)}
+    if use.ordinal:
+        out["ordinal"] = use.ordinal
+    out.update(flatten(registers))
+    return out
+
+
+def column_identity(tenant: str, dataset: str, path: str) -> Props:
+    """Properties of a column that follow from its key."""
+    return {"key": keys.column_key(tenant, dataset, path), "name": path, "tenant": tenant, "dataset": dataset}
+
+
+def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
+    """Properties of a conflict that follow from its key."""
+    identity = interval.identity
+    key = keys.conflict_key(str(identity["tenant"]), interval.query, interval.batch_id, digest)
+    return {**identity, "key": key, "name": f"batch {interval.batch_id} (conflict)"}
+
+
+def feeds_identity(tenant: str, job_name: str, link: Link) -> Props:
+    """Properties of a FEEDS relationship that follow from its key."""
+    key = keys.feeds_key(tenant, link.via, link.start, link.end)
+    return {"key": key, "job": link.via, "job_name": job_name}

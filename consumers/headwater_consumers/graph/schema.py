@@ -1,0 +1,63 @@
+"""Constraints, the index of chains, and the version of the graph's model, kept on one node of the graph itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.statements import names, statement
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+GRAPH_VERSION = 1
+"""Rises whenever the same events would make another graph. A graph of another version has to be rebuilt."""
+
+_AWAIT_SECONDS = 300
+
+
+class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
+    """The graph was made by another version of the model: fatal, nothing was written.
+
+    Attributes:
+        found: the graph's version.
+        expected: ours.
+    """
+
+    def __init__(self, found: int) -> None:
+        super().__init__(
+            f"The graph was made with version {found} of the graph's model; this release writes version "
+            f"{GRAPH_VERSION}. Use the release that made it, or an empty database and replay the topic."
+        )
+        self.found = found
+        self.expected = GRAPH_VERSION
+
+
+def ensure_schema(driver: Driver, database: str | None) -> None:
+    """Make the graph's version node, constraints and indexes, and wait for them. Safe to repeat, also at once.
+
+    Raises:
+        GraphVersionMismatch: the graph is of another version.
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    first, *others = names("schema")
+    with driver.session(database=database) as session:
+        session.execute_write(_run, first)
+        found = session.execute_write(_version)
+        if found != GRAPH_VERSION:
+            raise GraphVersionMismatch(found)
+        for name in others:
+            session.execute_write(_run, name)
+        session.execute_write(_await)
+
+
+def _run(tx: ManagedTransaction, name: str) -> None:
+    tx.run(statement("schema", name)).consume()
+
+
+def _version(tx: ManagedTransaction) -> int:
+    record = tx.run(statement("write", "graph_version"), version=GRAPH_VERSION).single(strict=True)
+    return int(record["version"])
+
+
+def _await(tx: ManagedTransaction) -> None:
+    tx.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()

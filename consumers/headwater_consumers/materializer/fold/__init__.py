@@ -1,0 +1,12 @@
+"""fold: events → GraphDelta of base facts; pure. `reject` says what can't be folded or stored.
+
+A GraphDelta is a join of semilattices: fold any permutation, repetition or split of a set of events and join, and the
+result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of a job …) is not in it: `graph.derive`.
+"""
+
+from headwater_consumers.materializer.fold.delta import GraphDelta
+from headwater_consumers.materializer.fold.fold import fold
+from headwater_consumers.materializer.fold.reject import reject
+from headwater_consumers.materializer.fold.rejection import Rejection
+
+__all__ = ["GraphDelta", "Rejection", "fold", "reject"]

@@ -1,0 +1,118 @@
+"""DatasetEvent: registers of a dataset, the columns of its schema, its tombstone."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold.builder import Builder, put
+from headwater_consumers.materializer.fold.common import known, owners_cell, put_facets, tags_cell
+from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts
+from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_schemas.events import (
+    DatasetEvent,
+    LifecycleChange,
+    LineageEvent,
+    SchemaDefinition,
+    SchemaField,
+    Storage,
+    Symlink,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# ALTER and TRUNCATE say nothing of whether the dataset is there: they may arrive late, after a DROP.
+_EXISTS_AFTER = {
+    LifecycleChange.CREATE: True,
+    LifecycleChange.OVERWRITE: True,
+    LifecycleChange.RENAME: True,
+    LifecycleChange.DROP: False,
+}
+
+
+def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: str) -> None:
+    """Put what a DatasetEvent says into `into`."""
+    tenant, time = event.tenant, event.event_time
+    if event.job is not None:
+        into.job(tenant, event.job)
+    key, node = into.dataset(tenant, body.dataset)
+    registers: Registers = {}
+    put(
+        registers,
+        stamp,
+        type=body.type,
+        description=body.description,
+        owners=owners_cell(body.owners),
+        tags=tags_cell(body.tags),
+        classification=body.classification,
+        criticality=body.criticality,
+        storage=_storage(body.storage),
+        symlinks=_symlinks(body.symlinks),
+        lifecycle=known(body.lifecycle),
+        existence=_existence(body.lifecycle, time),
+        source_uri=body.source_uri,
+    )
+    put_facets(registers, stamp, body.facets)
+    if body.schema is not None:
+        put(registers, stamp, schema=_schema(body.schema))
+        _fold_schema(node, body.schema, stamp, time)
+    if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
+        previous_key, previous = into.dataset(tenant, body.previous)
+        put(registers, stamp, renamed_from=previous_key)
+        join(previous.registers, {"existence": (stamp, {"dropped": True, "dropped_at": time})})
+        into.link(RelType.RENAMED_TO, previous_key, key, time)
+    join(node.registers, registers)
+
+
+def _fold_schema(node: DatasetFacts, schema: SchemaDefinition, stamp: str, time: datetime) -> None:
+    for position, field in enumerate(schema.fields):
+        column = node.columns.setdefault(field.path, ColumnFacts())
+        column.seen.see(time, time)
+        join(column.registers, {"field": (stamp, _field(position, field))})
+
+
+def _schema(schema: SchemaDefinition) -> Props:
+    # The digest tells two schemas with the same paths apart, without the columns being read.
+    digest = hashlib.blake2b(msgspec.msgpack.encode(schema), digest_size=16).hexdigest()
+    return {"columns": [field.path for field in schema.fields], "_schema": digest}
+
+
+def _field(position: int, field: SchemaField) -> Props:
+    cell: Props = {"position": position}
+    if field.type is not None:
+        cell["data_type"] = field.type
+    if field.nullable is not None:
+        cell["nullable"] = field.nullable
+    if field.description is not None:
+        cell["description"] = field.description
+    return cell
+
+
+def _existence(lifecycle: LifecycleChange | None, time: datetime) -> Props | None:
+    if lifecycle not in _EXISTS_AFTER:
+        return None
+    return {"dropped": False} if _EXISTS_AFTER[lifecycle] else {"dropped": True, "dropped_at": time}
+
+
+def _storage(storage: Storage | None) -> Props | None:
+    if storage is None:
+        return None
+    cell: Props = {"storage_layer": storage.layer}
+    if storage.format is not None:
+        cell["storage_format"] = storage.format
+    return cell
+
+
+def _symlinks(symlinks: tuple[Symlink, ...] | None) -> Props | None:
+    if symlinks is None:
+        return None
+    rows = sorted({(link.name, link.namespace, link.type or "") for link in symlinks})
+    return {
+        "symlinks": [row[0] for row in rows],
+        "symlink_namespaces": [row[1] for row in rows],
+        "symlink_types": [row[2] for row in rows],
+    }

@@ -1,0 +1,84 @@
+"""GraphDelta: base facts of a set of events, and the join of two such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from headwater_consumers.materializer.fold.facts import (
+    DatasetFacts,
+    IntervalFacts,
+    Link,
+    NodeFacts,
+    PlanFacts,
+    QueryFacts,
+    RunFacts,
+    Span,
+    VersionFacts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_N = TypeVar("_N", bound=NodeFacts)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDelta:
+    """Base facts by key, never derived ones. Nobody changes a delta once `fold` has returned it.
+
+    `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
+
+    Attributes:
+        jobs, datasets, queries, runs, plans, versions, intervals: by key of the node.
+        links: relationships that only have a span.
+        events: how many events were folded.
+        duplicates: how many of them had come before in the same fold, as they were.
+        stale: how many of them were superseded in the same fold by another report with the same event id.
+    """
+
+    jobs: dict[str, NodeFacts] = field(default_factory=dict)
+    datasets: dict[str, DatasetFacts] = field(default_factory=dict)
+    queries: dict[str, QueryFacts] = field(default_factory=dict)
+    runs: dict[str, RunFacts] = field(default_factory=dict)
+    plans: dict[str, PlanFacts] = field(default_factory=dict)
+    versions: dict[str, VersionFacts] = field(default_factory=dict)
+    intervals: dict[str, IntervalFacts] = field(default_factory=dict)
+    links: dict[Link, Span] = field(default_factory=dict)
+    events: int = field(default=0, compare=False)
+    duplicates: int = field(default=0, compare=False)
+    stale: int = field(default=0, compare=False)
+
+    @property
+    def folded_away(self) -> int:
+        """How many events added nothing that another of the same fold had not."""
+        return self.duplicates + self.stale
+
+    def join(self, other: GraphDelta) -> GraphDelta:
+        """Everything that both say. Neither is changed."""
+        joined = GraphDelta(
+            events=self.events + other.events,
+            duplicates=self.duplicates + other.duplicates,
+            stale=self.stale + other.stale,
+        )
+        for delta in (self, other):
+            _add(joined.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
+            _add(joined.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
+            _add(joined.queries, delta.queries, lambda node: QueryFacts(node.identity))
+            _add(joined.runs, delta.runs, lambda node: RunFacts(node.identity))
+            _add(joined.plans, delta.plans, lambda node: PlanFacts(node.identity, job=node.job))
+            _add(joined.versions, delta.versions, lambda node: VersionFacts(node.identity, dataset=node.dataset))
+            for key, theirs in delta.intervals.items():
+                if key not in joined.intervals:
+                    joined.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)
+                joined.intervals[key].join(theirs)
+            for link, span in delta.links.items():
+                joined.links.setdefault(link, Span()).see(span.first, span.last)
+        return joined
+
+
+def _add(into: dict[str, _N], other: dict[str, _N], new: Callable[[_N], _N]) -> None:
+    for key, theirs in other.items():
+        if key not in into:
+            into[key] = new(theirs)
+        into[key].join(theirs)

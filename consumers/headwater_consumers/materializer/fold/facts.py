@@ -1,0 +1,216 @@
+"""Base facts of one node each, and their joins. Everything grows: registers by stamp, bounds by min and max, sets.
+
+A fact joins another in place; who shares one copies it first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_schemas.events import ColumnLineage
+
+if TYPE_CHECKING:
+    from headwater_consumers.graph.model import RelType
+
+
+class Use(NamedTuple):
+    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED, and which of several of the same dataset."""
+
+    type: RelType
+    dataset: str
+    ordinal: int
+
+
+class Link(NamedTuple):
+    """A relationship that only has a span: Job or Query READS or WRITES, FEEDS (`via` its job), USED, RENAMED_TO."""
+
+    type: RelType
+    start: str
+    end: str
+    via: str = ""
+
+
+@dataclass(slots=True)
+class Span:
+    """First and last time that something was seen; None where no time is known."""
+
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def see(self, first: datetime | None, last: datetime | None) -> None:
+        """Widen the span."""
+        if first is not None and (self.first is None or first < self.first):
+            self.first = first
+        if last is not None and (self.last is None or last > self.last):
+            self.last = last
+
+
+@dataclass(slots=True)
+class NodeFacts:
+    """A node that is there.
+
+    Attributes:
+        identity: properties that follow from the key alone, so that any mention of the node knows them.
+        registers: what was said of it.
+        seen: when it was observed.
+    """
+
+    identity: Props
+    registers: Registers = field(default_factory=dict)
+    seen: Span = field(default_factory=Span)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join what another says of the same node."""
+        join(self.registers, other.registers)
+        self.seen.see(other.seen.first, other.seen.last)
+
+
+@dataclass(slots=True)
+class ColumnFacts:
+    """A column: its `field` register and the span come from schemas that have it; a plan's mention brings neither."""
+
+    registers: Registers = field(default_factory=dict)
+    seen: Span = field(default_factory=Span)
+
+    def join(self, other: ColumnFacts) -> None:
+        """Join what another says of the same column."""
+        join(self.registers, other.registers)
+        self.seen.see(other.seen.first, other.seen.last)
+
+
+@dataclass(slots=True)
+class DatasetFacts(NodeFacts):
+    """A dataset and its columns by field path."""
+
+    columns: dict[str, ColumnFacts] = field(default_factory=dict)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join what another says of the same dataset."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, DatasetFacts)  # noqa: S101 - for the type checker
+        _join_columns(self.columns, other.columns)
+
+
+@dataclass(slots=True)
+class QueryFacts(NodeFacts):
+    """A streaming query: the jobs it was started by (one, unless a producer is wrong) and the batches known of it."""
+
+    jobs: set[str] = field(default_factory=set)
+    first_batch: int | None = None
+    last_batch: int | None = None
+
+    def join(self, other: NodeFacts) -> None:
+        """Join what another says of the same query."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, QueryFacts)  # noqa: S101 - for the type checker
+        self.jobs |= other.jobs
+        if other.first_batch is not None and other.last_batch is not None:
+            self.see_batches(other.first_batch, other.last_batch)
+
+    def see_batches(self, first: int, last: int) -> None:
+        """Widen the range of batch ids."""
+        self.first_batch = first if self.first_batch is None else min(first, self.first_batch)
+        self.last_batch = last if self.last_batch is None else max(last, self.last_batch)
+
+
+@dataclass(slots=True)
+class RunFacts(NodeFacts):
+    """A run with its uses, the jobs it is cited under (one, unless a producer is wrong) and its query."""
+
+    jobs: set[str] = field(default_factory=set)
+    queries: set[str] = field(default_factory=set)
+    uses: dict[Use, Registers] = field(default_factory=dict)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join what another says of the same run."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, RunFacts)  # noqa: S101 - for the type checker
+        self.jobs |= other.jobs
+        self.queries |= other.queries
+        join_uses(self.uses, other.uses)
+
+
+@dataclass(slots=True)
+class PlanFacts(NodeFacts):
+    """A plan, and its lineage once an event brought it.
+
+    The digest covers all of a lineage but the expressions' texts and why it is incomplete. Those are in the register
+    `lineage`, so any of the lineages with this digest will do here.
+    """
+
+    job: str = ""
+    lineage: ColumnLineage | None = None
+
+    def join(self, other: NodeFacts) -> None:
+        """Join what another says of the same plan."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, PlanFacts)  # noqa: S101 - for the type checker
+        if self.lineage is None:
+            self.lineage = other.lineage
+
+
+@dataclass(slots=True)
+class VersionFacts(NodeFacts):
+    """A version of the dataset with the key `dataset`."""
+
+    dataset: str = ""
+
+
+@dataclass(slots=True)
+class Variant:
+    """What is reported of a micro-batch with one set of source end positions."""
+
+    registers: Registers = field(default_factory=dict)
+    uses: dict[Use, Registers] = field(default_factory=dict)
+
+    def join(self, other: Variant) -> None:
+        """Join another report of the same."""
+        join(self.registers, other.registers)
+        join_uses(self.uses, other.uses)
+
+    @property
+    def rank(self) -> tuple[str, str]:
+        """What decides between variants: the stamp of its best report, which the register `provenance` always has."""
+        stamp, provenance = self.registers["provenance"]
+        return stamp, str(provenance)
+
+
+@dataclass(slots=True)
+class IntervalFacts:
+    """A micro-batch, by source end digest: more than one variant is a conflict."""
+
+    identity: Props
+    query: str
+    batch_id: int
+    variants: dict[str, Variant] = field(default_factory=dict)
+
+    def join(self, other: IntervalFacts) -> None:
+        """Join what another says of the same micro-batch."""
+        for digest, theirs in other.variants.items():
+            if (mine := self.variants.get(digest)) is None:
+                self.variants[digest] = mine = Variant()
+            mine.join(theirs)
+
+    @property
+    def winner(self) -> str:
+        """The digest of the variant that is the Interval; the others are its Conflicts."""
+        return max(self.variants, key=lambda digest: (self.variants[digest].rank, digest))
+
+
+def join_uses(into: dict[Use, Registers], other: dict[Use, Registers]) -> None:
+    """Join uses of datasets by one owner."""
+    for use, registers in other.items():
+        if (mine := into.get(use)) is None:
+            into[use] = dict(registers)
+        else:
+            join(mine, registers)
+
+
+def _join_columns(into: dict[str, ColumnFacts], other: dict[str, ColumnFacts]) -> None:
+    for path, theirs in other.items():
+        if (mine := into.get(path)) is None:
+            into[path] = mine = ColumnFacts()
+        mine.join(theirs)

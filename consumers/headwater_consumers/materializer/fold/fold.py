@@ -1,0 +1,62 @@
+"""fold: a batch of events, in any order and with any repeats, becomes one GraphDelta."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_consumers.materializer.fold.dataset import fold_dataset
+from headwater_consumers.materializer.fold.interval import fold_interval
+from headwater_consumers.materializer.fold.job import fold_job
+from headwater_consumers.materializer.fold.plan import fold_plan
+from headwater_consumers.materializer.fold.run import fold_run
+from headwater_consumers.materializer.fold.stamp import OBSERVED, RANKS, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_schemas.events import LineageEvent
+
+
+def fold(events: Sequence[LineageEvent]) -> GraphDelta:
+    """The base facts of `events`, joined. Pure; the order and number of times that an event is there change nothing.
+
+    Args:
+        events: which `reject` has no objection to.
+
+    Raises:
+        ValueError: an event that `reject` would have rejected.
+    """
+    into = Builder()
+    seen: dict[str, LineageEvent] = {}
+    duplicates = stale = 0
+    for event in events:
+        before = seen.setdefault(event.event_id, event)
+        if before is not event:
+            # Nearly always the same event delivered twice. Equal ones are left out; others are joined like any.
+            if before == event:
+                duplicates += 1
+                continue
+            stale += 1
+        fold_event(into, event)
+    return replace(into.delta, events=len(events), duplicates=duplicates, stale=stale)
+
+
+def fold_event(into: Builder, event: LineageEvent) -> None:
+    """Put what one event says into `into`."""
+    provenance_rank = RANKS[event.interval_event.provenance] if event.interval_event is not None else OBSERVED
+    mark = stamp(event.event_time, event.event_id, provenance_rank)
+    if event.run_event is not None and event.job is not None and event.run is not None:
+        fold_run(into, event, event.run_event, event.job, event.run.run_id, mark)
+    elif event.interval_event is not None and event.job is not None:
+        fold_interval(into, event, event.interval_event, event.job, mark)
+    elif event.plan_event is not None and event.job is not None:
+        fold_plan(into, event, event.plan_event, event.job, mark)
+    elif event.job_event is not None and event.job is not None:
+        fold_job(into, event, event.job_event, event.job, mark)
+    elif event.dataset_event is not None:
+        fold_dataset(into, event, event.dataset_event, mark)
+    else:
+        raise ValueError(f"kind {event.kind!r} without its body, job or run")

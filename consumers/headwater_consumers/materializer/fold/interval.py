@@ -1,0 +1,131 @@
+"""IntervalEvent: an Interval for each entry, whether it came alone or not; spans of query, run, job and plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold.builder import Builder, put
+from headwater_consumers.materializer.fold.common import job_cell, known, put_versions
+from headwater_consumers.materializer.fold.facts import Use, Variant
+from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_consumers.materializer.fold.uses import fold_uses
+from headwater_schemas.events import (
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    ProcessingType,
+    Provenance,
+    QualityResult,
+)
+from headwater_schemas.identity import source_end_digest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: JobRef, stamp: str) -> None:
+    """Put what an IntervalEvent says into `into`.
+
+    Times of spans are the micro-batches' processing times; where one isn't known, an observed report's event time will
+    do, but that of a reconciled one says nothing of when the micro-batch ran.
+    """
+    tenant = event.tenant
+    observed = body.provenance is Provenance.OBSERVED
+    run_id = event.run.run_id if event.run is not None and observed else None
+    job_key, job_node = into.job(tenant, job)
+    join(job_node.registers, {"processing_type": (stamp, ProcessingType.STREAMING.value)})
+
+    query_key, query = into.query(tenant, body.query_id)
+    query.jobs.add(job_key)
+    of_query: Registers = {}
+    if body.query_name is not None:
+        put(of_query, stamp, query={"query_name": body.query_name, "name": body.query_name or body.query_id})
+    put(of_query, stamp, checkpoint_location=body.checkpoint_location)
+    join(query.registers, of_query)
+    query.see_batches(body.entries[0].batch_id, body.entries[-1].batch_id)
+
+    shared: Registers = {}
+    put(shared, stamp, provenance=body.provenance.value, reason=known(body.reason))
+    put_versions(shared, stamp, body.versions)
+    run_key = None
+    if run_id is not None:
+        run_key, run = into.run(tenant, run_id)
+        run.jobs.add(job_key)
+        run.queries.add(query_key)
+        join(run.registers, {"job": (stamp, job_cell(job, run_id)), "query_id": (stamp, body.query_id)})
+        put(shared, stamp, run={"run_id": run_id, "_run": run_key})
+
+    for entry in body.entries:
+        time = entry.processing_time or (event.event_time if observed else None)
+        job_node.seen.see(time, time)
+        query.seen.see(time, time)
+        if run_key is not None:
+            into.delta.runs[run_key].seen.see(time, time)
+        variant = Variant(shared | _registers(entry, stamp))
+        inputs = fold_uses(into, tenant, RelType.CONSUMED, entry.inputs, stamp)
+        outputs = fold_uses(into, tenant, RelType.PRODUCED, entry.outputs, stamp)
+        variant.uses = inputs | outputs
+        _fold_flow(into, job_key, query_key, inputs, outputs, time)
+        interval = into.interval(tenant, query_key, body.query_id, entry.batch_id)
+        digest = source_end_digest(entry.inputs)
+        if digest in interval.variants:
+            interval.variants[digest].join(variant)
+        else:
+            interval.variants[digest] = variant
+        if entry.plan_digest is not None:
+            plan_key, plan = into.plan(tenant, job_key, job, entry.plan_digest)
+            plan.seen.see(time, time)
+            into.link(RelType.USED, run_key or query_key, plan_key, time)
+
+
+def _fold_flow(
+    into: Builder,
+    job: str,
+    query: str,
+    inputs: dict[Use, Registers],
+    outputs: dict[Use, Registers],
+    time: datetime | None,
+) -> None:
+    sources, targets = {use.dataset for use in inputs}, {use.dataset for use in outputs}
+    for owner in (job, query):
+        for source in sources:
+            into.link(RelType.READS, owner, source, time)
+        for target in targets:
+            into.link(RelType.WRITES, owner, target, time)
+    for source in sources:
+        for target in targets:
+            into.link(RelType.FEEDS, source, target, time, via=job)
+
+
+def _registers(entry: IntervalEntry, stamp: str) -> Registers:
+    out: Registers = {}
+    put(
+        out,
+        stamp,
+        processing_time=entry.processing_time,
+        watermark_before=entry.watermark_before,
+        watermark_after=entry.watermark_after,
+        duration_ms=entry.duration_ms,
+        rows_in=entry.rows_in,
+        rows_out=entry.rows_out,
+        rows_dropped_late=entry.rows_dropped_late,
+        state_rows=entry.state_rows,
+        state_bytes=entry.state_bytes,
+        plan_digest=entry.plan_digest,
+        quality=_quality(entry.quality),
+    )
+    return out
+
+
+def _quality(results: tuple[QualityResult, ...]) -> Props | None:
+    if not results:
+        return None
+    rows = sorted({(r.assertion, r.column or "", r.passed, "" if r.value is None else repr(r.value)) for r in results})
+    return {
+        "quality_assertions": [row[0] for row in rows],
+        "quality_columns": [row[1] for row in rows],
+        "quality_passed": [row[2] for row in rows],
+        "quality_values": [row[3] for row in rows],
+    }

@@ -1,0 +1,55 @@
+"""PlanEvent: the edges of a plan, its columns, and which datasets feed which by it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold.facts import ColumnFacts, PlanFacts
+from headwater_consumers.materializer.fold.registers import Props, join
+
+if TYPE_CHECKING:
+    from headwater_consumers.materializer.fold.builder import Builder
+    from headwater_schemas.events import ColumnLineage, JobRef, LineageEvent, PlanEvent
+
+
+def fold_plan(into: Builder, event: LineageEvent, body: PlanEvent, job: JobRef, stamp: str) -> None:
+    """Put what a PlanEvent says into `into`. The event is an observation: the plan was there at its time."""
+    tenant, time = event.tenant, event.event_time
+    job_key, job_node = into.job(tenant, job)
+    job_node.seen.see(time, time)
+    _, plan = into.plan(tenant, job_key, job, body.digest)
+    plan.seen.see(time, time)
+    datasets = fold_lineage(into, tenant, plan, body.lineage, stamp)
+    for source, target in dataset_pairs(body.lineage, datasets):
+        into.link(RelType.FEEDS, source, target, time, via=job_key)
+    for edge in body.lineage.edges:
+        into.link(RelType.WRITES, job_key, datasets[edge.output], time)
+        if edge.input is not None:
+            into.link(RelType.READS, job_key, datasets[edge.input], time)
+
+
+def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLineage, stamp: str) -> list[str]:
+    """Put a plan's lineage and its columns into `into`; the keys of its datasets, in the lineage's order."""
+    datasets = [into.dataset(tenant, dataset) for dataset in lineage.datasets]
+    for edge in lineage.edges:
+        for index, path in ((edge.output, edge.output_field), (edge.input, edge.input_field)):
+            if index is not None and path is not None:
+                datasets[index][1].columns.setdefault(path, ColumnFacts())
+    cell: Props = {
+        "complete": lineage.complete,
+        "edges": len(set(lineage.edges)),
+        "expression_ids": [expression.id for expression in sorted(lineage.expressions)],
+        "expressions": [expression.text for expression in sorted(lineage.expressions)],
+    }
+    if lineage.incomplete_reason is not None:
+        cell["incomplete_reason"] = lineage.incomplete_reason
+    join(plan.registers, {"lineage": (stamp, cell)})
+    if plan.lineage is None:
+        plan.lineage = lineage
+    return [key for key, _ in datasets]
+
+
+def dataset_pairs(lineage: ColumnLineage, datasets: list[str]) -> set[tuple[str, str]]:
+    """Keys of the datasets that feed each other by this lineage."""
+    return {(datasets[edge.input], datasets[edge.output]) for edge in lineage.edges if edge.input is not None}

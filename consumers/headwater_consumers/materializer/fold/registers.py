@@ -1,0 +1,74 @@
+"""Registers: values with a stamp each, and their join. The greater stamp wins, a tie goes to the greater value.
+
+A register is absent until something is said of it; clearing it is an empty value with a stamp. Most registers are one
+property of the graph. Those of `GROUPS` are several that only make sense together, so they win or lose together.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from headwater_schemas.events import RunEventType
+from headwater_schemas.identity import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Scalar: TypeAlias = str | int | float | bool | datetime
+Value: TypeAlias = Scalar | list[str] | list[int] | list[bool]
+Props: TypeAlias = dict[str, Value]
+"""Properties of a node or relationship; a property that isn't there is null."""
+Cell: TypeAlias = Value | Props
+Registers: TypeAlias = dict[str, tuple[str, Cell]]
+"""Register name to (stamp, value)."""
+
+FACET = "facet:"
+"""Prefix of the registers of facets; what follows is the facet's name."""
+
+STATE = "state"
+STATE_RANKS: dict[str, int] = {
+    RunEventType.UNKNOWN.value: 0,
+    RunEventType.OTHER.value: 1,
+    RunEventType.START.value: 2,
+    RunEventType.RUNNING.value: 3,
+    RunEventType.COMPLETE.value: 4,
+    RunEventType.FAIL.value: 4,
+    RunEventType.ABORT.value: 4,
+}
+
+
+def join(into: Registers, other: Mapping[str, tuple[str, Cell]]) -> None:
+    """Join `other` into `into`: associative, commutative, idempotent."""
+    for name, theirs in other.items():
+        ours = into.get(name)
+        if ours is None or beats(name, theirs, ours):
+            into[name] = theirs
+
+
+def beats(name: str, challenger: tuple[str, Cell], holder: tuple[str, Cell]) -> bool:
+    """Whether `challenger` replaces `holder` in the register `name`."""
+    if name == STATE:
+        ranks = _state_rank(challenger[1]), _state_rank(holder[1])
+        if ranks[0] != ranks[1]:
+            return ranks[0] > ranks[1]
+    if challenger[0] != holder[0]:
+        return challenger[0] > holder[0]
+    return challenger[1] != holder[1] and canonical_value(challenger[1]) > canonical_value(holder[1])
+
+
+def _state_rank(cell: Cell) -> int:
+    assert isinstance(cell, dict)  # noqa: S101 - `state` is a group; for the type checker
+    return STATE_RANKS[str(cell[STATE])]
+
+
+def canonical_value(cell: Cell | None) -> str:
+    """A value as text, the same for equal values: JSON with times as integer microseconds."""
+    return json.dumps(cell, sort_keys=True, default=_microseconds, ensure_ascii=False, separators=(",", ":"))
+
+
+def _microseconds(value: object) -> int:
+    if isinstance(value, datetime):
+        return micros(value)
+    raise TypeError(f"{type(value).__name__} is no property value")

@@ -1,0 +1,141 @@
+"""Uses of datasets by runs and micro-batches: their registers, and the version that a position names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headwater_consumers.graph import keys
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold.builder import Builder, put
+from headwater_consumers.materializer.fold.facts import Use
+from headwater_consumers.materializer.fold.registers import FACET, Props, Registers, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
+
+FILES = "files"
+"""Format of the versions that are file manifests."""
+
+
+class NamedVersion(NamedTuple):
+    """A version that a position names: a table's snapshot, or a manifest of files."""
+
+    format: str
+    version: str
+
+
+def fold_uses(
+    into: Builder, tenant: str, type_: RelType, uses: Iterable[DatasetUse], stamp: str
+) -> dict[Use, Registers]:
+    """The uses of one kind of one run or micro-batch; their datasets and versions are put into `into`.
+
+    A dataset that is listed twice (a self-join) was used twice: uses of one dataset are told apart by their order.
+    """
+    out: dict[Use, Registers] = {}
+    for item in uses:
+        dataset, _ = into.dataset(tenant, item.dataset)
+        use = Use(type_, dataset, 0)
+        while use in out:
+            use = use._replace(ordinal=use.ordinal + 1)
+        registers: Registers = {}
+        put(registers, stamp, rows=item.rows, bytes=item.bytes, files=item.files)
+        for name, text in item.facets.items():
+            registers[FACET + name] = (stamp, text)
+        if item.position is not None:
+            position = position_properties(item.position, item.certainty)
+            if position is not None:
+                registers["position"] = (stamp, position)
+            _fold_version(into, tenant, dataset, item.position, stamp)
+        out[use] = registers
+    return out
+
+
+def _fold_version(into: Builder, tenant: str, dataset: str, position: Position, stamp: str) -> None:
+    registers: Registers = {}
+    if (table := position.table_snapshot) is not None:
+        put(registers, stamp, parent_id=table.parent_id, operation=table.operation)
+        put(registers, stamp, partitions=sorted(set(table.partitions)) or None)
+        join(into.version(tenant, dataset, table.format, table.snapshot_id).registers, registers)
+    elif (files := position.files) is not None and files.manifest_digest is not None:
+        put(registers, stamp, file_count=files.count, file_bytes=files.bytes)
+        join(into.version(tenant, dataset, FILES, files.manifest_digest).registers, registers)
+
+
+def versions_used(tenant: str, uses: dict[Use, Registers]) -> Iterator[tuple[RelType, str]]:
+    """READ or WROTE and the version's key, of each use whose winning position names a version."""
+    for use, registers in uses.items():
+        _, position = registers.get("position", ("", None))
+        if not isinstance(position, dict):
+            continue
+        named = _named_version(position)
+        if named is not None:
+            type_ = RelType.READ if use.type is RelType.CONSUMED else RelType.WROTE
+            yield type_, keys.version_key(tenant, use.dataset, named.format, named.version)
+
+
+def _named_version(position: Props) -> NamedVersion | None:
+    if position["position"] == "table_snapshot":
+        return NamedVersion(str(position["format"]), str(position["snapshot_id"]))
+    if position["position"] == "files" and "manifest_digest" in position:
+        return NamedVersion(FILES, str(position["manifest_digest"]))
+    return None
+
+
+def position_properties(position: Position, certainty: Certainty) -> Props | None:
+    """The register `position`; None for a position of a sort that this version doesn't know."""
+    found = _position(position)
+    if found is None:
+        return None
+    kind, properties = found
+    out: Props = {name: value for name, value in properties.items() if value is not None}
+    out["position"] = kind
+    out["certainty"] = certainty.value
+    return out
+
+
+def _position(position: Position) -> tuple[str, dict[str, Any]] | None:
+    if (kafka := position.kafka) is not None:
+        ranges = sorted(kafka.ranges)
+        return "kafka", {
+            "topic": kafka.topic,
+            "topic_id": kafka.topic_id,
+            "partitions": [r.partition for r in ranges],
+            "from": [r.from_ for r in ranges],
+            "to_exclusive": [r.to_exclusive for r in ranges],
+        }
+    if position.table_snapshot is not None:
+        return "table_snapshot", _table_snapshot(position.table_snapshot)
+    if (change := position.table_range) is not None:
+        return "table_range", {"format": change.format, "from_version": change.from_, "to_version": change.to}
+    if position.files is not None:
+        return "files", _files(position.files)
+    if (cdc := position.cdc) is not None:
+        return "cdc", {"system": cdc.system, "from_cdc": cdc.from_, "to_cdc": cdc.to}
+    if (cursor := position.api_cursor) is not None:
+        return "api_cursor", {"from_cursor": cursor.from_, "to_cursor": cursor.to}
+    if (times := position.time_range) is not None:
+        return "time_range", {"from_time": times.from_, "to_time_exclusive": times.to_exclusive}
+    if (opaque := position.opaque) is not None:
+        return "opaque", {"from_json": opaque.from_json, "to_json": opaque.to_json}
+    return None
+
+
+def _table_snapshot(table: TableSnapshot) -> dict[str, Any]:
+    return {
+        "format": table.format,
+        "snapshot_id": table.snapshot_id,
+        "parent_id": table.parent_id,
+        "operation": table.operation,
+        "partition_paths": sorted(set(table.partitions)) or None,
+    }
+
+
+def _files(files: FileSet) -> dict[str, Any]:
+    return {
+        "file_count": files.count,
+        "file_bytes": files.bytes,
+        "manifest_digest": files.manifest_digest,
+        "paths": sorted(files.paths) or None,
+    }

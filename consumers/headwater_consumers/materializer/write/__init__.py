@@ -1,0 +1,5 @@
+"""write: a GraphDelta becomes one Neo4j transaction."""
+
+from headwater_consumers.materializer.write.writer import GraphVersionMismatch, GraphWriter, WriteSummary
+
+__all__ = ["GraphVersionMismatch", "GraphWriter", "WriteSummary"]

@@ -1,0 +1,118 @@
+"""Columns of datasets: those that a schema or a plan names.
+
+A dataset's schema is mostly said again as it was. Then nothing here is read or written: the dataset's own register has
+the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
+and time that it had by its dataset are written to the column itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.graph.derive import column_validity
+from headwater_consumers.graph.model import Label
+from headwater_consumers.graph.oracle import column_identity
+from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts, Span
+from headwater_consumers.materializer.fold.properties import flatten, parse, stamped
+from headwater_consumers.materializer.fold.stamp import stamp_time
+from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
+from headwater_consumers.materializer.write.state import REGISTERS
+from headwater_consumers.materializer.write.transaction import Index
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.materializer.fold.registers import Registers
+    from headwater_consumers.materializer.write.nodes import Joined
+    from headwater_consumers.materializer.write.transaction import Transaction
+
+
+def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
+    """Columns of the delta's datasets, which are locked, by what `write_datasets` found."""
+    index = Index()
+    rows: list[dict[str, Any]] = []
+    owners: dict[str, tuple[str, str]] = {}
+    for dataset, facts in delta.datasets.items():
+        if not facts.columns:
+            continue
+        tenant = str(facts.identity["tenant"])
+        current, said = schema_paths(datasets[dataset].after), _says_schema(facts)
+        repeated = said and _is_repeated(facts, datasets[dataset])
+        paths = {path for path, column in facts.columns.items() if not (repeated and column.registers)}
+        if said and not repeated:
+            paths |= schema_paths(datasets[dataset].before)
+        for path in paths:
+            column = facts.columns.get(path) or ColumnFacts()
+            identity = column_identity(tenant, dataset, path)
+            owners[str(identity["key"])] = (dataset, path)
+            rows.append(
+                {
+                    "key": identity["key"],
+                    "dataset": index.at(dataset),
+                    "properties": {**identity, **flatten(column.registers), **stamped(column.registers)},
+                    "validity": to_bolt(column_validity(path, column, current)),
+                    "read": said,
+                }
+            )
+    rows.sort(key=lambda row: str(row["key"]))
+    updates = []
+    for record in tx.rows("columns", rows, datasets=index.keys):
+        dataset, path = owners[record["key"]]
+        said_column = delta.datasets[dataset].columns.get(path) or ColumnFacts()
+        updates += _update(record, path, said_column, datasets[dataset])
+    tx.rows("update_columns", updates)
+
+
+def _says_schema(facts: DatasetFacts) -> bool:
+    return "schema" in facts.registers
+
+
+def _is_repeated(facts: DatasetFacts, joined: Joined) -> bool:
+    """Whether the delta's schemas tell nothing new of any column: the newest is the stored one, none is older."""
+    before, after = joined.before.get("schema"), joined.after["schema"]
+    if before is None or before[1] != after[1] or before[0] > facts.registers["schema"][0]:
+        return False
+    current, since = schema_paths(joined.after), stamp_time(before[0])
+    return all(
+        path in current and column.seen.first is not None and column.seen.first >= since
+        for path, column in facts.columns.items()
+        if column.registers
+    )
+
+
+def _update(record: Any, path: str, said: ColumnFacts, dataset: Joined) -> list[dict[str, Any]]:
+    validity = from_bolt(record["validity"])
+    stored = parse(record["properties"], REGISTERS[Label.COLUMN])
+    seen = Span(validity.get("first_seen"), validity.get("last_seen"))
+    after = ColumnFacts(dict(stored))
+    after.seen.see(seen.first, seen.last)
+    if path in schema_paths(dataset.before) and "field" in stored:
+        mark = dataset.before["schema"][0]
+        after.registers["field"] = (mark, stored["field"][1])
+        after.seen.see(None, stamp_time(mark))
+    after.join(said)
+    current = schema_paths(dataset.after)
+    wanted = column_validity(path, after, current)
+    changed: dict[str, Any] = {
+        name: wanted.get(name)
+        for name in ("first_seen", "last_seen", "current")
+        if wanted.get(name) != validity.get(name)
+    }
+    before, now = stored.get("field"), after.registers.get("field")
+    if not changed and (now is None or (before is not None and before[1] == now[1] and path in current)):
+        return []
+    properties: dict[str, Any] = {}
+    if now is not None:
+        cell = flatten({"field": now})
+        properties = {name: cell.get(name) for name in ("position", "data_type", "nullable", "description")}
+        properties["_stamp"] = now[0]
+    return [{"key": record["key"], "properties": properties, "validity": to_bolt(changed)}]
+
+
+def schema_paths(registers: Registers) -> set[str]:
+    """Field paths of the schema in a dataset's registers."""
+    _, schema = registers.get("schema", ("", None))
+    if not isinstance(schema, dict) or not isinstance(schema["columns"], list):
+        return set()
+    return {str(path) for path in schema["columns"]}

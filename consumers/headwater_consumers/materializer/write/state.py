@@ -1,0 +1,106 @@
+"""Stored nodes and relationships read back as facts, and what to set so that they become others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.graph import keys
+from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.materializer.fold.facts import NodeFacts, Span, Use, Variant
+from headwater_consumers.materializer.fold.properties import (
+    changes,
+    exceptions,
+    flatten,
+    owner_properties,
+    parse,
+    stamped,
+)
+from headwater_consumers.materializer.write.bolt import from_bolt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from headwater_consumers.materializer.fold.registers import Props, Registers
+
+_VERSIONS = ("code_version", "config_version", "engine", "capture_version")
+_MICRO_BATCH = owner_properties(
+    *("provenance", "reason", "run", *_VERSIONS, "processing_time", "watermark_before", "watermark_after"),
+    *("duration_ms", "rows_in", "rows_out", "rows_dropped_late", "state_rows", "state_bytes", "plan_digest", "quality"),
+)
+REGISTERS: Mapping[Label, Mapping[str, str]] = {
+    Label.JOB: owner_properties(
+        *("processing_type", "integration", "job_type", "description", "owners", "tags", "criticality", "source"),
+        *("declared_inputs", "declared_outputs", "declared_lineage"),
+    ),
+    Label.DATASET: owner_properties(
+        *("type", "description", "owners", "tags", "classification", "criticality", "storage", "symlinks", "lifecycle"),
+        *("existence", "source_uri", "schema", "renamed_from"),
+    ),
+    Label.COLUMN: owner_properties("field"),
+    Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
+    Label.QUERY: owner_properties("query", "checkpoint_location"),
+    Label.RUN: owner_properties(
+        *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
+        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", *_VERSIONS),
+    ),
+    Label.PLAN: owner_properties("lineage"),
+    Label.INTERVAL: _MICRO_BATCH,
+    Label.CONFLICT: _MICRO_BATCH,
+}
+"""Property to register, by label."""
+USE_REGISTERS = owner_properties("position", "rows", "bytes", "files")
+
+
+def created(node: NodeFacts) -> Props:
+    """All properties of a node that wasn't there."""
+    return {**node.identity, **flatten(node.registers), **stamped(node.registers), **_span(node.seen)}
+
+
+def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
+    """The facts of a stored node, without identity."""
+    seen = Span(stored.get("first_seen"), stored.get("last_seen"))
+    return NodeFacts({}, parse(stored, REGISTERS[label]), seen)
+
+
+def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts) -> dict[str, Any]:
+    """What to set on a stored node so that it says what `after` does; empty when it does already."""
+    out: dict[str, Any] = dict(changes(before.registers, after.registers))
+    out.update({name: time for name, time in _span(after.seen).items() if stored.get(name) != time})
+    if (base := stored.get("_stamp")) is None:
+        out.update(stamped(after.registers))
+    elif (texts := exceptions(after.registers, base)) != sorted(stored.get("_stamps", ())):
+        out["_stamps"] = texts
+    return out
+
+
+def _span(seen: Span) -> Props:
+    out: Props = {}
+    if seen.first is not None:
+        out["first_seen"] = seen.first
+    if seen.last is not None:
+        out["last_seen"] = seen.last
+    return out
+
+
+def read_uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]], owner_stamp: str | None) -> dict[Use, Registers]:
+    """Stored CONSUMED and PRODUCED of one owner: rows of type, dataset key and properties."""
+    out: dict[Use, Registers] = {}
+    for type_, dataset, properties in rows:
+        use = Use(RelType(type_), dataset, properties.get("ordinal", 0))
+        out[use] = parse(from_bolt(properties), USE_REGISTERS, owner_stamp)
+    return out
+
+
+def use_row(tenant: str, owner: str, use: Use, registers: Registers, owner_stamp: str | None) -> Props:
+    """All properties of a CONSUMED or PRODUCED relationship."""
+    out: Props = {"key": keys.use_key(tenant, use.type, owner, use.dataset, use.ordinal)}
+    if use.ordinal:
+        out["ordinal"] = use.ordinal
+    return {**out, **flatten(registers), **stamped(registers, owner_stamp)}
+
+
+def read_variant(stored: Mapping[str, Any], uses: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[str, Variant]:
+    """The variant that a stored Interval or Conflict is, and its digest."""
+    stored = from_bolt(stored)
+    variant = Variant(parse(stored, REGISTERS[Label.INTERVAL]), read_uses(uses, stored["_stamp"]))
+    return stored["source_end_digest"], variant

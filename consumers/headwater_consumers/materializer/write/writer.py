@@ -1,0 +1,84 @@
+"""GraphWriter: one GraphDelta, one transaction.
+
+The algebra is Python's alone. The transaction locks the anchors that the delta touches, reads what they say, joins it
+with the delta and writes what that changes. Whatever else it touches belongs to one anchor (an Interval to its Query,
+a Column to its Dataset …), so two transactions that have anything in common follow one another, and a read after the
+locks is the latest there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
+from headwater_consumers.materializer.write.chains import write_next
+from headwater_consumers.materializer.write.columns import write_columns
+from headwater_consumers.materializer.write.intervals import write_intervals
+from headwater_consumers.materializer.write.links import write_declared, write_links
+from headwater_consumers.materializer.write.nodes import write_datasets, write_jobs, write_queries, write_versions
+from headwater_consumers.materializer.write.plans import write_edges, write_plans
+from headwater_consumers.materializer.write.runs import write_runs
+from headwater_consumers.materializer.write.transaction import Transaction, WriteSummary
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+
+__all__ = ["GraphVersionMismatch", "GraphWriter", "WriteSummary", "write"]
+
+
+class GraphWriter:
+    """Writes deltas into one database. Safe to use from several threads and processes at once."""
+
+    def __init__(self, driver: Driver, database: str | None = None) -> None:
+        self._driver = driver
+        self._database = database
+
+    def ensure_schema(self) -> None:
+        """Make constraints, indexes and the version node, and wait for them. Safe to repeat.
+
+        Raises:
+            GraphVersionMismatch: the graph is of another version; nothing was changed.
+            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+        """
+        ensure_schema(self._driver, self._database)
+
+    def apply(self, delta: GraphDelta) -> WriteSummary:
+        """Write a delta in one transaction, committed on return. Applying it again changes nothing.
+
+        Raises:
+            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, once its own retries of transient
+                errors (a deadlock, a leader switch) are at an end. Nothing was written, or, where the connection broke
+                during the commit, maybe all of it.
+        """
+        with self._driver.session(database=self._database) as session:
+            return session.execute_write(write, delta)
+
+
+def write(tx: ManagedTransaction, delta: GraphDelta) -> WriteSummary:
+    """The statements of one transaction, in the order that keeps two of them from deadlock: labels, then keys."""
+    run = Transaction(tx)
+
+    # Step 1: anchors that others hang on, with their registers.
+    jobs = write_jobs(run, delta)
+    datasets = write_datasets(run, delta)
+    write_queries(run, delta)
+
+    # Step 2: what belongs to datasets.
+    write_columns(run, delta, datasets)
+    write_versions(run, delta)
+
+    # Step 3: the other anchors, and what belongs to queries.
+    run_links, job_names = write_runs(run, delta)
+    new_plans = write_plans(run, delta)
+    intervals, new_intervals = write_intervals(run, delta)
+
+    # Step 4: relationships that only have a span; edges of plans.
+    write_links(run, delta, (*delta.links.items(), *run_links.items()), job_names)
+    write_edges(run, new_plans)
+
+    # Step 5: what else is derived.
+    write_declared(run, delta, jobs)
+    write_next(run, intervals, new_intervals)
+    return run.summary
