@@ -178,6 +178,9 @@ class Decoder:
         except EOFError:
             raise TruncatedError(f"the {len(value)} bytes end inside a field") from None
         except Exception as error:  # noqa: BLE001 - a hostile schema or value can make fastavro raise anything
+            # fastavro looks for a number's next byte where there is none.
+            if isinstance(error, IndexError) and stream.tell() >= len(value):
+                raise TruncatedError(f"the {len(value)} bytes end inside a field") from None
             raise _malformed(error) from None
         if left := len(value) - stream.tell():
             raise TrailingBytesError(f"{left} of {len(value)} bytes are left over behind the event")

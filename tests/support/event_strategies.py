@@ -1,0 +1,148 @@
+"""Hypothesis strategies: good events of every kind, and every value that a field of one may have."""
+
+from __future__ import annotations
+
+import string
+import types
+import typing
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import msgspec  # noqa: TC002 - read at run time by get_type_hints
+from hypothesis import strategies as st
+
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    Expression,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    RunEvent,
+    RunRef,
+    build,
+)
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+_INT64 = st.integers(-(2**63), 2**63 - 1)
+_TIMES = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC))  # noqa: DTZ001 - Hypothesis wants naive bounds
+_NATURAL = st.integers(0, 2**63 - 1)
+
+
+@st.composite
+def kafka_ranges(draw: st.DrawFn) -> KafkaRanges:
+    """Ranges that the contract allows: ascending partitions, none that ends before it begins."""
+    partitions = sorted(draw(st.sets(st.integers(0, 2**31 - 1), max_size=5)))
+    pairs = [sorted((draw(_NATURAL), draw(_NATURAL))) for _ in partitions]
+    ranges = tuple(OffsetRange(p, low, high) for p, (low, high) in zip(partitions, pairs, strict=True))
+    return KafkaRanges(draw(_nonempty()), ranges, draw(st.none() | _TEXT))
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Position:
+    """A position of one sort, or of a sort that isn't known."""
+    hints = typing.get_type_hints(Position, include_extras=True)
+    chosen = draw(st.sampled_from([None, *hints]))
+    return Position() if chosen is None else Position(**{chosen: draw(of_type(_not_none(hints[chosen])))})
+
+
+@st.composite
+def lineages(draw: st.DrawFn) -> ColumnLineage:
+    """Edges that point at datasets that are there."""
+    datasets = draw(st.lists(of_type(DatasetRef), min_size=1, max_size=4))
+    index = st.integers(0, len(datasets) - 1)
+    edges = draw(st.lists(_struct(ColumnEdge, output=index, input=st.none() | index), max_size=5))
+    expressions = draw(st.lists(of_type(Expression), max_size=3))
+    return ColumnLineage(
+        datasets=tuple(datasets),
+        edges=tuple(edges),
+        expressions=tuple(expressions),
+        complete=draw(st.booleans()),
+        incomplete_reason=draw(st.none() | _TEXT),
+    )
+
+
+@st.composite
+def interval_bodies(draw: st.DrawFn) -> IntervalEvent:
+    """At least one micro-batch, with consecutive ids."""
+    first, count = draw(st.integers(0, 2**62)), draw(st.integers(1, 3))
+    entries = tuple(draw(_struct(IntervalEntry, batch_id=st.just(first + offset))) for offset in range(count))
+    body: IntervalEvent = draw(_struct(IntervalEvent, entries=st.just(entries)))
+    return body
+
+
+_SPECIAL: dict[Any, st.SearchStrategy[Any]] = {
+    KafkaRanges: kafka_ranges(),
+    Position: positions(),
+    ColumnLineage: lineages(),
+    IntervalEvent: interval_bodies(),
+    datetime: _TIMES,
+    str: _TEXT,
+    int: _INT64,
+    float: st.floats(allow_nan=False),
+    bool: st.booleans(),
+}
+
+
+@cache
+def of_type(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a field's type that the contract allows."""
+    if kind in _SPECIAL:
+        return _SPECIAL[kind]
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return _constrained(arguments[0], arguments[1])
+    if origin in {typing.Union, types.UnionType}:
+        return st.one_of([st.none() if part is types.NoneType else of_type(part) for part in arguments])
+    if origin is tuple:
+        return st.lists(of_type(arguments[0]), max_size=3).map(tuple)
+    if origin is dict:
+        return st.dictionaries(_TEXT, _TEXT, max_size=2)
+    if issubclass(kind, Enum):
+        return st.sampled_from(list(kind))
+    return _struct(kind)
+
+
+def _struct(kind: type[msgspec.Struct], **given: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = {name: of_type(hint) for name, hint in hints.items() if name not in given}
+    return st.builds(kind, **fields, **given)
+
+
+def _constrained(kind: Any, meta: msgspec.Meta) -> st.SearchStrategy[Any]:
+    if kind is int:
+        low = -(2**63) if meta.ge is None else int(meta.ge)
+        return st.integers(low, 2**63 - 1 if meta.le is None else int(meta.le))
+    if kind is str:
+        return _nonempty()
+    return of_type(kind)
+
+
+def _nonempty() -> st.SearchStrategy[str]:
+    return st.text(string.ascii_letters + "é.🛫/ ", min_size=1, max_size=12)
+
+
+def _not_none(kind: Any) -> Any:
+    return next(part for part in typing.get_args(kind) if part is not types.NoneType)
+
+
+def events() -> st.SearchStrategy[LineageEvent]:
+    """Good events of every kind."""
+    common = {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty()}
+    job, run, no_run = of_type(JobRef), of_type(RunRef), st.none()
+    return st.one_of(
+        st.builds(build.run_event, of_type(RunEvent), job=job, run=run, **common),
+        st.builds(build.interval_event, interval_bodies(), job=job, run=no_run | run, **common),
+        st.builds(build.plan_event, lineages(), job=job, run=no_run | run, **common),
+        st.builds(build.dataset_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
+        st.builds(build.job_event, of_type(JobEvent), job=job, **common),
+    )

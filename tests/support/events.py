@@ -1,0 +1,238 @@
+"""One event of each kind with every field set."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from headwater_schemas.events import (
+    ApiCursor,
+    CdcPosition,
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    EmissionReason,
+    EngineRef,
+    Expression,
+    FileSet,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    KafkaRanges,
+    LifecycleChange,
+    LineageEvent,
+    OffsetRange,
+    OpaqueRange,
+    Owner,
+    ParentRun,
+    Position,
+    ProcessingType,
+    Provenance,
+    PublicationState,
+    QualityResult,
+    RunError,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    SourceLocation,
+    Storage,
+    Symlink,
+    TableRange,
+    TableSnapshot,
+    Tag,
+    TimeRange,
+    TransformationKind,
+    TransformationType,
+    Versions,
+    build,
+)
+
+PRODUCER = "https://headwater.example/test"
+TIME = datetime(2013, 1, 1, 5, 15, 0, 123456, tzinfo=UTC)
+LATER = datetime(2013, 1, 1, 5, 16, tzinfo=UTC)
+JOB = JobRef("flights", "enrich")
+RUN = RunRef("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f")
+QUERY_ID = "5b1fb1d4-7d4b-4c0f-8d8a-3c1b2a190807"
+DEPARTED = DatasetRef("kafka://broker-1:9092,broker-2:9092", "flights.departed")
+ENRICHED = DatasetRef("kafka://broker-1:9092,broker-2:9092", "flights.enriched")
+AIRLINES = DatasetRef("file", "/data/airlines")
+VERSIONS = Versions(code="4f2c9e1", config="prod-7", engine=EngineRef("spark", "4.0.0"), capture="0.1.0")
+
+POSITIONS = (
+    Position(kafka=KafkaRanges("flights.departed", (OffsetRange(0, 10, 20), OffsetRange(1, 7, 7)), "b1C2d3E4f5G6")),
+    Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg", snapshot_id="42", parent_id="41", operation="append", partitions=("month=1/day=1",)
+        )
+    ),
+    Position(table_range=TableRange(format="delta", from_="3", to="5")),
+    Position(files=FileSet(count=2, bytes=300, manifest_digest="c0" * 32, paths=("a.parquet", "b.parquet"))),
+    Position(cdc=CdcPosition(system="postgres", from_="0/16B3740", to="0/16B3748")),
+    Position(api_cursor=ApiCursor(from_="page-1", to="page-2")),
+    Position(time_range=TimeRange(from_=TIME, to_exclusive=LATER)),
+    Position(opaque=OpaqueRange(from_json='{"a":1}', to_json='{"a":2}')),
+)
+
+LINEAGE = ColumnLineage(
+    datasets=(AIRLINES, DEPARTED, ENRICHED),
+    edges=(
+        ColumnEdge(output=2, input=0, input_field="carrier", type=TransformationType.INDIRECT, subtype="JOIN"),
+        ColumnEdge(
+            output=2,
+            output_field="delay.`total.min`",
+            input=1,
+            input_field="legs.[].dep_delay",
+            type=TransformationType.DIRECT,
+            subtype="TRANSFORMATION",
+            kind=TransformationKind.DERIVE,
+            masking=True,
+            expression="e1",
+        ),
+    ),
+    expressions=(Expression("e1", "dep_delay + arr_delay"),),
+    complete=False,
+    incomplete_reason="too large",
+)
+
+
+def full_run_event() -> LineageEvent:
+    uses = tuple(
+        DatasetUse(
+            dataset=DEPARTED,
+            position=position,
+            certainty=Certainty.EXACT,
+            rows=10,
+            bytes=1_000,
+            files=2,
+            facets={"custom": '{"x":1}'},
+        )
+        for position in POSITIONS
+    )
+    body = RunEvent(
+        type=RunEventType.FAIL,
+        processing_type=ProcessingType.BATCH,
+        inputs=uses,
+        outputs=(DatasetUse(dataset=ENRICHED),),
+        started_at=TIME,
+        ended_at=LATER,
+        nominal_start=TIME,
+        nominal_end=LATER,
+        versions=VERSIONS,
+        parent=ParentRun("0197c1de-0000-7bd1-9d55-1a2b3c4d5e6f", JobRef("airflow", "daily.flights")),
+        root=ParentRun("0197c1de-1111-7bd1-9d55-1a2b3c4d5e6f", JobRef("airflow", "daily")),
+        error=RunError(type="java.io.IOException", message="disk full", stack_trace="at x.Y.z"),
+        publication=PublicationState.PARTIAL,
+        plan_digest="ab" * 16,
+        query_id=QUERY_ID,
+        checkpoint_location="file:/checkpoints/enrich",
+        run_facets={"spark_properties": "{}"},
+        job_facets={"sql": '{"query":"select 1"}'},
+    )
+    return build.run_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+
+
+def full_interval_event() -> LineageEvent:
+    def entry(batch_id: int) -> IntervalEntry:
+        ranges = tuple(OffsetRange(p, 50 * batch_id, 50 * batch_id + 50) for p in range(8))
+        return IntervalEntry(
+            batch_id=batch_id,
+            processing_time=TIME,
+            inputs=(
+                DatasetUse(
+                    dataset=DEPARTED,
+                    position=Position(kafka=KafkaRanges("flights.departed", ranges, "b1C2d3E4f5G6")),
+                    certainty=Certainty.EXACT,
+                    rows=400,
+                ),
+            ),
+            outputs=(DatasetUse(dataset=ENRICHED, certainty=Certainty.UNKNOWN),),
+            watermark_before=TIME,
+            watermark_after=LATER,
+            duration_ms=412,
+            rows_in=400,
+            rows_out=398,
+            rows_dropped_late=2,
+            state_rows=17,
+            state_bytes=4_096,
+            quality=(QualityResult(assertion="not_null", passed=False, column="carrier", value=0.5),),
+            plan_digest="ab" * 16,
+        )
+
+    body = IntervalEvent(
+        query_id=QUERY_ID,
+        entries=(entry(7), entry(8)),
+        query_name="enrich",
+        checkpoint_location="file:/checkpoints/enrich",
+        versions=VERSIONS,
+        reason=EmissionReason.CHECKPOINT,
+        provenance=Provenance.OBSERVED,
+    )
+    return build.interval_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+
+
+def full_plan_event() -> LineageEvent:
+    return build.plan_event(LINEAGE, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+
+
+def full_dataset_event() -> LineageEvent:
+    body = DatasetEvent(
+        dataset=ENRICHED,
+        type="TOPIC",
+        schema=SchemaDefinition(
+            (
+                SchemaField(path="origin", type="string", nullable=False, description="IATA code"),
+                SchemaField(path="legs.[].carrier", type="string"),
+            )
+        ),
+        description="Flights with their airline and plane",
+        owners=(Owner("team:flights", "MAINTAINER"), Owner("jo")),
+        tags=(Tag(key="pii", value="no", source="catalog", field="origin"),),
+        classification="internal",
+        criticality="tier-1",
+        storage=Storage("kafka", "json"),
+        symlinks=(Symlink("hive://metastore:9083", "flights.enriched", "TABLE"),),
+        lifecycle=LifecycleChange.RENAME,
+        previous=DatasetRef("kafka://broker-1:9092,broker-2:9092", "flights.joined"),
+        source_uri="https://kafka-ui.example/flights.enriched",
+        facets={"custom": "[1, 2]"},
+    )
+    return build.dataset_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
+
+
+def full_job_event() -> LineageEvent:
+    body = JobEvent(
+        processing_type=ProcessingType.STREAMING,
+        integration="SPARK",
+        job_type="QUERY",
+        description="Joins flights with airlines",
+        inputs=(AIRLINES, DEPARTED),
+        outputs=(ENRICHED,),
+        lineage=LINEAGE,
+        owners=(Owner("team:flights"),),
+        tags=(Tag(key="team", value="flights"),),
+        criticality="tier-2",
+        source=SourceLocation(
+            type="git",
+            url="https://git.example/flights/enrich.py",
+            repo_url="https://git.example/flights",
+            path="enrich.py",
+            version="4f2c9e1",
+            branch="main",
+        ),
+        facets={"custom": "null"},
+    )
+    return build.job_event(body, job=JOB, producer=PRODUCER, event_time=TIME)
+
+
+FULL_EVENTS = {
+    "run": full_run_event,
+    "interval": full_interval_event,
+    "plan": full_plan_event,
+    "dataset": full_dataset_event,
+    "job": full_job_event,
+}
