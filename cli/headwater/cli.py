@@ -43,6 +43,7 @@ COMMANDS: dict[str, Command] = {
     "down": Command("headwater.commands.down", extra="stack"),
     "status": Command("headwater.commands.status", extra="stack"),
     "consume": Command("headwater.commands.consume", extra="materializer"),
+    "demo": Command("headwater.commands.demo", extra="demo"),
 }
 
 

@@ -132,6 +132,15 @@ class Consumer:
         """Of the consumer now running."""
         return self._process.pid
 
+    @property
+    def log(self) -> Path:
+        """Its output."""
+        return self._process.log
+
+    def log_tail(self) -> str:
+        """The end of that."""
+        return self._process.log_tail()
+
     def watch(self) -> None:
         """Start it again if it was killed.
 

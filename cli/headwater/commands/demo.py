@@ -1,0 +1,45 @@
+"""`headwater demo`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from confluent_kafka import KafkaException
+from neo4j.exceptions import DriverError, Neo4jError
+
+from headwater.console import JsonOption, console
+from headwater.demo import summary
+from headwater.demo.folder import DemoFolder
+from headwater.demo.jobs import MONTH_DAYS, YEAR_DAYS
+from headwater.demo.run import run
+from headwater.demo.view import View
+from headwater.errors import CheckFailedError, InputError, UnreachableError
+
+
+def command(
+    full: Annotated[bool, typer.Option("--full", help="All of 2013: 336,776 flights instead of January's.")] = False,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=YEAR_DAYS, help="So many days from 1 January instead of 31.")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave Kafka and Neo4j up; `headwater down` ends them.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. Then check that all is there.
+
+    It has a Kafka, a Neo4j and a folder of its own, and each demo begins afresh. Exit status 5: a check failed.
+    """
+    if full and days is not None:
+        raise InputError("--full and --days contradict each other.", fix="Give one of them.")
+    folder = DemoFolder.default()
+    try:
+        with View() as view:
+            outcome = run(folder, view, days=YEAR_DAYS if full else days or MONTH_DAYS, keep=keep)
+    except KafkaException as error:
+        raise UnreachableError(f"The demo's Kafka: {error.args[0].str()}.", fix=f"See {folder.root}/kafka.") from error
+    except (Neo4jError, DriverError) as error:
+        raise UnreachableError(f"The demo's Neo4j: {error}.", fix=f"See {folder.root}/neo4j.") from error
+    console.result(summary.document(outcome), summary.view(outcome, kept=keep))
+    if outcome.failed:
+        names = "; ".join(check.claim for check in outcome.failed)
+        raise CheckFailedError(f"Not so: {names}.", fix=f"Logs: {folder.logs}")

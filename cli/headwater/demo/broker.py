@@ -1,0 +1,106 @@
+"""The demo's topics, and how far producers and consumer have come on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.materializer.offsets import OffsetReader
+
+TOPICS = TopicNames()
+DEPARTED = "flights.departed"
+ENRICHED = "flights.enriched"
+ROUTES = "flights.routes"
+PARTITIONS = {DEPARTED: 4, ENRICHED: 3, ROUTES: 2}
+
+_REQUEST_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the lineage events have come.
+
+    Attributes:
+        acknowledged: Records on the events topic.
+        processed: Of those, the ones whose offset the consumer has committed.
+        dead_lettered: Records on the dead-letter topic.
+    """
+
+    acknowledged: int = 0
+    processed: int = 0
+    dead_lettered: int = 0
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether nothing is left to process."""
+        return self.processed >= self.acknowledged
+
+
+class Broker:
+    """The demo's Kafka.
+
+    Args:
+        bootstrap_servers: Its address.
+        group: The consumer group whose progress is shown.
+    """
+
+    def __init__(self, bootstrap_servers: str, group: str) -> None:
+        self.client = {"bootstrap.servers": bootstrap_servers}
+        self._group = group
+        self._admin = AdminClient({**self.client, "client.id": "headwater-demo"})
+
+    def create_topics(self) -> None:
+        """Create Headwater's topics and those of the flights.
+
+        Raises:
+            headwater_schemas.errors.KafkaUnreachableError: The broker does not answer.
+        """
+        flights = (TopicSpec(name, partitions) for name, partitions in PARTITIONS.items())
+        ensure_topics(self.client, (*topic_specs(TOPICS), *flights))
+
+    def ends(self, topic: str) -> dict[int, int]:
+        """The end offset of each partition: how many records it was ever given.
+
+        Raises:
+            KafkaException: The broker does not answer.
+        """
+        count = len(self._admin.list_topics(topic, timeout=_REQUEST_SECONDS).topics[topic].partitions)
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        futures = self._admin.list_offsets(
+            {TopicPartition(topic, number): latest for number in range(count)},
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=_REQUEST_SECONDS,
+        )
+        return {partition.partition: future.result(_REQUEST_SECONDS).offset for partition, future in futures.items()}
+
+    def progress(self, reader: OffsetReader) -> Progress:
+        """How far the lineage events have come.
+
+        Raises:
+            KafkaException: The broker does not answer.
+        """
+        positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)
+        return Progress(
+            acknowledged=sum(position.end for position in positions),
+            processed=sum(position.committed or 0 for position in positions),
+            dead_lettered=total(self.ends(TOPICS.dead_letters)),
+        )
+
+    def reader(self) -> OffsetReader:
+        """Reads what the consumer's group has committed."""
+        from headwater_consumers.materializer.offsets import OffsetReader
+
+        return OffsetReader(self.client, group=self._group)
+
+
+def total(ends: Mapping[int, int]) -> int:
+    """Records of a topic, all partitions together."""
+    return sum(ends.values())

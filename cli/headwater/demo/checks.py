@@ -1,0 +1,131 @@
+"""What must be true after a demo. Every check is a function of the facts, and can come out wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.demo.broken import broken_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater.demo.facts import Facts, Range
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One claim.
+
+    Attributes:
+        claim: What should be true.
+        problems: How it is not; empty if it is.
+    """
+
+    claim: str
+    problems: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is true."""
+        return not self.problems
+
+
+def all_checks(facts: Facts) -> tuple[Check, ...]:
+    """Every check, in the order in which they are shown."""
+    return (
+        events_are_accounted_for(facts),
+        broken_records_are_dead_letters(facts),
+        chains_are_whole(facts),
+        micro_batches_have_intervals(facts),
+        offsets_are_covered(facts),
+        report_is_traceable(facts),
+    )
+
+
+def events_are_accounted_for(facts: Facts) -> Check:
+    """Acknowledged = applied + dead-lettered."""
+    left = facts.acknowledged - facts.applied - facts.dead_lettered
+    problems = []
+    if left:
+        problems.append(
+            f"of {facts.acknowledged} acknowledged events {facts.applied} were applied and "
+            f"{facts.dead_lettered} dead-lettered, which leaves {left}"
+        )
+    if not facts.applied:
+        problems.append("no event was applied")
+    return Check("every acknowledged event is applied or dead-lettered", tuple(problems))
+
+
+def broken_records_are_dead_letters(facts: Facts) -> Check:
+    """The dead letters are the broken records that the demo fed in, no more and no fewer."""
+    expected = sorted(record.reason for record in broken_records())
+    found = sorted(letter.reason for letter in facts.dead_letters)
+    problems = [] if found == expected else [f"dead letters for {_listed(found)}, expected for {_listed(expected)}"]
+    return Check("the dead letters are the three broken records", tuple(problems))
+
+
+def chains_are_whole(facts: Facts) -> Check:
+    """No query's chain of intervals has a gap or an overlap."""
+    problems = []
+    for query, chain in facts.chains.items():
+        if not chain.count:
+            problems.append(f"query {query} has no interval")
+        if chain.gaps:
+            problems.append(f"query {query} has {chain.gaps} gaps between its intervals")
+        if chain.overlaps:
+            problems.append(f"query {query} has {chain.overlaps} overlaps between its intervals")
+    return Check("no chain of intervals has a gap or an overlap", tuple(problems))
+
+
+def micro_batches_have_intervals(facts: Facts) -> Check:
+    """Each micro-batch that Spark's checkpoint says is committed has its interval: a chain may also end too early."""
+    problems = [
+        f"query {query} committed {committed} micro-batches, but has {count} intervals"
+        for query, committed in facts.committed_batches.items()
+        if (count := facts.chains[query].count if query in facts.chains else 0) != committed
+    ]
+    return Check("every committed micro-batch has its interval", tuple(problems))
+
+
+def offsets_are_covered(facts: Facts) -> Check:
+    """Query 1 consumed exactly `[0, end)` of every partition of flights.departed, by its intervals."""
+    problems = []
+    for partition, end in sorted(facts.departed_ends.items()):
+        problems += [f"partition {partition}: {problem}" for problem in uncovered(facts.consumed[partition], end)]
+    unknown = sorted(set(facts.consumed) - set(facts.departed_ends))
+    problems += [f"partition {partition} does not exist, but was consumed" for partition in unknown]
+    if not sum(facts.departed_ends.values()):
+        problems.append("flights.departed is empty")
+    return Check("query 1's intervals consumed exactly [0, end) of flights.departed", tuple(problems))
+
+
+def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
+    """How the half-open ranges are not exactly `[0, end)`, each offset once."""
+    problems = []
+    reached = 0
+    for start, stop in sorted(part for part in ranges if part[0] != part[1]):
+        if start > reached:
+            problems.append(f"offsets [{reached}, {start}) were not consumed")
+        elif start < reached:
+            problems.append(f"offsets [{start}, {min(stop, reached)}) were consumed twice")
+        reached = max(reached, stop)
+    if reached < end:
+        problems.append(f"offsets [{reached}, {end}) were not consumed")
+    elif reached > end:
+        problems.append(f"consumed up to {reached}, but the partition ends at {end}")
+    return problems
+
+
+def report_is_traceable(facts: Facts) -> Check:
+    """Each column of the daily report leads back to flights.departed."""
+    problems = []
+    if not facts.report_columns:
+        problems.append("the graph has no column of the daily report")
+    if facts.untraceable_columns:
+        problems.append(f"no way back from {_listed(facts.untraceable_columns)}")
+    return Check("every column of the daily report can be traced to flights.departed", tuple(problems))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "nothing"

@@ -1,0 +1,186 @@
+"""What Kafka, the checkpoints and Neo4j say after a demo: gathered here, judged in `checks`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from confluent_kafka import Consumer, TopicPartition
+
+from headwater.demo.broker import DEPARTED, TOPICS
+from headwater.demo.queries import statement
+from headwater.demo.tracing import ColumnGraph
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater.demo.broker import Broker
+    from headwater.demo.folder import DemoFolder
+    from headwater.demo.jobs import Job
+
+Range = tuple[int, int]
+"""Half-open range of offsets."""
+
+REPORT = "daily_report"
+FIRST_QUERY = "enrich"
+
+_READ_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The intervals of one streaming query."""
+
+    count: int
+    gaps: int
+    overlaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record on the dead-letter topic.
+
+    Attributes:
+        reason: Why the consumer put it there.
+        source: Where it had been read, as `topic[partition]@offset`.
+        size_bytes: Of its value, which is the original's.
+    """
+
+    reason: str
+    source: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that the checks and the last word are about.
+
+    Attributes:
+        acknowledged: Records on the events topic.
+        applied: Those whose effect is in the graph.
+        dead_lettered: Those on the dead-letter topic.
+        chains: By query, as the graph has them.
+        committed_batches: By query, how many micro-batches its checkpoint says are committed.
+        departed_ends: End offset of each partition of flights.departed.
+        consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
+        report_columns: Of the daily report.
+        untraceable_columns: Those of them that don't lead back to flights.departed.
+        nodes: How many, by label.
+        relationships: How many, by type.
+    """
+
+    acknowledged: int
+    applied: int
+    dead_lettered: int
+    dead_letters: tuple[DeadLetter, ...]
+    chains: Mapping[str, Chain]
+    committed_batches: Mapping[str, int]
+    departed_ends: Mapping[int, int]
+    consumed: Mapping[int, Sequence[Range]]
+    report_columns: tuple[str, ...]
+    untraceable_columns: tuple[str, ...]
+    nodes: Mapping[str, int]
+    relationships: Mapping[str, int]
+
+
+def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Job], group: str) -> Facts:
+    """Ask all three.
+
+    Raises:
+        KafkaException, headwater_consumers.materializer.errors.MaterializerError: Kafka does not answer.
+        neo4j.exceptions.Neo4jError, DriverError: Neo4j does not.
+    """
+    from headwater_consumers.materializer.accounting import account
+
+    accounting = account(broker.client, TOPICS, group)
+    columns = rows(driver, "report_columns", suffix=f"/{REPORT}")
+    return Facts(
+        acknowledged=accounting.acknowledged,
+        applied=accounting.applied,
+        dead_lettered=accounting.dead_lettered,
+        dead_letters=dead_letters(broker),
+        chains=chains(driver),
+        committed_batches={job.name: committed_batches(folder, job.name) for job in jobs if job.streaming},
+        departed_ends=broker.ends(DEPARTED),
+        consumed=consumed(rows(driver, "consumed_ranges", query=FIRST_QUERY, topic=DEPARTED)),
+        report_columns=tuple(column["name"] for column in columns),
+        untraceable_columns=_untraceable(driver, columns),
+        nodes={row["label"]: row["count"] for row in rows(driver, "count_nodes")},
+        relationships={row["type"]: row["count"] for row in rows(driver, "count_relationships")},
+    )
+
+
+def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
+    """The rows of one of the demo's statements."""
+    text: LiteralString = statement(named)
+    with driver.session(database="neo4j", default_access_mode="READ") as session:
+        return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, **parameters)])
+
+
+def chains(driver: Driver) -> dict[str, Chain]:
+    """The chain of each query, by its name."""
+    found = {}
+    for row in rows(driver, "chains"):
+        found[row["query"]] = Chain(row["intervals"], row["gaps"], row["overlaps"])
+    return found
+
+
+def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:
+    """The ranges by partition, from rows with parallel lists `partitions`, `starts` and `ends`."""
+    found: defaultdict[int, list[Range]] = defaultdict(list)
+    for row in intervals:
+        for partition, start, end in zip(row["partitions"], row["starts"], row["ends"], strict=True):
+            found[partition].append((start, end))
+    return found
+
+
+def committed_batches(folder: DemoFolder, query: str) -> int:
+    """How many micro-batches a query's checkpoint has committed, those that Spark has since cleaned away included."""
+    commits = folder.home / "checkpoints" / query / "commits"
+    return max((int(entry.name) + 1 for entry in commits.glob("[0-9]*") if entry.name.isdecimal()), default=0)
+
+
+def dead_letters(broker: Broker) -> tuple[DeadLetter, ...]:
+    """Everything on the dead-letter topic.
+
+    Raises:
+        KafkaException: The broker does not answer.
+        TimeoutError: It answers, but does not give the records that it says it has.
+    """
+    ends = {number: end for number, end in broker.ends(TOPICS.dead_letters).items() if end}
+    wanted = sum(ends.values())
+    found: list[DeadLetter] = []
+    if not wanted:
+        return ()
+    # librdkafka wants a group; with `assign` and no commit the broker never hears of it.
+    consumer = Consumer({**broker.client, "group.id": "headwater-demo-look", "enable.auto.commit": False})
+    try:
+        consumer.assign([TopicPartition(TOPICS.dead_letters, number, 0) for number in ends])
+        while len(found) < wanted:
+            message = consumer.poll(_READ_SECONDS)
+            if message is None:
+                raise TimeoutError(f"{TOPICS.dead_letters} holds {wanted} records, of which {len(found)} could be read")
+            if message.error() is None:
+                found.append(_dead_letter(message.headers(), message.value()))
+    finally:
+        consumer.close()
+    return tuple(found)
+
+
+def _dead_letter(headers: Any, value: Any) -> DeadLetter:
+    texts = {name: text.decode(errors="replace") for name, text in headers or () if isinstance(text, bytes)}
+    topic, partition, offset = (texts.get(f"__connect.errors.{part}", "?") for part in ("topic", "partition", "offset"))
+    return DeadLetter(texts.get("headwater.reason", "?"), f"{topic}[{partition}]@{offset}", len(value or b""))
+
+
+def _untraceable(driver: Driver, columns: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    graph = ColumnGraph(
+        datasets={row["column"]: row["dataset"] for row in rows(driver, "columns")},
+        edges=[(row["source"], row["target"]) for row in rows(driver, "column_edges")],
+    )
+    names = {column["key"]: column["name"] for column in columns}
+    origins = rows(driver, "topic", name=DEPARTED)
+    lost = graph.untraceable(names, origins[0]["key"]) if origins else list(names)
+    return tuple(names[key] for key in lost)

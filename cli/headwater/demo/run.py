@@ -1,0 +1,157 @@
+"""A demo from top to bottom."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from headwater.demo import broken, processes
+from headwater.demo.broker import DEPARTED, TOPICS, Broker, total
+from headwater.demo.checks import Check, all_checks
+from headwater.demo.facts import Facts, gather
+from headwater.demo.jobs import Job, flights_jobs
+from headwater.demo.pipeline import Pipeline
+from headwater.demo.processes import GROUP, Consumer
+from headwater.demo.stack import demo_stack
+from headwater.errors import HeadwaterError
+from headwater.stack import StackInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from headwater.demo.folder import DemoFolder
+    from headwater.demo.view import View
+
+_POLL_SECONDS = 0.25
+_LOOK_SECONDS = 1.0
+
+# Measured: the consumer is a second behind the last job. A minute without any progress means that it is stuck.
+_STUCK_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a demo came to.
+
+    Attributes:
+        info: The stack; up only if it was to be kept.
+        days: How many days of flights.
+        seconds: How long each phase took, and all together.
+    """
+
+    info: StackInfo
+    days: int
+    facts: Facts
+    checks: tuple[Check, ...]
+    seconds: dict[str, float]
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that came out wrong."""
+        return [check for check in self.checks if not check.holds]
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Durations of named phases, in seconds."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def timing(self, phase: str) -> Iterator[None]:
+        """Time the block."""
+        began = time.monotonic()
+        yield
+        self.seconds[phase] = round(time.monotonic() - began, 2)
+
+
+def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> Outcome:
+    """Run the whole pipeline on a fresh stack and look at what became of it.
+
+    Args:
+        folder: What was in it is replaced.
+        view: Where to show how it goes.
+        days: How many days of 2013.
+        keep: Leave the stack up, unless this raises.
+
+    Raises:
+        HeadwaterError: A part of it could not be run. Checks that fail don't raise: they are in the outcome.
+    """
+    watch = Stopwatch()
+    with folder.taken(), contextlib.ExitStack() as running, watch.timing("total"):
+        view.enter("Starting Kafka and Neo4j")
+        with watch.timing("stack"):
+            info = running.enter_context(demo_stack(folder, keep=keep))
+        jobs = flights_jobs(folder, days)
+        with watch.timing("pipeline"):
+            broker = Broker(info.bootstrap_servers, GROUP)
+            broker.create_topics()
+            consumer = _run_jobs(jobs, folder, info, broker, view, running)
+        with watch.timing("catch_up"):
+            view.enter("Waiting until the graph has everything")
+            _catch_up(broker, consumer, view)
+            consumer.stop()
+        with watch.timing("checks"):
+            view.enter("Checking")
+            facts = _look(broker, info, folder, jobs)
+    return Outcome(info, days, facts, all_checks(facts), watch.seconds)
+
+
+def _run_jobs(
+    jobs: Sequence[Job],
+    folder: DemoFolder,
+    info: StackInfo,
+    broker: Broker,
+    view: View,
+    running: contextlib.ExitStack,
+) -> Consumer:
+    variables = processes.environment(folder, info)
+    view.enter("Running the pipeline")
+    consumer = Consumer(folder, variables)
+    running.callback(consumer.abandon)
+    pipeline = Pipeline(jobs, folder, variables)
+    running.callback(pipeline.stop)
+    reader = broker.reader()
+    done = pipeline.step()
+    # Among good events, as in life: the consumer must set them apart without stopping.
+    broken.send(info.bootstrap_servers, TOPICS.events)
+    looked = time.monotonic()
+    while not done:
+        time.sleep(_POLL_SECONDS)
+        consumer.watch()
+        done = pipeline.step()
+        view.restarts = consumer.restarts
+        view.show(pipeline.views())
+        # Less often than the processes: each look is four requests to a busy broker.
+        if time.monotonic() - looked > _LOOK_SECONDS:
+            view.flights = total(broker.ends(DEPARTED))
+            view.events = broker.progress(reader)
+            looked = time.monotonic()
+    return consumer
+
+
+def _catch_up(broker: Broker, consumer: Consumer, view: View) -> None:
+    reader = broker.reader()
+    before, moved = -1, time.monotonic()
+    while not (events := broker.progress(reader)).caught_up:
+        view.events = events
+        if events.processed != before:
+            before, moved = events.processed, time.monotonic()
+        elif time.monotonic() - moved > _STUCK_SECONDS:
+            raise HeadwaterError(
+                f"The consumer has not moved for {_STUCK_SECONDS:.0f} s; {events.processed} of "
+                f"{events.acknowledged} events are processed.\n{consumer.log_tail()}",
+                fix=f"See {consumer.log}.",
+            )
+        consumer.watch()
+        time.sleep(_POLL_SECONDS)
+    view.events = events
+
+
+def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[Job]) -> Facts:
+    from neo4j import GraphDatabase
+
+    with GraphDatabase.driver(info.neo4j_uri, auth=(info.neo4j_user, info.neo4j_password)) as driver:
+        return gather(broker, driver, folder, jobs, GROUP)

@@ -1,0 +1,140 @@
+"""The live picture of a demo on a terminal; a few plain lines where there is none; nothing with `--json`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import console
+from headwater.demo.broker import Progress
+from headwater.demo.jobs import Job
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.console import RenderableType
+
+_REFRESHES_PER_SECOND = 4
+
+
+class JobState(StrEnum):
+    """What a job is doing."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHING = "finishing"
+    DONE = "done"
+
+
+_STYLES = {JobState.WAITING: "dim", JobState.RUNNING: "yellow", JobState.FINISHING: "yellow", JobState.DONE: "green"}
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job as it is shown.
+
+    Attributes:
+        seconds: Since it began, or how long it took.
+        batches: Micro-batches that it has committed; None for a batch job.
+    """
+
+    job: Job
+    state: JobState
+    seconds: float = 0.0
+    batches: int | None = None
+
+
+@dataclass(slots=True)
+class View:
+    """What the person at the terminal sees while a demo runs. Use it as a context manager."""
+
+    phase: str = ""
+    jobs: Sequence[JobView] = ()
+    flights: int = 0
+    events: Progress = field(default_factory=Progress)
+    restarts: int = 0
+    _live: Live | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _told: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> Self:
+        """Begin to draw, if there is a terminal."""
+        err = console.err
+        if err.is_terminal and not console.json_mode:
+            self._live = Live(
+                console=err, get_renderable=self.render, refresh_per_second=_REFRESHES_PER_SECOND, transient=True
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Take the picture away."""
+        if self._live is not None:
+            self._live.stop()
+
+    def enter(self, phase: str) -> None:
+        """Say what happens now."""
+        self.phase = phase
+        self._say(phase)
+
+    def show(self, jobs: Sequence[JobView]) -> None:
+        """These are the jobs now."""
+        self.jobs = jobs
+        for shown in jobs:
+            if shown.state is JobState.DONE:
+                batches = "" if shown.batches is None else f", {shown.batches} micro-batches"
+                self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
+
+    def render(self) -> RenderableType:
+        """The picture."""
+        seconds = time.monotonic() - self._started
+        heading = Text.assemble((self.phase, "bold"), f"  {seconds:.0f} s")
+        if not self.jobs:
+            return heading
+        return Group(heading, self._jobs(), self._events())
+
+    def _jobs(self) -> Table:
+        table = Table(box=None, pad_edge=False)
+        for name in ("job", "", "state"):
+            table.add_column(name)
+        for name in ("batches", "s"):
+            table.add_column(name, justify="right")
+        for shown in self.jobs:
+            style = _STYLES[shown.state]
+            batches = "" if shown.batches is None else str(shown.batches)
+            took = f"{shown.seconds:.0f}" if shown.state is not JobState.WAITING else ""
+            table.add_row(
+                shown.job.name, f"[dim]{shown.job.title}[/dim]", f"[{style}]{shown.state}[/{style}]", batches, took
+            )
+        return table
+
+    def _events(self) -> Text:
+        events = self.events
+        text = Text.assemble(
+            f"{self.flights:,} flights on the topic · lineage events: ",
+            (f"{events.acknowledged:,}", "bold"),
+            " acknowledged, ",
+            (f"{events.processed - events.dead_lettered:,}", "bold green"),
+            " applied, ",
+            (f"{events.dead_lettered:,}", "bold red" if events.dead_lettered else "bold"),
+            " dead-lettered",
+        )
+        if self.restarts:
+            text.append(f" · consumer restarted {self.restarts} ×", "yellow")
+        return text
+
+    def _say(self, line: str) -> None:
+        # Without a live picture, one line for each step and no step twice.
+        if self._live is None and not console.json_mode and line not in self._told:
+            self._told.add(line)
+            console.message(line)
