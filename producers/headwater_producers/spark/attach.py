@@ -6,11 +6,12 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark import foreach_batch, sessions, shutdown
+from headwater_producers.spark import sessions, shutdown
 from headwater_producers.spark.capture import Capture
 from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
 from headwater_producers.spark.kafka_sink import kafka_sink
+from headwater_producers.spark.runtime import foreach_batch
 from headwater_producers.spark.settings import CaptureSettings
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from headwater_producers.spark import sessions
-from headwater_producers.spark.run_error import from_exception
+from headwater_producers.spark.events.run_error import from_exception
 from headwater_producers.spark.status import CaptureStatus
 from headwater_schemas.events import RunEventType
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from headwater_producers.spark.engine import Engine
-    from headwater_producers.spark.listeners import SessionListeners
+    from headwater_producers.spark.runtime.listeners import SessionListeners
     from headwater_schemas.events import RunError
 
 

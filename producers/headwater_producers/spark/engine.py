@@ -8,24 +8,24 @@ import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.application import application_ended, application_started
-from headwater_producers.spark.context import EventContext
-from headwater_producers.spark.dispatch import Dispatch
-from headwater_producers.spark.inbox import Inbox
-from headwater_producers.spark.job_names import application_name
-from headwater_producers.spark.jvm_files import JvmFiles
-from headwater_producers.spark.listener_bus import ListenerBus
-from headwater_producers.spark.once import Once
+from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.job_names import application_name
+from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.runtime.dispatch import Dispatch
+from headwater_producers.spark.runtime.inbox import Inbox
+from headwater_producers.spark.runtime.listener_bus import ListenerBus
+from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.status import CaptureStatus
-from headwater_producers.spark.stream_flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.versions import capture_version, git_commit
-from headwater_producers.spark.worker import Order, Worker
 from headwater_schemas.events import EngineRef, Owner, RunEventType, Tag, Versions
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.runtime.signals import Signal
     from headwater_producers.spark.settings import CaptureSettings
-    from headwater_producers.spark.signals import Signal
     from headwater_producers.spark.sink import EventSink
     from headwater_schemas.events import RunError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.listeners import CommandListener, SessionListeners, StreamListener
+from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
 
 if TYPE_CHECKING:
     from headwater_producers.spark.capture import Capture

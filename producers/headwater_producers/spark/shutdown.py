@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headwater_producers.spark import sessions
-from headwater_producers.spark.run_error import from_exception
+from headwater_producers.spark.events.run_error import from_exception
 from headwater_schemas.events import RunError, RunEventType
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Making events: names, runs, datasets, plans. Nothing here knows py4j."""

@@ -1,0 +1,31 @@
+"""The application's own run: the parent of all its writes and queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.events.batch import job_events
+from headwater_schemas.events import ProcessingType, RunEvent, RunEventType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.once import Once
+    from headwater_schemas.events import LineageEvent, RunError
+
+
+def application_started(context: EventContext, at: datetime, said: Once) -> Iterator[LineageEvent]:
+    """The application's job, and START of its run."""
+    yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, said)
+    start = RunEvent(type=RunEventType.START, started_at=at, versions=context.versions)
+    yield context.run(start, job=context.app_job, run_id=context.app_run_id, at=at)
+
+
+def application_ended(
+    context: EventContext, kind: RunEventType, started_at: datetime, at: datetime, error: RunError | None
+) -> LineageEvent:
+    """The end of its run: COMPLETE, FAIL or ABORT."""
+    end = RunEvent(type=kind, started_at=started_at, ended_at=at, versions=context.versions, error=error)
+    return context.run(end, job=context.app_job, run_id=context.app_run_id, at=at)

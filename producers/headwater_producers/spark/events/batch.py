@@ -1,0 +1,107 @@
+"""The events of one batch write."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.events.datasets import dataset_bodies
+from headwater_producers.spark.events.job_names import batch_name
+from headwater_producers.spark.events.lineage import says_anything
+from headwater_producers.spark.events.writes import Write
+from headwater_schemas.events import (
+    JobEvent,
+    ProcessingType,
+    PublicationState,
+    RunError,
+    RunEvent,
+    RunEventType,
+)
+from headwater_schemas.identity import plan_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.once import Once
+    from headwater_schemas.events import JobRef, LineageEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRun:
+    """One batch write, from beginning to end."""
+
+    write: Write
+    started_at: datetime
+    ended_at: datetime
+    error: RunError | None = None
+
+
+def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[LineageEvent]:
+    """What is to be said of a write: its job, plan and datasets where they are news, then its run.
+
+    Spark tells of a write when it is over, so START and the end come together; START carries the time it began.
+    """
+    description = run.write.description
+    job = context.job(batch_name(context.app_name, description.outputs))
+    run_id = str(uuid.uuid4())
+    yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, said)
+
+    digest = None
+    if says_anything(description.lineage):
+        digest = plan_digest(description.lineage)
+        if said.first(("plan", job, digest)):
+            yield context.plan(description.lineage, job=job, run_id=run_id, at=run.started_at)
+    if run.error is None:
+        for body in dataset_bodies(description):
+            if body.lifecycle is not None or said.first(("dataset", body.dataset, hash_of(body))):
+                yield context.dataset(body, job=job, run_id=run_id, at=run.ended_at)
+
+    start = RunEvent(
+        type=RunEventType.START,
+        processing_type=ProcessingType.BATCH,
+        started_at=run.started_at,
+        versions=context.versions,
+        parent=context.parent,
+        root=context.parent,
+        plan_digest=digest,
+    )
+    yield context.run(start, job=job, run_id=run_id, at=run.started_at)
+    end = RunEvent(
+        type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
+        processing_type=ProcessingType.BATCH,
+        inputs=run.write.inputs(),
+        outputs=run.write.outputs(),
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        versions=context.versions,
+        parent=context.parent,
+        root=context.parent,
+        error=run.error,
+        # A failed write may have left anything behind: nothing is claimed.
+        publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
+        plan_digest=digest,
+    )
+    yield context.run(end, job=job, run_id=run_id, at=run.ended_at)
+
+
+def job_events(
+    context: EventContext, job: JobRef, processing: ProcessingType, job_type: str, at: datetime, said: Once
+) -> Iterator[LineageEvent]:
+    """A job's own facts, once per application attempt."""
+    if said.first(("job", job)):
+        body = JobEvent(
+            processing_type=processing,
+            integration="SPARK",
+            job_type=job_type,
+            owners=context.owners,
+            tags=context.tags,
+        )
+        yield context.job_facts(body, job=job, at=at)
+
+
+def hash_of(body: object) -> int:
+    """A digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
+    return hash(repr(body))

@@ -1,0 +1,89 @@
+"""EventContext: what all events of one application share, and the making of events with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_schemas.events import (
+    DatasetEvent,
+    IntervalEvent,
+    JobRef,
+    Owner,
+    ParentRun,
+    RunEvent,
+    RunRef,
+    Tag,
+    Versions,
+    build,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventContext:
+    """One attempt of one Spark application.
+
+    Attributes:
+        tenant, namespace: of everything it reports.
+        app_name: name of the application's job; the jobs in it have it as their prefix.
+        app_run_id: the application's own run, parent of all others.
+        producer: URI of this code.
+        versions: of the code, its configuration, Spark and this capture.
+        owners, tags: what the settings say of its jobs; None: nothing.
+    """
+
+    tenant: str
+    namespace: str
+    app_name: str
+    app_run_id: str
+    producer: str
+    versions: Versions
+    owners: tuple[Owner, ...] | None = None
+    tags: tuple[Tag, ...] | None = None
+
+    @property
+    def app_job(self) -> JobRef:
+        """The application's job."""
+        return self.job(self.app_name)
+
+    @property
+    def parent(self) -> ParentRun:
+        """The application's run, as the parent of a write or a query."""
+        return ParentRun(self.app_run_id, self.app_job)
+
+    def job(self, name: str) -> JobRef:
+        """A job of this application."""
+        return JobRef(self.namespace, name)
+
+    def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
+        """A run's change of state."""
+        return build.run_event(
+            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
+        )
+
+    def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
+        """Micro-batches of a streaming run."""
+        return build.interval_event(
+            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
+        )
+
+    def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
+        """A job's column lineage."""
+        return build.plan_event(
+            lineage, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
+        )
+
+    def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
+        """What is said of a dataset."""
+        return build.dataset_event(
+            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
+        )
+
+    def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
+        """What is declared of a job."""
+        return build.job_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)

@@ -1,0 +1,70 @@
+"""What a plan says of the datasets it touches, as bodies of DatasetEvents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headwater_producers.spark.plan import SourceKind
+from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
+
+# Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
+# must not replace what the topic's writer says.
+_SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC})
+
+
+def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
+    """A body for each dataset of a plan of which anything is known beyond its name, outputs last."""
+    written = {output.dataset for output in description.outputs}
+    for source in description.inputs:
+        if source.dataset not in written and (body := _input_body(source)) is not None:
+            yield body
+    for output in description.outputs:
+        if (body := _output_body(output)) is not None:
+            yield body
+
+
+def _input_body(source: PlanInput) -> DatasetEvent | None:
+    schema = source.schema if source.kind in _SCHEMA_IS_THE_SOURCES_OWN else None
+    return _unless_empty(
+        DatasetEvent(
+            dataset=source.dataset,
+            type=source.type,
+            schema=_stored(schema, source.kind),
+            storage=source.storage,
+            symlinks=source.symlinks or None,
+        )
+    )
+
+
+def _output_body(output: PlanOutput) -> DatasetEvent | None:
+    # A lifecycle change is a fact of one moment. That each append "happened" isn't worth saying.
+    return _unless_empty(
+        DatasetEvent(
+            dataset=output.dataset,
+            type=output.type,
+            schema=_stored(output.schema, output.kind),
+            storage=output.storage,
+            symlinks=output.symlinks or None,
+            lifecycle=output.lifecycle if output.lifecycle is not LifecycleChange.UNKNOWN else None,
+        )
+    )
+
+
+def _stored(schema: SchemaDefinition | None, kind: SourceKind) -> SchemaDefinition | None:
+    """Spark reads every field of a file as nullable, whatever was written: for files nullability says nothing."""
+    if schema is None or not schema.fields:
+        return None
+    if kind is not SourceKind.FILE:
+        return schema
+    return SchemaDefinition(tuple(msgspec.structs.replace(field, nullable=None) for field in schema.fields))
+
+
+def _unless_empty(body: DatasetEvent) -> DatasetEvent | None:
+    return None if body == DatasetEvent(dataset=body.dataset) else body

@@ -1,0 +1,61 @@
+"""What the jobs of one application are called.
+
+    application                          <app>
+    batch write                          <app>.<output>
+    streaming query, named               <app>.<query name>
+    streaming query, not named           <app>.<output>
+
+`<app>` is `job_name`, by default `spark.app.name`; `<output>` the last part of what is written: the folder, the table
+without its catalog and schema, the whole topic. Several outputs (a foreachBatch function is only known by its query's
+name) are joined by `+` in order. So a name is the same in every run as long as the output is, and can be read aloud.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.spark.plan import PlanOutput
+    from headwater_schemas.events import DatasetRef
+
+_MAX_CHARS: Final = 200
+_FILE_SYSTEMS: Final = frozenset({"file", "s3", "gs", "hdfs", "abfss", "wasbs", "dbfs"})
+_UNUSABLE: Final = re.compile(r"[^\w.+\-]+")
+
+
+def application_name(configured: str | None, spark_app_name: str) -> str:
+    """Name of the application's job, made of word characters, `.`, `+` and `-`."""
+    return _clean(configured or spark_app_name) or "spark"
+
+
+def batch_name(app: str, outputs: Iterable[PlanOutput]) -> str:
+    """Name of a batch write's job."""
+    return f"{app}.{_short_names(outputs) or 'write'}"
+
+
+def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
+    """Name of a streaming query's job; `sink` is the sink's own short name, for one that writes no dataset."""
+    named = _clean(query_name or "")
+    return f"{app}.{named or _short_names(outputs) or _clean(sink or '') or 'stream'}"
+
+
+def short_name(dataset: DatasetRef) -> str:
+    """The last part of a dataset's name: of `/data/daily_report` and `db.daily_report`, `daily_report`."""
+    name = dataset.name.rstrip("/")
+    if dataset.namespace.startswith("kafka"):
+        return _clean(name)
+    tail = name.rsplit("/", 1)[-1]
+    # A file's name keeps its ending; a table has catalog and schema in front.
+    is_path = "/" in name or dataset.namespace.split(":", 1)[0] in _FILE_SYSTEMS
+    return _clean(tail if is_path else tail.rsplit(".", 1)[-1])
+
+
+def _short_names(outputs: Iterable[PlanOutput]) -> str:
+    return "+".join(sorted({name for output in outputs if (name := short_name(output.dataset))}))[:_MAX_CHARS]
+
+
+def _clean(text: str) -> str:
+    return _UNUSABLE.sub("_", text.strip()).strip("_.")[:_MAX_CHARS]

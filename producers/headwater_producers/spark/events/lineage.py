@@ -1,0 +1,48 @@
+"""Column lineages of several writes, put together into one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headwater_schemas.events import ColumnEdge, ColumnLineage
+from headwater_schemas.identity import canonical_lineage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_schemas.events import DatasetRef, Expression
+
+
+def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
+    """All edges of all lineages, in canonical order; complete only if each of them is."""
+    if len(lineages) == 1:
+        return canonical_lineage(lineages[0])
+    datasets: dict[DatasetRef, int] = {}
+    edges: list[ColumnEdge] = []
+    expressions: list[Expression] = []
+    for lineage in lineages:
+        place = [datasets.setdefault(dataset, len(datasets)) for dataset in lineage.datasets]
+        edges += (
+            msgspec.structs.replace(
+                edge, output=place[edge.output], input=None if edge.input is None else place[edge.input]
+            )
+            for edge in lineage.edges
+        )
+        expressions += lineage.expressions
+    reasons = sorted({lineage.incomplete_reason or "" for lineage in lineages if not lineage.complete})
+    return canonical_lineage(
+        ColumnLineage(
+            datasets=tuple(datasets),
+            edges=tuple(edges),
+            expressions=tuple(expressions),
+            complete=not reasons,
+            incomplete_reason="; ".join(filter(None, reasons)) or None,
+        )
+    )
+
+
+def says_anything(lineage: ColumnLineage) -> bool:
+    """Whether a lineage is worth an event: it has edges, or admits that it lacks some."""
+    return bool(lineage.edges) or (bool(lineage.datasets) and not lineage.complete)

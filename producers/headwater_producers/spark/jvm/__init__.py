@@ -1,0 +1,1 @@
+"""Capture's looks into the JVM, through py4j, on the worker's thread only."""

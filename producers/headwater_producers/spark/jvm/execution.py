@@ -1,0 +1,142 @@
+"""One query execution in the JVM: what it is known by, when it ran, and what it counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.events.writes import Counts, Scan
+from headwater_producers.spark.streaming.links import PlanKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Nodes that stand for another plan: the accessor that leads to it.
+_INSIDE: Final = {
+    "AdaptiveSparkPlanExec": "executedPlan",
+    "ResultQueryStageExec": "plan",
+    "ShuffleQueryStageExec": "plan",
+    "BroadcastQueryStageExec": "plan",
+    "TableCacheQueryStageExec": "plan",
+    "CommandResultExec": "commandPhysicalPlan",
+}
+# Commands that hide the query they write.
+_QUERY_INSIDE: Final = frozenset({"SaveIntoDataSourceCommand", "CreateDataSourceTableAsSelectCommand"})
+# A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
+_MAX_LEAVES: Final = 200
+
+
+def class_name(node: Any) -> str:
+    """Simple name of a JVM object's class."""
+    return str(node.getClass().getSimpleName())
+
+
+def plan_key(query_execution: Any) -> PlanKey:
+    """What a query execution is known by. About 6 round trips and 3 for each leaf."""
+    plan = query_execution.analyzed()
+    if class_name(plan) in _QUERY_INSIDE:
+        plan = plan.query()
+    leaves = (leaf for leaf in elements(plan.collectLeaves()) if class_name(leaf) == "LogicalRDD")
+    return PlanKey(
+        session=str(query_execution.sparkSession().sessionUUID()),
+        number=int(query_execution.id()),
+        rdds=frozenset(int(leaf.rdd().id()) for leaf in leaves),
+    )
+
+
+def written_counts(executed_plan: Any) -> Counts:
+    """What a write's root node counted. Kafka and JDBC count nothing."""
+    node = _opened(executed_plan)
+    counted = _metrics(node)
+    rows = counted.get("numOutputRows")
+    if rows is None and hasattr_jvm(node, "commitProgress"):
+        progress = node.commitProgress()
+        rows = int(progress.get().numOutputRows()) if progress.isDefined() else None
+    return Counts(rows=rows, bytes=counted.get("numOutputBytes"), files=counted.get("numFiles"))
+
+
+def scans(executed_plan: Any) -> tuple[Scan, ...]:
+    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into."""
+    found = []
+    for leaf in _leaves(executed_plan):
+        if names := _scan_names(leaf):
+            counted = _metrics(leaf)
+            counts = Counts(
+                rows=counted.get("numOutputRows"), bytes=counted.get("filesSize"), files=counted.get("numFiles")
+            )
+            found.append(Scan(names=names, counts=counts))
+    return tuple(found)
+
+
+def execution_times(query_execution: Any, duration_ns: int | None, told_at: datetime) -> tuple[datetime, datetime]:
+    """When an execution began and ended, by the JVM's clock where it says so.
+
+    Planning is timed by the plan itself, execution by the listener; `told_at`, when the listener was called, is late by
+    however long the listener bus took.
+    """
+    begins, ends = [], []
+    phases = query_execution.tracker().phases().valuesIterator()
+    while phases.hasNext():
+        phase = phases.next()
+        begins.append(_time(int(phase.startTimeMs())))
+        ends.append(_time(int(phase.endTimeMs())))
+    if not begins:
+        return told_at - timedelta(microseconds=(duration_ns or 0) // 1000), told_at
+    if duration_ns is None:
+        return min(begins), told_at
+    return min(begins), min(told_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
+
+
+def elements(sequence: Any) -> Iterator[Any]:
+    """A Scala Seq's elements."""
+    for index in range(int(sequence.size())):
+        yield sequence.apply(index)
+
+
+def hasattr_jvm(node: Any, method: str) -> bool:
+    """Whether a JVM object has a method. `hasattr` is always true of a py4j reference."""
+    return method in {each.getName() for each in node.getClass().getMethods()}
+
+
+def _time(millis: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)
+
+
+def _opened(node: Any) -> Any:
+    while (accessor := _INSIDE.get(class_name(node))) is not None:
+        node = getattr(node, accessor)()
+    return node
+
+
+def _leaves(node: Any) -> Iterator[Any]:
+    waiting = [_opened(node)]
+    seen = 0
+    while waiting and seen < _MAX_LEAVES:
+        for leaf in elements(waiting.pop().collectLeaves()):
+            seen += 1
+            if class_name(leaf) in _INSIDE:
+                waiting.append(_opened(leaf))
+            else:
+                yield leaf
+
+
+def _scan_names(leaf: Any) -> frozenset[str]:
+    """What the scanned dataset may be called: paths without their scheme, a table's name."""
+    match class_name(leaf):
+        case "FileSourceScanExec":
+            paths = {str(path.toUri().getPath()) for path in elements(leaf.relation().location().rootPaths())}
+            table = leaf.tableIdentifier()
+            return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
+        case "BatchScanExec":
+            return frozenset({str(leaf.table().name())})
+        case _:
+            return frozenset()
+
+
+def _metrics(node: Any) -> dict[str, int]:
+    values: dict[str, int] = {}
+    iterator = node.metrics().iterator()
+    while iterator.hasNext():
+        pair = iterator.next()
+        values[str(pair._1())] = int(pair._2().value())
+    return values

@@ -1,0 +1,47 @@
+"""A running streaming query, through py4j. Whoever holds one keeps the JVM's query alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+
+from headwater_producers.spark.jvm.execution import class_name
+from headwater_producers.spark.plan import describe_streaming
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan import PlanDescription, PlanSettings
+
+
+class JvmQuery:
+    """One start of a streaming query."""
+
+    def __init__(self, query: Any, session: Any, settings: PlanSettings) -> None:
+        self._query = query
+        self._session = session
+        self._settings = settings
+
+    def is_planned(self) -> bool:
+        """Whether its plan can be read. Spark makes it on the query's thread, shortly after `start()` returns."""
+        try:
+            self._query.streamingQuery().logicalPlan()
+        except Py4JJavaError:
+            return False
+        return True
+
+    def describe(self) -> PlanDescription:
+        """Its plan: sources, sink, columns."""
+        from pyspark.sql.streaming.query import StreamingQuery
+
+        return describe_streaming(StreamingQuery(self._query), session=self._session, settings=self._settings)
+
+    def checkpoint_location(self) -> str | None:
+        """Root of its checkpoint."""
+        location = self._query.streamingQuery().resolvedCheckpointRoot()
+        return None if location is None else str(location)
+
+    def sink_name(self) -> str:
+        """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""
+        name = class_name(self._query.streamingQuery().sink()).rstrip("$")
+        short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
+        return short[0].lower() + short[1:]

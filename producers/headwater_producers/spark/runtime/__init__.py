@@ -1,0 +1,1 @@
+"""What runs while a job is captured: callbacks ─▶ inbox ─▶ the worker ─▶ dispatch."""

@@ -1,0 +1,171 @@
+"""Dispatch: from a signal with its JVM references to events, on the worker's thread."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.events.batch import BatchRun, batch_events
+from headwater_producers.spark.events.run_error import from_java_text
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.jvm.execution import execution_times, plan_key, scans, written_counts
+from headwater_producers.spark.jvm.query import JvmQuery
+from headwater_producers.spark.plan import describe
+from headwater_producers.spark.runtime.signals import (
+    BatchFunctionCalled,
+    CommandEnded,
+    QueryProgressed,
+    QueryStarted,
+    QueryTerminated,
+    Signal,
+)
+from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.run import StreamRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.plan import PlanDescription, PlanSettings
+    from headwater_producers.spark.streaming.flow import StreamFlow
+    from headwater_schemas.events import LineageEvent
+
+
+class Dispatch:
+    """Handles signals one by one. It may raise whatever py4j raises; the worker counts and goes on.
+
+    Args:
+        spark: the session.
+        context: of the application.
+        streams: its streaming queries.
+        emit: takes each event.
+        said: what was said already.
+        settings: for reading plans.
+    """
+
+    def __init__(
+        self,
+        *,
+        spark: Any,
+        context: EventContext,
+        streams: StreamFlow,
+        emit: Callable[[LineageEvent], None],
+        said: Once,
+        settings: PlanSettings,
+    ) -> None:
+        self._spark = spark
+        self._context = context
+        self._streams = streams
+        self._emit = emit
+        self._said = said
+        self._settings = settings
+        self._links = BatchLinks()
+        self._last: BatchRun | None = None
+
+    def handle(self, signal: Signal) -> None:
+        """Makes events out of one signal."""
+        match signal:
+            case CommandEnded():
+                self._command(signal)
+            case QueryStarted():
+                self._started(signal)
+            case QueryProgressed():
+                self._progressed(parse_progress(str(signal.event.progress().json())), signal.at)
+            case QueryTerminated():
+                self._terminated(signal)
+            case BatchFunctionCalled():
+                batch = MicroBatch(signal.query_id, signal.batch_id)
+                self._links.called(plan_key(signal.frame.queryExecution()), batch)
+                self._streams.called(batch)
+
+    def _command(self, signal: CommandEnded) -> None:
+        execution = signal.query_execution
+        # Most applications have no foreachBatch: they needn't pay for the look.
+        batch = self._links.owner(plan_key(execution)) if self._links else None
+        upstream = self._streams.upstream(batch.query_id) if batch is not None else None
+        description = describe(execution, session=self._spark, upstream=upstream, settings=self._settings)
+        if not description.outputs or description.is_streaming:
+            return
+        executed = execution.executedPlan() if signal.error is None else None
+        write = Write(
+            description=description,
+            written=written_counts(executed) if executed is not None else Counts(),
+            scans=scans(executed) if executed is not None else (),
+        )
+        started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
+        run = BatchRun(
+            write=write,
+            started_at=started_at,
+            ended_at=ended_at,
+            error=from_java_text(str(signal.error.toString())) if signal.error is not None else None,
+        )
+        if self._is_wrapper(run):
+            return
+        # A failed write inside foreachBatch fails its query, which will say so.
+        if batch is not None and (run.error is not None or self._streams.wrote(batch, write, signal.at)):
+            return
+        for event in batch_events(self._context, run, self._said):
+            self._emit(event)
+
+    def _is_wrapper(self, run: BatchRun) -> bool:
+        """Whether a command only wraps the write before it: CREATE TABLE AS runs an INSERT, and both are reported."""
+        inner, self._last = self._last, run
+        return (
+            inner is not None
+            and "AsSelect" in (run.write.description.command or "")
+            and bool(_names(inner.write.description) & _names(run.write.description))
+            and inner.error is None
+            and run.error is None
+            and run.started_at <= inner.started_at <= run.ended_at
+        )
+
+    def _started(self, signal: QueryStarted) -> None:
+        event = signal.event
+        name = event.name()
+        self._streams.started(
+            StreamRun(
+                query_id=str(event.id().toString()),
+                run_id=str(event.runId().toString()),
+                name=None if name is None else str(name),
+                started_at=_time(event.timestamp()) or signal.at,
+                query=self._query(signal.query),
+            )
+        )
+
+    def _progressed(self, progress: Progress, at: datetime) -> None:
+        if not self._streams.knows(progress.run_id):
+            # Started before capture was attached, or its start was dropped.
+            query = self._spark._jsparkSession.streams().get(progress.query_id)
+            self._streams.started(
+                StreamRun(
+                    query_id=progress.query_id,
+                    run_id=progress.run_id,
+                    name=progress.name,
+                    started_at=progress.started_at,
+                    query=self._query(query),
+                )
+            )
+        self._streams.progressed(progress, at)
+
+    def _terminated(self, signal: QueryTerminated) -> None:
+        exception = signal.event.exception()
+        error = from_java_text(str(exception.get())) if exception.isDefined() else None
+        self._streams.terminated(str(signal.event.runId().toString()), error, signal.at)
+
+    def _query(self, query: Any) -> JvmQuery | None:
+        return JvmQuery(query, self._spark, self._settings) if query is not None else None
+
+
+def _names(description: PlanDescription) -> set[tuple[str, str]]:
+    names = {(output.dataset.namespace, output.dataset.name) for output in description.outputs}
+    return names | {(link.namespace, link.name) for output in description.outputs for link in output.symlinks}
+
+
+def _time(text: Any) -> datetime | None:
+    """Spark's ISO 8601 in UTC."""
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC)
+    except ValueError:
+        return None

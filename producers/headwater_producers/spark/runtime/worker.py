@@ -1,0 +1,201 @@
+"""Worker: the one thread on which lineage is made and handed on.
+
+Its loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a second, it
+looks after what waits: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
+
+from headwater_producers.spark.redaction import redact
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.runtime.inbox import Inbox
+    from headwater_producers.spark.runtime.signals import Signal
+    from headwater_producers.spark.sink import EventSink
+    from headwater_producers.spark.streaming.flow import StreamFlow
+    from headwater_schemas.events import LineageEvent
+
+logger = logging.getLogger(__name__)
+
+_IDLE_SECONDS: Final = 1.0
+# While something waits for Spark to say more.
+_WATCHFUL_SECONDS: Final = 0.05
+_CARE_SECONDS: Final = 0.25
+_MAX_ERROR_CHARS: Final = 500
+
+
+class Bus(Protocol):
+    """The listener bus."""
+
+    def drained(self, timeout_seconds: float) -> bool:
+        """Whether everything posted so far was delivered in time."""
+
+
+class Handler(Protocol):
+    """Makes events of signals."""
+
+    def handle(self, signal: Signal) -> None:
+        """Handles one; may raise anything."""
+
+
+@dataclass(slots=True)
+class Order:
+    """To the worker itself: take in all that has happened, then act, then deliver.
+
+    Attributes:
+        deadline: monotonic; nothing is waited for beyond it.
+        action: what to do when everything that has happened was taken in.
+        last: whether the worker ends with it.
+        done: set when it has been carried out.
+        undelivered: how many events the sink couldn't deliver in time; None until it was asked.
+    """
+
+    deadline: float
+    action: Callable[[], None] | None = None
+    last: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+    undelivered: int | None = None
+
+    def remaining(self) -> float:
+        """Seconds left."""
+        return max(0.0, self.deadline - time.monotonic())
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the worker has counted."""
+
+    failed: int = 0
+    published: int = 0
+    publish_failed: int = 0
+    last_error: str | None = None
+
+
+class Worker:
+    """Runs one capture. `handler` and `streams` are set before `start`, since they publish through it.
+
+    Args:
+        inbox: what it takes from.
+        sink: where events go.
+        bus: Spark's.
+    """
+
+    def __init__(self, inbox: Inbox[Signal | Order], sink: EventSink, bus: Bus) -> None:
+        self.tally = Tally()
+        self._inbox = inbox
+        self._sink = sink
+        self._bus = bus
+        self._handler: Handler | None = None
+        self._streams: StreamFlow | None = None
+        self._cared_at = 0.0
+        self._logged: set[str] = set()
+        self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
+
+    def start(self, handler: Handler, streams: StreamFlow) -> None:
+        """Starts the thread."""
+        self._handler = handler
+        self._streams = streams
+        self._thread.start()
+
+    def carry_out(self, order: Order) -> bool:
+        """Has an order carried out, and waits for it. Not to be called by the worker's own thread.
+
+        Returns:
+            Whether it was, and everything is delivered.
+        """
+        self._inbox.put_urgent(order)
+        # What the order does between its waits takes time of its own.
+        finished = order.done.wait(order.remaining() + 5.0)
+        return finished and order.undelivered == 0
+
+    def emit(self, event: LineageEvent) -> None:
+        """Publishes an event; what the sink refuses is counted."""
+        try:
+            self._sink.publish(event)
+        except Exception as error:
+            self.tally.publish_failed += 1
+            self._note("publishing", error)
+        else:
+            self.tally.published += 1
+
+    def _run(self) -> None:
+        while True:
+            item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
+            if isinstance(item, Order):
+                self._guard("ending" if item.last else "flushing", partial(self._obey, item))
+                item.done.set()
+                if item.last:
+                    return
+            elif item is not None:
+                self._handle(item)
+            if item is None or time.monotonic() - self._cared_at > _CARE_SECONDS:
+                self._guard("looking after streaming queries", self._care)
+
+    def _waits(self) -> bool:
+        return self._streams is not None and (self._streams.unannounced or bool(self._streams.pending))
+
+    def _handle(self, signal: Signal) -> None:
+        if self._handler is not None:
+            self._guard(type(signal).__name__, partial(self._handler.handle, signal))
+
+    def _take_in(self) -> None:
+        for item in self._inbox.take_waiting():
+            if not isinstance(item, Order):
+                self._handle(item)
+
+    def _care(self) -> None:
+        self._cared_at = time.monotonic()
+        streams = self._streams
+        if streams is None:
+            return
+        streams.announce_planned()
+        if waiting := streams.pending:
+            # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
+            # inbox, and when the inbox is, they have been seen.
+            if self._bus.drained(_WATCHFUL_SECONDS):
+                self._take_in()
+                streams.settle(waiting, datetime.now(UTC))
+            streams.settle_overdue(datetime.now(UTC))
+
+    def _obey(self, order: Order) -> None:
+        # 1. Everything that has happened is on the bus: let it come in.
+        if not self._bus.drained(order.remaining()):
+            logger.info("lineage capture: Spark's listener bus was not empty in time")
+        # 2. Handle it.
+        self._take_in()
+        # 3. Nothing more is coming for what waits.
+        if self._streams is not None:
+            self._streams.announce_planned()
+            self._streams.settle(self._streams.pending, datetime.now(UTC))
+        # 4. What the order is about.
+        if order.action is not None:
+            order.action()
+        # 5. Deliver.
+        order.undelivered = self._sink.flush(order.remaining())
+        if order.last:
+            self._sink.close()
+
+    def _guard(self, what: str, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:
+            self.tally.failed += 1
+            self._note(what, error)
+
+    def _note(self, what: str, error: Exception) -> None:
+        text = redact(f"{what}: {type(error).__name__}: {error}", max_chars=_MAX_ERROR_CHARS)
+        self.tally.last_error = text
+        kind = f"{what} {type(error).__name__}"
+        if kind not in self._logged:
+            self._logged.add(kind)
+            logger.warning("lineage capture: %s (further errors of this kind are only counted)", text)
+            logger.debug("lineage capture: %s", what, exc_info=error)

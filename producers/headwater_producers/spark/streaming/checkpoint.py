@@ -1,0 +1,95 @@
+"""A streaming query's checkpoint: what the progress of a micro-batch doesn't say.
+
+    sources/<i>/0     where source i began (Kafka: offsets; files: the first log batch)
+    commits/<n>       written when micro-batch n is committed; holds the watermark that it set
+
+Each is a version line and then JSON. Kafka's first offsets have a zero byte in front, for the sake of old Sparks.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from headwater_producers.spark.streaming.offsets import KafkaOffsets, kafka_offsets
+from headwater_producers.spark.streaming.spark_log import TextFiles, source_files
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+    from headwater_schemas.events import FileSet
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Up to so many sources Spark reports in the order of their folders (a small immutable map keeps its order).
+_ORDERED_SOURCES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One query's checkpoint; `location` is its root, as Spark resolved it."""
+
+    location: str
+    files: TextFiles
+
+    def watermark_after(self, batch_id: int) -> datetime | None:
+        """The watermark that a committed micro-batch set; None where there is none, or no event time so far."""
+        document = self._json(f"commits/{batch_id}")
+        millis = document.get("nextBatchWatermarkMs") if isinstance(document, dict) else None
+        return _EPOCH + timedelta(milliseconds=millis) if millis else None
+
+    def first_offsets(self, progress: Progress) -> dict[int, KafkaOffsets]:
+        """Where the Kafka sources that have no start in `progress` began, by their index in it."""
+        found: dict[int, KafkaOffsets] = {}
+        for index, source in enumerate(progress.sources):
+            if source.start is None and (end := kafka_offsets(source.end)) is not None:
+                first = self._first(index, end, len(progress.sources))
+                if first is not None:
+                    found[index] = first
+        return found
+
+    def files_taken(self, progress: Progress) -> dict[int, FileSet]:
+        """The files of a micro-batch, by the index of each file source."""
+        if len(progress.sources) > _ORDERED_SOURCES:
+            return {}
+        taken: dict[int, FileSet] = {}
+        for index, source in enumerate(progress.sources):
+            if (up_to := _log_offset(source.end)) is not None and _is_file_source(source):
+                folder = f"{self.location}/sources/{index}"
+                files = source_files(self.files, folder, _log_offset(source.start), up_to)
+                if files is not None:
+                    taken[index] = files
+        return taken
+
+    def _first(self, index: int, end: KafkaOffsets, sources: int) -> KafkaOffsets | None:
+        candidates = [index] if sources <= _ORDERED_SOURCES else range(sources)
+        fitting = [
+            first
+            for candidate in candidates
+            if (first := kafka_offsets(self._json(f"sources/{candidate}/0"))) is not None and _can_lead_to(first, end)
+        ]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _json(self, name: str) -> object:
+        text = self.files.read(f"{self.location}/{name}")
+        if text is None:
+            return None
+        _, _, body = text.partition("\n")
+        line = body.strip().partition("\n")[0]
+        return json.loads(line) if line.startswith("{") else None
+
+
+def _can_lead_to(first: KafkaOffsets, end: KafkaOffsets) -> bool:
+    return all(
+        topic in end and partition in end[topic] and offset <= end[topic][partition]
+        for topic, parts in first.items()
+        for partition, offset in parts.items()
+    )
+
+
+def _log_offset(offset: object) -> int | None:
+    return int(offset["logOffset"]) if isinstance(offset, dict) and "logOffset" in offset else None
+
+
+def _is_file_source(source: SourceProgress) -> bool:
+    return source.description.startswith("FileStreamSource")

@@ -1,0 +1,136 @@
+"""One executed micro-batch, from what Spark and its checkpoint say, as an entry of an interval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.streaming.offsets import KafkaOffsets, TopicRanges, kafka_offsets, kafka_ranges
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    FileSet,
+    IntervalEntry,
+    OpaqueRange,
+    Position,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.spark.plan import PlanInput
+    from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MicroBatchFacts:
+    """What the progress doesn't say of a micro-batch.
+
+    Attributes:
+        first_offsets: by source, the Kafka offsets the source began with; needed where the progress has no start.
+        source_files: by source, the files of this batch, for file sources.
+        outputs: what was written, one use a dataset.
+        watermark_after: the watermark that the batch set.
+        plan_digest: the PlanEvent with its column lineage.
+        rows_out: over all outputs, where the progress doesn't know.
+    """
+
+    first_offsets: Mapping[int, KafkaOffsets] = field(default_factory=dict)
+    source_files: Mapping[int, FileSet] = field(default_factory=dict)
+    outputs: tuple[DatasetUse, ...] = ()
+    watermark_after: datetime | None = None
+    plan_digest: str | None = None
+    rows_out: int | None = None
+
+
+def interval_entry(progress: Progress, inputs: Iterable[PlanInput], facts: MicroBatchFacts) -> IntervalEntry:
+    """Puts an entry together.
+
+    Only streaming sources are inputs of a micro-batch. Tables that are joined in belong to the run: a reconstruction
+    from the checkpoint could not know them, and would get another event id for the same batch.
+    """
+    by_source: dict[int, list[PlanInput]] = {}
+    for each in inputs:
+        if each.source_index is not None:
+            by_source.setdefault(each.source_index, []).append(each)
+    uses: list[DatasetUse] = []
+    for index, source in enumerate(progress.sources):
+        uses += _source_uses(index, source, by_source.get(index, []), facts)
+    return IntervalEntry(
+        batch_id=progress.batch_id,
+        processing_time=progress.started_at,
+        inputs=_distinct(uses),
+        outputs=facts.outputs,
+        watermark_before=progress.watermark,
+        watermark_after=facts.watermark_after,
+        duration_ms=progress.duration_ms,
+        rows_in=progress.rows_in,
+        rows_out=progress.rows_out if progress.rows_out is not None else facts.rows_out,
+        rows_dropped_late=progress.rows_dropped_late,
+        state_rows=progress.state_rows,
+        state_bytes=progress.state_bytes,
+        plan_digest=facts.plan_digest,
+    )
+
+
+def _source_uses(
+    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts
+) -> Iterable[DatasetUse]:
+    if not inputs:
+        return []
+    end = kafka_offsets(source.end)
+    if end is not None:
+        ranges = kafka_ranges(kafka_offsets(source.start), end, facts.first_offsets.get(index))
+        return _kafka_uses(source, inputs, ranges)
+    position = _position(index, source, facts)
+    certainty = Certainty.EXACT if position is not None else Certainty.UNKNOWN
+    files = position.files.count if position is not None and position.files is not None else None
+    return [
+        DatasetUse(
+            dataset=each.dataset,
+            position=position,
+            certainty=certainty,
+            rows=source.rows if len(inputs) == 1 else None,
+            files=files,
+        )
+        for each in inputs
+    ]
+
+
+def _kafka_uses(
+    source: SourceProgress, inputs: list[PlanInput], ranges: Mapping[str, TopicRanges]
+) -> Iterable[DatasetUse]:
+    known = {each.dataset.name: each.dataset for each in inputs}
+    # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
+    namespace = inputs[0].dataset.namespace
+    for topic, read in sorted(ranges.items()):
+        yield DatasetUse(
+            dataset=known.get(topic) or DatasetRef(namespace, topic),
+            position=Position(kafka=read.ranges),
+            certainty=read.certainty,
+            rows=source.rows if len(ranges) == 1 else None,
+        )
+
+
+def _position(index: int, source: SourceProgress, facts: MicroBatchFacts) -> Position | None:
+    if (files := facts.source_files.get(index)) is not None:
+        return Position(files=files)
+    if source.end is None:
+        return None
+    return Position(opaque=OpaqueRange(from_json=_json(source.start), to_json=_json(source.end)))
+
+
+def _json(offset: Any) -> str | None:
+    return None if offset is None else json.dumps(offset, sort_keys=True, separators=(",", ":"))
+
+
+def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
+    """Each use once, by dataset. Two sources that read one topic at their own pace are two uses: both are true."""
+    by_position: dict[tuple[DatasetRef, Position | None], DatasetUse] = {}
+    for use in uses:
+        by_position.setdefault((use.dataset, use.position), use)
+    return tuple(sorted(by_position.values(), key=lambda use: use.dataset))

@@ -1,0 +1,129 @@
+"""StreamingQueryProgress, as a value: one executed micro-batch as Spark reports it.
+
+Read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to do under the
+id of the batch that would come next; that batch hasn't run, and `Progress.executed` tells the two apart.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+# Spark's watermark before any event time was seen.
+_NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceProgress:
+    """One source in one micro-batch. Offsets are the source's own JSON, parsed; None where Spark has none yet."""
+
+    description: str
+    start: Any
+    end: Any
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One trigger.
+
+    Attributes:
+        query_id, run_id, name: of the query.
+        batch_id: the micro-batch, or where not `executed` the one that would come next.
+        started_at: when the trigger began.
+        duration_ms: of the trigger.
+        executed: whether a micro-batch ran and was committed.
+        rows_in: over all sources.
+        rows_out: as the sink tells; None for sinks of the first API, which don't.
+        watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
+        has_watermark: whether the query has a watermark at all.
+        rows_dropped_late, state_rows, state_bytes: over all stateful operators; None without any.
+        sources: in Spark's order.
+        sink: its description.
+    """
+
+    query_id: str
+    run_id: str
+    name: str | None
+    batch_id: int
+    started_at: datetime
+    duration_ms: int | None
+    executed: bool
+    rows_in: int | None
+    rows_out: int | None
+    watermark: datetime | None
+    has_watermark: bool
+    rows_dropped_late: int | None
+    state_rows: int | None
+    state_bytes: int | None
+    sources: tuple[SourceProgress, ...]
+    sink: str
+
+
+def parse_progress(text: str) -> Progress:
+    """Reads a progress.
+
+    Raises:
+        ValueError: not a progress: no JSON, or without ids and a time.
+    """
+    try:
+        data = json.loads(text)
+        durations = data.get("durationMs") or {}
+        event_time = data.get("eventTime") or {}
+        operators = data.get("stateOperators") or []
+        sink = data.get("sink") or {}
+        watermark = _time(event_time["watermark"]) if "watermark" in event_time else None
+        return Progress(
+            query_id=data["id"],
+            run_id=data["runId"],
+            name=data.get("name"),
+            batch_id=int(data["batchId"]),
+            started_at=_time(data["timestamp"]),
+            duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
+            executed="addBatch" in durations,
+            rows_in=data.get("numInputRows"),
+            rows_out=_known(sink.get("numOutputRows")),
+            watermark=None if watermark == _NO_WATERMARK else watermark,
+            has_watermark=watermark is not None,
+            rows_dropped_late=_total(operators, "numRowsDroppedByWatermark"),
+            state_rows=_total(operators, "numRowsTotal"),
+            state_bytes=_total(operators, "memoryUsedBytes"),
+            sources=tuple(_source(source) for source in data.get("sources") or ()),
+            sink=sink.get("description") or "",
+        )
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError(f"not a StreamingQueryProgress: {type(error).__name__}: {error}") from error
+
+
+def _source(data: dict[str, Any]) -> SourceProgress:
+    return SourceProgress(
+        description=data.get("description") or "",
+        start=_offset(data.get("startOffset")),
+        end=_offset(data.get("endOffset")),
+        rows=_known(data.get("numInputRows")),
+    )
+
+
+def _offset(value: Any) -> Any:
+    """Spark embeds an offset's JSON as it is, or as a string where it doesn't look like JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return value
+
+
+def _known(rows: int | None) -> int | None:
+    return None if rows is None or rows < 0 else rows
+
+
+def _total(operators: list[dict[str, Any]], name: str) -> int | None:
+    counts = [operator[name] for operator in operators if operator.get(name) is not None]
+    return sum(counts) if counts else None
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

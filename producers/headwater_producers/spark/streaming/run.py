@@ -1,0 +1,98 @@
+"""StreamRun: one start of a streaming query, as far as it has been seen."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Protocol
+
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.plan import PlanDescription
+from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.progress import Progress
+from headwater_schemas.events import DatasetRef, DatasetUse, JobRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Micro-batches kept after they were told, for writes that are reported late.
+_REMEMBERED: Final = 16
+
+
+class Query(Protocol):
+    """A running streaming query."""
+
+    def is_planned(self) -> bool:
+        """Whether `describe` can tell anything yet."""
+
+    def describe(self) -> PlanDescription:
+        """Its plan."""
+
+    def checkpoint_location(self) -> str | None:
+        """Root of its checkpoint."""
+
+    def sink_name(self) -> str:
+        """Short name of its sink."""
+
+
+@dataclass(slots=True)
+class StreamRun:
+    """One start of a streaming query.
+
+    Attributes:
+        query_id, run_id, name: Spark's.
+        started_at: when it started.
+        query: the query itself; None where it was gone before it could be looked at.
+        description: its plan, once it is known.
+        job: its job, from when START was told.
+        checkpoint: None where it has none or it isn't known.
+        called: micro-batches that were handed to a foreachBatch function.
+        writes: those made inside foreachBatch, by micro-batch.
+        pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
+            which they are told anyway.
+        told: the last micro-batches that were told.
+        reads, written: all datasets seen so far.
+    """
+
+    query_id: str
+    run_id: str
+    name: str | None
+    started_at: datetime
+    query: Query | None
+    description: PlanDescription | None = None
+    job: JobRef | None = None
+    checkpoint: Checkpoint | None = None
+    called: set[int] = field(default_factory=set)
+    writes: dict[int, list[Write]] = field(default_factory=dict)
+    pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
+    told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
+    reads: set[DatasetRef] = field(default_factory=set)
+    written: set[DatasetRef] = field(default_factory=set)
+
+    def remember(self, progress: Progress) -> None:
+        """A micro-batch was told; what is older than the last few is forgotten with its writes."""
+        self.told[progress.batch_id] = progress
+        while len(self.told) > _REMEMBERED:
+            old, _ = self.told.popitem(last=False)
+            self.writes.pop(old, None)
+            self.called.discard(old)
+
+    def touch(self, description: PlanDescription) -> bool:
+        """Adds a plan's datasets to those seen; whether there was a new one."""
+        before = len(self.reads) + len(self.written)
+        self.reads.update(source.dataset for source in description.inputs)
+        self.written.update(output.dataset for output in description.outputs)
+        return len(self.reads) + len(self.written) > before
+
+    def inputs(self) -> tuple[DatasetUse, ...]:
+        """The datasets read so far, without positions: those are in the intervals."""
+        return _uses(self.reads)
+
+    def outputs(self) -> tuple[DatasetUse, ...]:
+        """The datasets written so far."""
+        return _uses(self.written)
+
+
+def _uses(datasets: Iterable[DatasetRef]) -> tuple[DatasetUse, ...]:
+    return tuple(DatasetUse(dataset=dataset) for dataset in sorted(datasets))
