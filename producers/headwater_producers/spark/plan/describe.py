@@ -1,14 +1,31 @@
-"""From a py4j plan to a `PlanDescription`."""
+"""From a py4j plan to a `PlanDescription`.
+
+plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influences, rows)
+│                                          │
+└── sinks: outputs ─────────────────▶ edges ─▶ ColumnLineage
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.plan.description import PlanDescription, PlanSettings
-from headwater_schemas.events import ColumnLineage
+import msgspec
+
+from headwater_producers.spark.plan.description import PlanDescription, PlanInput, PlanOutput, PlanSettings, Upstream
+from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm.leaves import JvmLeaves
+from headwater_producers.spark.plan.jvm.scala import class_name
+from headwater_producers.spark.plan.jvm.sinks import SINKS, JvmCommand, Written, query_schema
+from headwater_producers.spark.plan.jvm.size import estimated_bytes
+from headwater_producers.spark.plan.operators import PlanReader
+from headwater_producers.spark.plan.schema import schema_definition, type_parts
+from headwater_schemas.events import ColumnLineage, SchemaDefinition, SchemaField
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.plan.description import Upstream
+    from headwater_producers.spark.plan.column import Column, DataType
+    from headwater_producers.spark.plan.relation import Relation
 
 
 def describe(
@@ -29,10 +46,11 @@ def describe(
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
         settings: see `PlanSettings`.
     """
-    del query_execution, session, upstream, settings
-    return PlanDescription(
-        inputs=(), outputs=(), lineage=ColumnLineage(complete=False, incomplete_reason="not read yet")
-    )
+    try:
+        plan = query_execution.analyzed()
+    except Exception as error:
+        return _nothing(error)
+    return describe_plan(plan, session=session, upstream=upstream, settings=settings)
 
 
 def describe_streaming(
@@ -48,12 +66,148 @@ def describe_streaming(
     `StreamingQueryProgress.sources`. Never raises for a plan.
 
     Args:
-        streaming_query: a `pyspark.sql.streaming.StreamingQuery` whose first trigger has begun (its first progress,
-            or the call of its foreachBatch function, is proof); before, this waits for nothing and says so.
+        streaming_query: a `pyspark.sql.streaming.StreamingQuery` that has made its plan, shortly after `start()`
+            (its first progress, or the call of its foreachBatch function, is proof); before that, this says so.
         session: the `SparkSession` that started it.
         settings: see `PlanSettings`.
     """
-    del streaming_query, session, settings
-    return PlanDescription(
-        inputs=(), outputs=(), lineage=ColumnLineage(complete=False, incomplete_reason="not read yet")
+    try:
+        plan = streaming_query._jsq.streamingQuery().logicalPlan()
+    except Exception as error:
+        return _nothing(error)
+    return describe_plan(plan, session=session, settings=settings)
+
+
+def describe_plan(
+    plan: Any,
+    *,
+    session: Any,
+    upstream: Upstream | None = None,
+    settings: PlanSettings | None = None,
+) -> PlanDescription:
+    """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
+    try:
+        return _Description.of(plan, Context(session, settings or PlanSettings()), upstream).made()
+    except Exception as error:
+        return _nothing(error)
+
+
+def _nothing(error: Exception) -> PlanDescription:
+    # The type alone: a Py4JJavaError's text may hold options, and options passwords.
+    reason = f"the plan couldn't be read ({_told(error)})"
+    return PlanDescription(inputs=(), outputs=(), lineage=ColumnLineage(complete=False, incomplete_reason=reason))
+
+
+def _told(error: Exception) -> str:
+    java = getattr(error, "java_exception", None)
+    return f"{type(error).__name__}: {class_name(java)}" if java is not None else type(error).__name__
+
+
+@dataclass(slots=True)
+class _Description:
+    """The steps from a plan to its description; a failed one leaves a problem and what the others found."""
+
+    plan: Any
+    context: Context
+    upstream: Upstream | None
+    leaves: JvmLeaves
+    problems: dict[str, None]
+
+    @classmethod
+    def of(cls, plan: Any, context: Context, upstream: Upstream | None) -> _Description:
+        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), {})
+
+    def made(self) -> PlanDescription:
+        relation, inputs = self._relation()
+        name = class_name(self.plan)
+        columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
+        written = self._written(name, columns)
+        schema = query_schema(self.plan) if written.outputs else None
+        outputs, lineage = self._lineage(written, relation, inputs, schema)
+        streaming = written.streaming
+        if streaming is not None:
+            streaming = replace(streaming, source_descriptions=self.leaves.stream_descriptions())
+        return PlanDescription(
+            inputs=inputs,
+            outputs=outputs,
+            lineage=lineage,
+            command=name if name in SINKS or name.endswith("Command") else None,
+            streaming=streaming,
+            upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
+        )
+
+    def _relation(self) -> tuple[Relation | None, tuple[PlanInput, ...]]:
+        settings = self.context.settings
+        if estimated_bytes(self.plan, settings.max_plan_bytes) > settings.max_plan_bytes:
+            self._problem(f"the plan's JSON is larger than {settings.max_plan_bytes} bytes")
+            return None, tuple(self.leaves.inputs())
+        reader = PlanReader(self.leaves, show_literals=settings.literals)
+        try:
+            relation = reader.read(msgspec.json.decode(str(self.plan.toJSON()).encode()))
+        except Exception as error:
+            self._problem(f"the plan's columns couldn't be read ({_told(error)})")
+            return None, tuple(self.leaves.inputs())
+        self.problems.update(reader.problems)
+        return relation, tuple(reader.inputs)
+
+    def _written(self, name: str, columns: dict[str, Column]) -> Written:
+        rule = SINKS.get(name)
+        if rule is None:
+            if name.endswith("Command"):
+                self._problem(f"what a {name} writes isn't known")
+            return Written()
+        try:
+            written = rule(JvmCommand(self.plan, self.context, columns))
+        except Exception as error:
+            self._problem(f"what a {name} writes couldn't be read ({_told(error)})")
+            return Written()
+        if written.problem:
+            self._problem(written.problem)
+        return written
+
+    def _lineage(
+        self, written: Written, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
+    ) -> tuple[tuple[PlanOutput, ...], ColumnLineage]:
+        if self.upstream is not None:
+            self.problems.update(dict.fromkeys(self.upstream.problems))
+        if relation is None:
+            outputs = tuple(replace(o, schema=schema_definition(schema)) for o in written.outputs)
+            lineage = whole_lineage((o.dataset for o in outputs), (i.dataset for i in inputs), self.problems)
+            return outputs, lineage
+        fields = output_fields(relation, schema)
+        targets = [Target(o.dataset, fields, payload=o.type == "TOPIC") for o in written.outputs]
+        outputs = tuple(
+            replace(output, schema=_schema(target, schema))
+            for output, target in zip(written.outputs, targets, strict=True)
+        )
+        return outputs, column_lineage(targets, relation.influences, self.problems)
+
+    def _problem(self, sentence: str) -> None:
+        self.problems.setdefault(sentence)
+
+
+def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:
+    """The relation's output with the types that `schema`, of the same columns in the same order, has."""
+    types = [data_type for _, data_type, _ in type_parts(schema)]
+    if len(types) != len(relation.output):
+        types = [attribute.type for attribute in relation.output]
+    return tuple(
+        OutputField(attribute.name, column, data_type)
+        for attribute, column, data_type in zip(relation.output, relation.ordered(), types, strict=True)
     )
+
+
+def _schema(target: Target, schema: DataType) -> SchemaDefinition:
+    base = schema_definition(schema)
+    if not target.payload:
+        return base
+    # A topic's field is text or bytes, and has the payload's fields after it.
+    encoded = {field.name: field.column.encoded for field in target.fields if field.column.encoded}
+    fields: list[SchemaField] = []
+    for field in base.fields:
+        fields.append(field)
+        inner = encoded.get(field.path)
+        if inner is not None:
+            parts = schema_definition(inner.type).fields
+            fields += [msgspec.structs.replace(f, path=f"{field.path}.{f.path}") for f in parts]
+    return SchemaDefinition(tuple(fields))

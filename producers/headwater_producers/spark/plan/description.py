@@ -145,10 +145,12 @@ class Upstream:
     Attributes:
         relation: columns by expression id, influences and datasets of the plan's output.
         inputs: the datasets behind it, so that the inner write has them as its own.
+        problems: what wasn't understood of it, which is missing in the later plan too.
     """
 
     relation: Relation
     inputs: tuple[PlanInput, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,5 +201,5 @@ class PlanSettings:
     kafka_cluster_names: dict[str, str] = field(default_factory=dict)
     catalog_namespaces: dict[str, str] = field(default_factory=dict)
     max_paths: int = 100
-    max_files: int = 100_000
+    max_files: int = 10_000
     literals: bool = True

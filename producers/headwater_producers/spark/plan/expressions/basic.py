@@ -117,7 +117,8 @@ BASIC: dict[str, Rule] = {
     **rules(
         same,
         "Alias KnownNullable KnownNotNull KnownNonNullable KnownFloatingPointNormalized NormalizeNaNAndZero "
-        "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression SortOrder TempResolvedColumn CommonExpressionDef",
+        "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression SortOrder TempResolvedColumn "
+        "CommonExpressionDef",
     ),
     **rules(
         no_input,

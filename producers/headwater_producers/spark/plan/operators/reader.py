@@ -27,6 +27,25 @@ QUERY_FIELDS = ("query", "plan", "analyzedQuery")
 """Where commands keep the query that they run, if it isn't their child."""
 
 
+WRITES = frozenset(
+    [
+        "AppendData",
+        "OverwriteByExpression",
+        "OverwritePartitionsDynamic",
+        "WriteToMicroBatchDataSource",
+        "WriteToMicroBatchDataSourceV1",
+        "WriteToDataSourceV2",
+        "WriteToContinuousDataSource",
+        "CreateTableAsSelect",
+        "ReplaceTableAsSelect",
+        "InsertIntoDir",
+        "InsertIntoHiveTable",
+        "WriteFiles",
+    ]
+)
+"""Commands by another name."""
+
+
 class PlanReader:
     """Reads one plan, subqueries and all.
 
@@ -77,7 +96,7 @@ class PlanReader:
         known = RULES.get(node.name)
         if known is not None:
             return known
-        if any(node.tree(field) for field in QUERY_FIELDS) or "Command" in node.name:
+        if node.name in WRITES or node.name.endswith("Command"):
             return self._command
         return self._leaf if not node.fields["num-children"] else self._unknown
 

@@ -1,0 +1,208 @@
+"""From columns to the edges of a `ColumnLineage`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    Column,
+    DataType,
+    Direct,
+    Field,
+    Indirect,
+    Path,
+    part,
+)
+from headwater_producers.spark.plan.lattice import subtype
+from headwater_producers.spark.plan.schema import path_text, type_parts
+from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression, TransformationType
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class OutputField:
+    """A top-level field of an output, with its lineage."""
+
+    name: str
+    column: Column
+    type: DataType = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An output dataset and its fields in order; two may share a name."""
+
+    dataset: DatasetRef
+    fields: tuple[OutputField, ...] = ()
+    payload: bool = False
+    """Whether an encoded field's parts are fields of the dataset: a topic's."""
+
+
+def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, Column]]:
+    """The field and all parts of it that its type names, parents first; a payload's parts with it."""
+    yield from _unfold((field.name,), field.column, field.type)
+    encoded = field.column.encoded
+    if payload and encoded is not None:
+        for step, inner, _ in type_parts(encoded.type):
+            yield from _unfold((field.name, step), part(encoded, step), inner)
+
+
+def _unfold(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[Path, Column]]:
+    yield path, column
+    for step, inner, _ in type_parts(data_type):
+        yield from _unfold((*path, step), part(column, step), inner)
+
+
+def column_lineage(
+    targets: Iterable[Target], influences: frozenset[Indirect], problems: Iterable[str] = ()
+) -> ColumnLineage:
+    """The edges into `targets`. What influences all rows is stored once for each of them."""
+    book = _Book()
+    for target in targets:
+        book.see(target.dataset)
+        for influence in influences:
+            book.indirect(target.dataset, None, influence)
+        for field in target.fields:
+            for path, column in unfold(field, payload=target.payload):
+                book.column(target.dataset, path, column)
+    return book.closed(tuple(problems))
+
+
+def whole_lineage(
+    outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
+) -> ColumnLineage:
+    """What is left to say where columns can't be read: each output may come from each input, kind UNKNOWN."""
+    book = _Book()
+    sources = list(inputs)
+    for output in outputs:
+        book.see(output)
+        for source in sources:
+            book.direct(output, None, Direct(Field(source), Kind.UNKNOWN), None)
+    return book.closed(tuple(problems))
+
+
+def edge_kind(direct: Direct, name: str) -> Kind:
+    """The kind of a direct edge into a field of this name: a COPY under another name is a RENAME."""
+    source = direct.field
+    if direct.kind is Kind.COPY and isinstance(source, Field) and source.path and source.path[-1] != name:
+        return Kind.RENAME
+    return direct.kind
+
+
+def edge_sources(column: Column) -> Iterator[Direct]:
+    """The direct sources worth an edge: a constant only where nothing else makes the value."""
+    only_constant = column.direct == CONSTANT and not column.indirect
+    for direct in column.direct:
+        if direct.field is not None or direct.kind is not Kind.CONSTANT or only_constant:
+            yield direct
+
+
+def expression_of(text: str) -> Expression:
+    """A text with its id, which is the same wherever the text is."""
+    return Expression(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), text)
+
+
+class _Book:
+    """Collects edges by dataset; indices are given out at the end, when the datasets are known and sorted."""
+
+    def __init__(self) -> None:
+        self._datasets: dict[DatasetRef, None] = {}
+        self._expressions: dict[str, Expression] = {}
+        self._edges: set[tuple[DatasetRef, DatasetRef | None, ColumnEdge]] = set()
+
+    def see(self, dataset: DatasetRef) -> None:
+        self._datasets.setdefault(dataset)
+
+    def column(self, output: DatasetRef, path: Path, column: Column) -> None:
+        for direct in edge_sources(column):
+            self.direct(output, path, direct, column.text)
+        for indirect in column.indirect:
+            self.indirect(output, path, indirect)
+
+    def direct(self, output: DatasetRef, path: Path | None, direct: Direct, text: str | None) -> None:
+        kind = edge_kind(direct, path[-1] if path else "")
+        told = None if kind in (Kind.COPY, Kind.RENAME) else text
+        self._edge(output, path, direct.field, TransformationType.DIRECT, kind, told, masking=direct.masking)
+
+    def indirect(self, output: DatasetRef, path: Path | None, indirect: Indirect) -> None:
+        type_ = TransformationType.INDIRECT
+        self._edge(output, path, indirect.field, type_, indirect.kind, indirect.text, masking=indirect.masking)
+
+    def _edge(
+        self,
+        output: DatasetRef,
+        path: Path | None,
+        source: object,
+        type_: TransformationType,
+        kind: Kind,
+        text: str | None,
+        *,
+        masking: bool,
+    ) -> None:
+        field = source if isinstance(source, Field) else None
+        self.see(output)
+        if field is not None:
+            self.see(field.dataset)
+        edge = ColumnEdge(
+            output=-1,
+            output_field=path_text(path) if path else None,
+            input_field=path_text(field.path) if field and field.path else None,
+            type=type_,
+            subtype=subtype(kind),
+            kind=kind,
+            masking=masking,
+            expression=self._expression(text),
+        )
+        self._edges.add((output, field.dataset if field else None, edge))
+
+    def _expression(self, text: str | None) -> str | None:
+        if not text:
+            return None
+        expression = expression_of(text)
+        self._expressions[expression.id] = expression
+        return expression.id
+
+    def closed(self, problems: tuple[str, ...]) -> ColumnLineage:
+        datasets = tuple(sorted(self._datasets))
+        index: Mapping[DatasetRef, int] = {dataset: i for i, dataset in enumerate(datasets)}
+        edges = [
+            ColumnEdge(
+                output=index[output],
+                output_field=edge.output_field,
+                input=index[source] if source is not None else None,
+                input_field=edge.input_field,
+                type=edge.type,
+                subtype=edge.subtype,
+                kind=edge.kind,
+                masking=edge.masking,
+                expression=edge.expression,
+            )
+            for output, source, edge in self._edges
+        ]
+        return ColumnLineage(
+            datasets=datasets,
+            edges=tuple(sorted(edges, key=_order)),
+            expressions=tuple(sorted(self._expressions.values())),
+            complete=not problems,
+            incomplete_reason="; ".join(problems) or None,
+        )
+
+
+def _order(edge: ColumnEdge) -> tuple[object, ...]:
+    # Nulls first; a plain comparison of edges would compare None with text.
+    return (
+        edge.output,
+        edge.output_field or "",
+        -1 if edge.input is None else edge.input,
+        edge.input_field or "",
+        edge.type,
+        edge.kind,
+        edge.masking,
+        edge.expression or "",
+    )

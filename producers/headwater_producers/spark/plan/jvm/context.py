@@ -1,0 +1,75 @@
+"""What looking at a plan needs to know beside the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from headwater_producers.spark.plan.description import PlanSettings
+from headwater_schemas import naming
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.naming.tables import Catalog, HiveCatalog, NamedTable, WarehouseCatalog
+
+
+@dataclass
+class Context:
+    """The session a plan belongs to, and how things are named in it.
+
+    Attributes:
+        session: the `SparkSession`.
+        settings: of describing.
+    """
+
+    session: Any
+    settings: PlanSettings
+    _conf: dict[str, str | None] = field(default_factory=dict)
+
+    def conf(self, key: str) -> str | None:
+        """A setting of the session; None where it isn't set."""
+        if key not in self._conf:
+            value = self.session.conf.get(key, None)
+            self._conf[key] = None if value is None else str(value)
+        return self._conf[key]
+
+    @cached_property
+    def application(self) -> str:
+        """The application's name, the same in every run."""
+        return str(self.session.sparkContext.appName)
+
+    @cached_property
+    def session_catalog(self) -> Catalog | None:
+        """How Spark's own catalog names its tables."""
+        metastore = self.conf("spark.hadoop.hive.metastore.uris") or self.conf("hive.metastore.uris")
+        if self.conf("spark.sql.catalogImplementation") == "hive" and metastore:
+            return HiveCatalog(metastore)
+        warehouse = self.conf("spark.sql.warehouse.dir")
+        return WarehouseCatalog(warehouse) if warehouse else None
+
+    def topic(self, bootstrap: str, topic: str) -> DatasetRef:
+        """A topic's identity."""
+        names = self.settings.kafka_cluster_names
+        return naming.kafka_topic(bootstrap, topic, names.get(bootstrap) or names.get("*"))
+
+    def table(self, name: str, location: str | None, *, catalog: str | None = None) -> NamedTable:
+        """A catalog table's identity; `catalog` None or `spark_catalog` is Spark's own."""
+        if catalog in (None, "spark_catalog"):
+            return naming.table(name, location=location, catalog=self.session_catalog)
+        namespace = self.settings.catalog_namespaces.get(str(catalog))
+        if location is None and namespace:
+            return NamedTable(DatasetRef(namespace, name))
+        warehouse = self.conf(f"spark.sql.catalog.{catalog}.warehouse")
+        return naming.table(name, location=location, catalog=WarehouseCatalog(warehouse) if warehouse else None)
+
+    def catalog_table(self, table: Any) -> NamedTable:
+        """The identity of a JVM `CatalogTable`."""
+        identifier = table.identifier()
+        location = table.storage().locationUri()
+        uri = str(location.get().toString()) if location.isDefined() else None
+        database = identifier.database()
+        name = f"{database.get()}.{identifier.table()}" if database.isDefined() else str(identifier.table())
+        return self.table(name, uri)
+
+    def in_memory(self, name: str) -> DatasetRef:
+        """What lives in this application only."""
+        return naming.in_memory("spark", self.application, name)

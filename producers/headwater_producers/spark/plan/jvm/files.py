@@ -1,0 +1,45 @@
+"""Files that a batch plan reads."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_schemas.events import Certainty, FileSet, Position
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.description import PlanSettings
+
+# Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
+_PATH = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
+
+
+def root_paths(location: Any) -> list[str]:
+    """The paths of a JVM `FileIndex`, as given to the reader, globs resolved."""
+    return [str(path.toString()) for path in items(location.rootPaths())]
+
+
+def format_name(file_format: Any) -> str:
+    """The short name of a JVM `FileFormat`: `parquet`."""
+    return class_name(file_format).removesuffix("FileFormat").lower()
+
+
+def file_set(location: Any, settings: PlanSettings) -> tuple[Position | None, Certainty | None]:
+    """The files of a listing that Spark has made already; (None, None) where it would have to list them anew.
+
+    A partitioned folder's listing is an UPPER_BOUND: a filter may leave partitions out.
+    """
+    if class_name(location) not in ("InMemoryFileIndex", "MetadataLogFileIndex"):
+        return None, None
+    listed = location.allFiles()
+    count, size = int(listed.size()), int(location.sizeInBytes())
+    certainty = Certainty.UPPER_BOUND if len(location.partitionSchema().fields()) else Certainty.EXACT
+    # One round trip for all of them; py4j takes an array's elements one by one.
+    paths = sorted(_PATH.findall(str(listed.mkString("\n")))) if count <= settings.max_files else []
+    if len(paths) != count:
+        return Position(files=FileSet(count=count, bytes=size)), certainty
+    digest = hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
+    shown = tuple(paths[: settings.max_paths])
+    return Position(files=FileSet(count=count, bytes=size, manifest_digest=digest, paths=shown)), certainty

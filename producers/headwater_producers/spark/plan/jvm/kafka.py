@@ -1,0 +1,61 @@
+"""Kafka's options as datasets."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.jvm.scala import setting
+from headwater_producers.spark.plan.leaves import Leaf
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.jvm.context import Context
+    from headwater_schemas.events import SchemaDefinition
+
+SERVERS = "kafka.bootstrap.servers"
+PAYLOADS = frozenset({"key", "value"})
+
+
+def source(options: Any, context: Context, *, index: int | None, schema: SchemaDefinition, offsets: str = "") -> Leaf:
+    """The topics that a reader's options name; a pattern's as far as `offsets`, its offset JSON, names them."""
+    servers = setting(options, SERVERS) or ""
+    pattern = setting(options, "subscribePattern")
+    topics = _topics(options, offsets)
+    inputs = tuple(
+        PlanInput(
+            dataset=context.topic(servers, topic),
+            kind=SourceKind.KAFKA,
+            type="TOPIC",
+            schema=schema,
+            source_index=index,
+            bootstrap_servers=servers,
+            topic_pattern=pattern,
+        )
+        for topic in topics
+    )
+    problem = None if topics else f"which topics match {pattern!r} isn't known yet"
+    return Leaf(inputs=inputs, payloads=PAYLOADS, problem=problem)
+
+
+def _topics(options: Any, offsets: str) -> list[str]:
+    subscribed = setting(options, "subscribe")
+    if subscribed:
+        return sorted({topic.strip() for topic in subscribed.split(",") if topic.strip()})
+    assigned = setting(options, "assign") or offsets
+    found = json.loads(assigned) if assigned else {}
+    return sorted(found) if isinstance(found, dict) else []
+
+
+def sinks(
+    options: Any, context: Context, *, mode: WriteMode, topics: frozenset[str] | None
+) -> tuple[list[PlanOutput], str | None]:
+    """The topics written: the option's, else those that the column `topic` can hold; and what isn't known of it."""
+    servers = setting(options, SERVERS) or ""
+    option = setting(options, "topic")
+    names = [option] if option else sorted(topics or ())
+    outputs = [
+        PlanOutput(dataset=context.topic(servers, name), kind=SourceKind.KAFKA, type="TOPIC", mode=mode, format="kafka")
+        for name in names
+    ]
+    return outputs, None if names else "rows choose their topic, so which are written isn't in the plan"

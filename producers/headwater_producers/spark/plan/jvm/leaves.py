@@ -1,0 +1,184 @@
+"""What the leaves of a JVM plan read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_producers.spark.plan.jvm.sources import SOURCES, JvmLeaf
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.reader import QUERY_FIELDS
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headwater_producers.spark.plan.description import PlanInput, Upstream
+    from headwater_producers.spark.plan.jvm.context import Context
+    from headwater_producers.spark.plan.relation import Relation
+
+NO_DATASET = frozenset(
+    {"OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable", "ResolvedNamespace", "ResolvedPersistentView"}
+)
+
+
+class JvmLeaves:
+    """The leaves of one plan, found by the expression id of their first attribute.
+
+    Args:
+        plan: the JVM's `LogicalPlan`, a command or a query.
+        context: see there.
+        upstream: lineage of frames that the plan may start from.
+    """
+
+    def __init__(self, plan: Any, context: Context, upstream: Upstream | None = None) -> None:
+        self._plan = plan
+        self._context = context
+        self._upstream = upstream
+        self._leaves: dict[tuple[str, int], Any] = {}
+        self._found: dict[tuple[str, int], Leaf] = {}
+        self._streams: dict[int, int] = {}
+        self._stream_objects: list[Any] = []
+        for leaf in _leaves_of(plan):
+            self._note(leaf)
+
+    def find(self, node: Node, view: str | None) -> Leaf:
+        """See `Leaves`."""
+        if node.name in NO_DATASET:
+            return Leaf(kind=Kind.CONSTANT)
+        output = node.trees("output")
+        first = expression_id(output[0][0]) if output else None
+        if first is None:
+            return Leaf(problem=None if node.name == "LocalRelation" else f"{node.name} has no columns to know it by")
+        key = (node.name, first)
+        if key not in self._found:
+            self._found[key] = self._look(key, view)
+        return self._found[key]
+
+    def inputs(self) -> Iterator[PlanInput]:
+        """The datasets of all leaves, without the plan's JSON."""
+        for key in self._leaves:
+            yield from self._found.setdefault(key, self._look(key, None)).inputs
+
+    def stream_descriptions(self) -> tuple[str, ...]:
+        """`description` of each of `StreamingQueryProgress.sources`, in order."""
+        return tuple(str(stream.toString()) for stream in self._stream_objects)
+
+    def projections(self, node: Node) -> list[list[Nodes]] | None:
+        """See `Leaves`."""
+        output = node.trees("output")
+        wanted = expression_id(output[-1][0]) if output else None
+        for found in _operators(self._plan, "Expand"):
+            if found.output().last().exprId().id() == wanted:
+                return [[json.loads(e.toJSON()) for e in items(row)] for row in items(found.projections())]
+        return None
+
+    def _note(self, leaf: Any) -> None:
+        output = leaf.output()
+        if output.isEmpty():
+            return
+        self._leaves.setdefault((class_name(leaf), int(output.head().exprId().id())), leaf)
+        stream = _stream(leaf)
+        if stream is not None:
+            # Order of first appearance, each once: that of `StreamingQueryProgress.sources`.
+            identity = self._identity(stream)
+            if identity not in self._streams:
+                self._streams[identity] = len(self._streams)
+                self._stream_objects.append(stream)
+
+    def _look(self, key: tuple[str, int], view: str | None) -> Leaf:
+        name, first = key
+        leaf = self._leaves.get(key)
+        known = self._known(leaf, name, first)
+        if known is not None:
+            return known
+        rule = SOURCES.get(name)
+        if leaf is None or rule is None:
+            return Leaf(problem=f"what a {name} reads isn't known")
+        try:
+            return rule(JvmLeaf(leaf, self._context, self._index(leaf), view))
+        except Exception as error:
+            return Leaf(problem=f"what a {name} reads couldn't be read ({type(error).__name__})")
+
+    def _index(self, leaf: Any) -> int | None:
+        stream = _stream(leaf)
+        if stream is None:
+            return None
+        return self._streams.get(self._identity(stream))
+
+    def _identity(self, stream: Any) -> int:
+        return int(self._context.session._jvm.System.identityHashCode(stream))
+
+    def _known(self, leaf: Any, name: str, first: int) -> Leaf | None:
+        if self._upstream is None or name != "LogicalRDD":
+            return None
+        relation = self._upstream.relation
+        if first in relation.columns:
+            return Leaf(inputs=self._upstream.inputs, relation=relation)
+        # One side of a self-join has new ids, and the RDD of the side that hasn't.
+        if leaf is None:
+            return None
+        twin = self._twin(leaf, relation.columns)
+        if twin is None:
+            return None
+        renumbered = _renumbered(leaf, relation)
+        return Leaf(inputs=self._upstream.inputs, relation=renumbered) if renumbered else None
+
+    def _twin(self, leaf: Any, columns: Mapping[int, object]) -> Any | None:
+        rdd = leaf.rdd().id()
+        for (name, first), other in self._leaves.items():
+            if name == "LogicalRDD" and first in columns and other.rdd().id() == rdd:
+                return other
+        return None
+
+
+def _renumbered(leaf: Any, relation: Relation) -> Relation | None:
+    attributes = list(items(leaf.output()))
+    if [a.name() for a in attributes] != [a.name for a in relation.output]:
+        return None
+    return relation.with_output(
+        (replace(old, id=int(new.exprId().id())), column)
+        for new, old, column in zip(attributes, relation.output, relation.ordered(), strict=True)
+    )
+
+
+def _leaves_of(plan: Any) -> Iterator[Any]:
+    for root in _roots(plan):
+        yield from items(root.collectLeaves())
+        for subquery in items(root.subqueriesAll()):
+            yield from items(subquery.collectLeaves())
+
+
+def _roots(plan: Any) -> list[Any]:
+    if plan.children().isEmpty():
+        for field in QUERY_FIELDS:
+            accessor = getattr(plan, field, None)
+            if accessor is None:
+                continue
+            try:
+                return [accessor()]
+            except Exception:  # noqa: S112 - py4j tells a missing method only when it is called
+                continue
+    return [plan]
+
+
+def _stream(leaf: Any) -> Any | None:
+    match class_name(leaf):
+        case "StreamingDataSourceV2ScanRelation" | "StreamingDataSourceV2Relation":
+            return leaf.stream()
+        case "StreamingExecutionRelation":
+            return leaf.source()
+    return None
+
+
+def _operators(plan: Any, name: str) -> Iterator[Any]:
+    waiting = _roots(plan)
+    while waiting:
+        operator = waiting.pop()
+        if class_name(operator) == name:
+            yield operator
+        waiting.extend(items(operator.children()))
+        waiting.extend(items(operator.subqueries()))

@@ -1,0 +1,56 @@
+"""Scala values through py4j. Each call here is a round trip of about a tenth of a millisecond."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def class_name(value: Any) -> str:
+    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`."""
+    return str(value.getClass().getName()).rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]
+
+
+def items(sequence: Any) -> Iterator[Any]:
+    """The elements of a Scala `Seq`."""
+    for index in range(sequence.size()):
+        yield sequence.apply(index)
+
+
+def option(value: Any) -> Any:
+    """What is in an `Option`, None for `None`."""
+    return value.get() if value.isDefined() else None
+
+
+def private(value: Any, name: str) -> Any:
+    """A field without an accessor: a constructor's argument that Scala keeps for methods.
+
+    Raises:
+        AttributeError: no class of the value has it.
+    """
+    cls = value.getClass()
+    while cls is not None:
+        for field in cls.getDeclaredFields():
+            # Scala may prefix it: org$apache$spark$…$$name.
+            if str(field.getName()).rsplit("$", 1)[-1] == name:
+                field.setAccessible(True)
+                return field.get(value)
+        cls = cls.getSuperclass()
+    raise AttributeError(name)
+
+
+def setting(options: Any, key: str) -> str | None:
+    """An option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
+
+    Spark's maps of options ignore case where they are its own; a plain map is asked for lower case and as written.
+    """
+    if hasattr(options, "asCaseSensitiveMap") and class_name(options) == "CaseInsensitiveStringMap":
+        value = options.get(key)
+        return None if value is None else str(value)
+    for spelling in dict.fromkeys((key, key.lower())):
+        found = option(options.get(spelling))
+        if found is not None:
+            return str(found)
+    return None

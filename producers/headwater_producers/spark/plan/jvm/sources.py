@@ -1,0 +1,265 @@
+"""What each class of leaf reads: one table, a function for each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.jvm import kafka
+from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm.files import file_set, format_name, root_paths
+from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_schemas import naming
+from headwater_schemas.events import SchemaDefinition, Storage
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_ROOTS = 16
+"""A reader given more paths than this reads the folder they have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class JvmLeaf:
+    """A leaf of a JVM plan.
+
+    Attributes:
+        plan: the leaf.
+        context: see there.
+        index: of its streaming source in `StreamingQueryProgress.sources`.
+        view: the temporary view that is this leaf.
+    """
+
+    plan: Any
+    context: Context
+    index: int | None = None
+    view: str | None = None
+
+    def schema(self) -> SchemaDefinition:
+        """Its columns."""
+        return schema_definition(json.loads(self.plan.schema().json()))
+
+
+def logical_relation(leaf: JvmLeaf) -> Leaf:
+    """A V1 source of a batch read: files, a table of files, JDBC, Kafka."""
+    relation = leaf.plan.relation()
+    match class_name(relation):
+        case "HadoopFsRelation":
+            return _files(leaf, relation)
+        case "KafkaRelation":
+            options = private(relation, "sourceOptions")
+            return kafka.source(options, leaf.context, index=None, schema=leaf.schema())
+        case "JDBCRelation":
+            return _jdbc(leaf, relation)
+        case other:
+            return Leaf(problem=f"what a {other} reads isn't known")
+
+
+def _files(leaf: JvmLeaf, relation: Any) -> Leaf:
+    location, table = relation.location(), option(leaf.plan.catalogTable())
+    file_format = format_name(relation.fileFormat())
+    position, certainty = file_set(location, leaf.context.settings)
+    if table is not None:
+        named = leaf.context.catalog_table(table)
+        datasets, symlinks, kind = [named.ref], named.symlinks, SourceKind.TABLE
+    else:
+        paths = root_paths(location)
+        if len(paths) > MAX_ROOTS:
+            paths = [_common(paths)]
+        datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
+    alone = len(datasets) == 1
+    schema = leaf.schema()
+    return Leaf(
+        inputs=tuple(
+            PlanInput(
+                dataset=dataset,
+                kind=kind,
+                type="TABLE" if kind is SourceKind.TABLE else "FILE",
+                schema=schema,
+                storage=Storage("file", file_format),
+                symlinks=symlinks,
+                # Which of several folders a file is in isn't told apart here.
+                position=position if alone else None,
+                certainty=certainty if alone else None,
+            )
+            for dataset in datasets
+        )
+    )
+
+
+def _common(paths: list[str]) -> str:
+    steps = [path.split("/") for path in paths]
+    shared = next(
+        (i for i, column in enumerate(zip(*steps, strict=False)) if len(set(column)) > 1), min(map(len, steps))
+    )
+    return "/".join(steps[0][:shared])
+
+
+def _jdbc(leaf: JvmLeaf, relation: Any) -> Leaf:
+    options = relation.jdbcOptions()
+    url, table = str(options.url()), str(options.tableOrQuery())
+    if table.lstrip().startswith("("):
+        return Leaf(problem="the tables of a JDBC query aren't read yet")
+    dataset = naming.jdbc(url, table)
+    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.JDBC, type="TABLE", schema=leaf.schema()),))
+
+
+def data_source_v2(leaf: JvmLeaf) -> Leaf:
+    """A V2 table of a batch read: of a catalog, of files, or of a source alone."""
+    relation = leaf.plan
+    table = relation.table()
+    if class_name(table) == "KafkaTable":
+        return kafka.source(relation.options(), leaf.context, index=None, schema=leaf.schema())
+    identifier = option(relation.identifier())
+    catalog = option(relation.catalog())
+    if identifier is None:
+        return _unnamed_v2(leaf, table)
+    location = table.properties().get("location")
+    named = leaf.context.table(
+        str(identifier.toString()),
+        str(location) if location else None,
+        catalog=str(catalog.name()) if catalog else None,
+    )
+    provider = table.properties().get("provider")
+    return Leaf(
+        inputs=(
+            PlanInput(
+                dataset=named.ref,
+                kind=SourceKind.TABLE,
+                type="TABLE",
+                schema=leaf.schema(),
+                storage=Storage(str(provider)) if provider else None,
+                symlinks=named.symlinks,
+            ),
+        )
+    )
+
+
+def _unnamed_v2(leaf: JvmLeaf, table: Any) -> Leaf:
+    path = setting(leaf.plan.options(), "path")
+    if path is None:
+        dataset = leaf.context.in_memory(str(table.name()).split("(")[0].split(" ")[0])
+        return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.UNKNOWN, schema=leaf.schema()),))
+    kind = SourceKind.FILE
+    return Leaf(inputs=(PlanInput(dataset=naming.path(path), kind=kind, type="FILE", schema=leaf.schema()),))
+
+
+def streaming_v2(leaf: JvmLeaf) -> Leaf:
+    """A V2 source of a streaming query, running or not yet started."""
+    relation = leaf.plan
+    if class_name(relation) == "StreamingDataSourceV2ScanRelation":
+        relation = relation.relation()
+    table = relation.table()
+    options = relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
+    if class_name(table) == "KafkaTable":
+        return kafka.source(options, leaf.context, index=leaf.index, schema=leaf.schema())
+    name = "rate" if class_name(table).startswith("Rate") else str(table.name()).split("(")[0].lower()
+    dataset = leaf.context.in_memory(name)
+    return Leaf(
+        inputs=(
+            PlanInput(
+                dataset=dataset,
+                kind=SourceKind.GENERATED,
+                type="STREAM",
+                schema=leaf.schema(),
+                source_index=leaf.index,
+            ),
+        )
+    )
+
+
+def streaming_v1(leaf: JvmLeaf) -> Leaf:
+    """A V1 source of a running streaming query: files."""
+    source = leaf.plan.source()
+    if class_name(source) != "FileStreamSource":
+        return Leaf(problem=f"what a {class_name(source)} reads isn't known")
+    # FileStreamSource[file:/data/flights]
+    path = str(source.toString()).partition("[")[2].removesuffix("]")
+    return _streamed_files(leaf, path)
+
+
+def streaming_relation(leaf: JvmLeaf) -> Leaf:
+    """A V1 source of a streaming frame that isn't started."""
+    source = leaf.plan.dataSource()
+    path = setting(source.options(), "path")
+    if path is None:
+        return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
+    return _streamed_files(leaf, path)
+
+
+def _streamed_files(leaf: JvmLeaf, path: str) -> Leaf:
+    return Leaf(
+        inputs=(
+            PlanInput(
+                dataset=naming.path(path),
+                kind=SourceKind.FILE,
+                type="FILE",
+                schema=leaf.schema(),
+                source_index=leaf.index,
+            ),
+        )
+    )
+
+
+def program_data(leaf: JvmLeaf) -> Leaf:
+    """Rows made in the program; a dataset only where a temporary view names them."""
+    if leaf.view is None:
+        return Leaf(kind=Kind.CONSTANT)
+    dataset = leaf.context.in_memory(leaf.view)
+    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=leaf.schema()),))
+
+
+def rdd(leaf: JvmLeaf) -> Leaf:
+    """An RDD: made in the program (`createDataFrame` of a list), or of who knows what."""
+    if leaf.view is not None or "ParallelCollectionRDD" in _roots_of(leaf.plan.rdd()):
+        return program_data(leaf)
+    return Leaf(problem="what an RDD is made of isn't in the plan")
+
+
+def _roots_of(start: Any) -> set[str]:
+    # Narrow steps only, a few of them: createDataFrame puts some four on a list.
+    found, current = set(), start
+    for _ in range(16):
+        found.add(class_name(current))
+        dependencies = current.dependencies()
+        if dependencies.size() != 1:
+            break
+        current = dependencies.head().rdd()
+    return found
+
+
+def hive_table(leaf: JvmLeaf) -> Leaf:
+    """A Hive table that Spark reads by Hive's own reader."""
+    named = leaf.context.catalog_table(leaf.plan.tableMeta())
+    return Leaf(
+        inputs=(
+            PlanInput(
+                dataset=named.ref,
+                kind=SourceKind.TABLE,
+                type="TABLE",
+                schema=leaf.schema(),
+                symlinks=named.symlinks,
+            ),
+        )
+    )
+
+
+SOURCES: dict[str, Callable[[JvmLeaf], Leaf]] = {
+    "LogicalRelation": logical_relation,
+    "HiveTableRelation": hive_table,
+    "DataSourceV2Relation": data_source_v2,
+    "DataSourceV2ScanRelation": lambda leaf: data_source_v2(JvmLeaf(leaf.plan.relation(), leaf.context)),
+    "StreamingRelationV2": streaming_v2,
+    "StreamingDataSourceV2Relation": streaming_v2,
+    "StreamingDataSourceV2ScanRelation": streaming_v2,
+    "StreamingExecutionRelation": streaming_v1,
+    "StreamingRelation": streaming_relation,
+    "LocalRelation": program_data,
+    "LogicalRDD": rdd,
+    "ExternalRDD": rdd,
+}
