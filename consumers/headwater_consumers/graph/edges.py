@@ -45,7 +45,7 @@ def plan_edges(plan: PlanFacts) -> Iterator[Edge]:
     def node(index: int, path: str | None) -> str:
         return datasets[index] if path is None else keys.column_key(tenant, datasets[index], path)
 
-    for edge in sorted(set(lineage.edges)):
+    for edge in dict.fromkeys(lineage.edges):
         end = node(edge.output, edge.output_field)
         if edge.input is None:
             type_, start = RelType.GENERATES, key

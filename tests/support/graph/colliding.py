@@ -1,0 +1,346 @@
+"""Random events from small pools: the same runs, batches, datasets and times come up again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from headwater_schemas.events import (
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    EmissionReason,
+    EngineRef,
+    Expression,
+    FileSet,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    KafkaRanges,
+    LifecycleChange,
+    LineageEvent,
+    OffsetRange,
+    OpaqueRange,
+    Owner,
+    ParentRun,
+    Position,
+    ProcessingType,
+    Provenance,
+    PublicationState,
+    QualityResult,
+    RunError,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    SourceLocation,
+    Storage,
+    Symlink,
+    TableSnapshot,
+    Tag,
+    TimeRange,
+    TransformationKind,
+    TransformationType,
+    Versions,
+    build,
+)
+from headwater_schemas.identity import plan_digest
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+T = TypeVar("T")
+
+START = datetime(2013, 1, 1, 5, 15, 0, 123456, tzinfo=UTC)
+PRODUCER = "https://headwater.example/test"
+
+
+@dataclass(frozen=True)
+class Pools:
+    """How many of each there are. The smaller, the more collisions."""
+
+    tenants: int = 2
+    jobs: int = 3
+    datasets: int = 4
+    runs: int = 5
+    queries: int = 2
+    batches: int = 8
+    times: int = 12
+    columns: int = 4
+    plans: int = 3
+
+
+def colliding_events(random: random.Random, count: int, pools: Pools | None = None) -> list[LineageEvent]:
+    """`count` events of all kinds, about a tenth of them repeats of earlier ones."""
+    maker = _Maker(random, pools or Pools())
+    events: list[LineageEvent] = []
+    while len(events) < count:
+        again = events and random.random() < 0.1
+        events.append(random.choice(events) if again else maker.event())
+    return events
+
+
+class _Maker:
+    def __init__(self, random: random.Random, pools: Pools) -> None:
+        self.random = random
+        self.pools = pools
+        self.lineages = [self._lineage() for _ in range(pools.plans)]
+
+    def event(self) -> LineageEvent:
+        kinds = (self._run, self._interval, self._plan, self._dataset, self._job)
+        return self.random.choices(kinds, weights=(4, 6, 2, 3, 2))[0]()
+
+    # What the pools hold.
+
+    def _maybe(self, value: T, chance: float = 0.5) -> T | None:
+        return value if self.random.random() < chance else None
+
+    def _some(self, values: Sequence[T], least: int = 0) -> list[T]:
+        return self.random.sample(values, self.random.randint(least, len(values)))
+
+    def _tenant(self) -> str:
+        return f"tenant{self.random.randrange(self.pools.tenants)}"
+
+    def _job_ref(self) -> JobRef:
+        return JobRef("flights", f"job{self.random.randrange(self.pools.jobs)}")
+
+    def _dataset_ref(self) -> DatasetRef:
+        return DatasetRef("kafka://b:9092", f"dataset{self.random.randrange(self.pools.datasets)}")
+
+    def _run_id(self) -> str:
+        return f"0197c1de-0000-7bd1-9d55-00000000000{self.random.randrange(self.pools.runs)}"
+
+    def _query_id(self) -> str:
+        return f"5b1fb1d4-7d4b-4c0f-8d8a-00000000000{self.random.randrange(self.pools.queries)}"
+
+    def _time(self) -> datetime:
+        return START + timedelta(seconds=self.random.randrange(self.pools.times))
+
+    def _path(self) -> str:
+        return f"c{self.random.randrange(self.pools.columns)}"
+
+    def _versions(self) -> Versions | None:
+        return self._maybe(
+            Versions(
+                code=self._maybe(f"v{self.random.randrange(3)}"),
+                engine=self._maybe(EngineRef("spark", self.random.choice(["4.0.0", "4.0.1"]))),
+            )
+        )
+
+    def _facets(self) -> dict[str, str]:
+        names = self._some(["a", "b c", "ü"])
+        return {name: self.random.choice(["", '{"x":1}', '{"x":2}']) for name in names}
+
+    def _tags(self) -> tuple[Tag, ...] | None:
+        tags = [Tag(key="pii"), Tag(key="pii", value="email"), Tag(key="gold", source="ui", field="c1")]
+        return self._maybe(tuple(self._some(tags)))
+
+    def _owners(self) -> tuple[Owner, ...] | None:
+        return self._maybe(tuple(self._some([Owner("team:a"), Owner("team:b", "MAINTAINER")])))
+
+    # Positions.
+
+    def _kafka(self) -> Position:
+        ranges = []
+        for partition in self._some([0, 1, 2], least=1):
+            start = self.random.randrange(3) * 10
+            ranges.append(OffsetRange(partition, start, start + self.random.choice([0, 10, 10, 20])))
+        return Position(kafka=KafkaRanges("t", tuple(sorted(ranges)), self._maybe(self.random.choice("xy"))))
+
+    def _position(self) -> Position:
+        digest = self.random.choice(["m1", "m2"])
+        return self.random.choice(
+            [
+                self._kafka(),
+                Position(
+                    table_snapshot=TableSnapshot(
+                        format="iceberg",
+                        snapshot_id=str(self.random.randrange(3)),
+                        parent_id=self._maybe("0"),
+                        operation=self._maybe(self.random.choice(["append", "overwrite"])),
+                        partitions=tuple(self._some(["d=2", "d=1"])),
+                    )
+                ),
+                Position(files=FileSet(count=2, bytes=self._maybe(7), manifest_digest=self._maybe(digest))),
+                Position(opaque=OpaqueRange(from_json=self._maybe("{}"), to_json="{}")),
+                Position(time_range=TimeRange(from_=START, to_exclusive=self._time())),
+                Position(),
+            ]
+        )
+
+    def _uses(self, *, kafka: bool = False) -> tuple[DatasetUse, ...]:
+        return tuple(
+            DatasetUse(
+                dataset=self._dataset_ref(),
+                position=self._maybe(self._kafka() if kafka else self._position(), 0.8),
+                certainty=self.random.choice(list(Certainty)),
+                rows=self._maybe(self.random.randrange(100)),
+                facets=self._facets() if self.random.random() < 0.1 else {},
+            )
+            for _ in range(self.random.randrange(3))
+        )
+
+    # Bodies.
+
+    def _run(self) -> LineageEvent:
+        kind = self.random.choice(list(RunEventType))
+        parent = ParentRun(self._run_id(), self._job_ref())
+        body = RunEvent(
+            type=kind,
+            processing_type=self.random.choice(list(ProcessingType)),
+            inputs=self._uses(),
+            outputs=self._uses(),
+            started_at=self._maybe(self._time(), 0.3),
+            ended_at=self._maybe(self._time(), 0.3),
+            nominal_start=self._maybe(self._time()),
+            versions=self._versions(),
+            parent=self._maybe(parent, 0.3),
+            root=self._maybe(ParentRun(self._run_id(), self._job_ref()), 0.2),
+            error=self._maybe(RunError(message="m", type=self._maybe("T"), stack_trace=self._maybe("s")), 0.3),
+            publication=self.random.choice(list(PublicationState)),
+            plan_digest=self._maybe(plan_digest(self.random.choice(self.lineages))),
+            query_id=self._maybe(self._query_id(), 0.3),
+            checkpoint_location=self._maybe("/c1", 0.3),
+            run_facets=self._facets(),
+            job_facets=self._facets(),
+        )
+        return build.run_event(
+            body,
+            job=self._job_ref(),
+            run=RunRef(self._run_id()),
+            producer=self.random.choice([PRODUCER, "p2"]),
+            event_time=self._time(),
+            tenant=self._tenant(),
+        )
+
+    def _interval(self) -> LineageEvent:
+        first = self.random.randrange(self.pools.batches)
+        provenance = self.random.choice(list(Provenance))
+        body = IntervalEvent(
+            query_id=self._query_id(),
+            entries=tuple(self._entry(first + n) for n in range(self.random.choice([1, 1, 1, 2, 3]))),
+            query_name=self._maybe(self.random.choice(["enrich", "stats", ""])),
+            checkpoint_location=self._maybe(self.random.choice(["/c1", "/c2"])),
+            versions=self._versions(),
+            reason=self.random.choice(list(EmissionReason)),
+            provenance=provenance,
+        )
+        return build.interval_event(
+            body,
+            job=self._job_ref(),
+            run=self._maybe(RunRef(self._run_id())),
+            producer=PRODUCER,
+            event_time=self._time(),
+            tenant=self._tenant(),
+        )
+
+    def _entry(self, batch_id: int) -> IntervalEntry:
+        # Mostly the offsets that the batch id suggests, so that reports of one batch often agree.
+        inputs = self._uses(kafka=True)
+        if self.random.random() < 0.7:
+            ranges = tuple(OffsetRange(p, batch_id * 10, batch_id * 10 + 10) for p in range(2))
+            inputs = (
+                DatasetUse(
+                    dataset=DatasetRef("kafka://b:9092", "dataset0"),
+                    position=Position(kafka=KafkaRanges("t", ranges)),
+                    certainty=self.random.choice([Certainty.EXACT, Certainty.INFERRED]),
+                    rows=self._maybe(20),
+                ),
+            )
+        results = (QualityResult(assertion="q", passed=True), QualityResult(assertion="r", passed=False, value=0.1))
+        return IntervalEntry(
+            batch_id=batch_id,
+            processing_time=self._maybe(self._time(), 0.8),
+            inputs=inputs,
+            outputs=self._uses(),
+            watermark_before=self._maybe(self._time(), 0.3),
+            rows_in=self._maybe(self.random.randrange(10)),
+            quality=self._maybe(results) or (),
+            plan_digest=self._maybe(plan_digest(self.random.choice(self.lineages))),
+        )
+
+    def _lineage(self) -> ColumnLineage:
+        datasets = tuple(sorted({self._dataset_ref() for _ in range(3)}))
+        edges = []
+        for _ in range(self.random.randrange(6)):
+            source = self._maybe(self.random.randrange(len(datasets)), 0.8)
+            edges.append(
+                ColumnEdge(
+                    output=self.random.randrange(len(datasets)),
+                    output_field=self._maybe(self._path(), 0.8),
+                    input=source,
+                    input_field=None if source is None else self._maybe(self._path(), 0.8),
+                    type=self.random.choice(list(TransformationType)),
+                    subtype=self._maybe("FILTER"),
+                    kind=self.random.choice(list(TransformationKind)),
+                    masking=self.random.random() < 0.5,
+                    expression=self._maybe(self.random.choice(["e1", "e2"])),
+                )
+            )
+        complete = self.random.random() < 0.5
+        return ColumnLineage(datasets=datasets, edges=tuple(edges), complete=complete)
+
+    def _told(self) -> ColumnLineage:
+        """A known lineage, its expressions worded one way or another."""
+        lineage = self.random.choice(self.lineages)
+        texts = tuple(Expression(id_, f"{id_}{self.random.choice('ab')}") for id_ in self._some(["e1", "e2"]))
+        return ColumnLineage(
+            datasets=lineage.datasets,
+            edges=lineage.edges,
+            complete=lineage.complete,
+            expressions=tuple(sorted(texts)),
+            incomplete_reason=self._maybe("too large", 0.3),
+        )
+
+    def _plan(self) -> LineageEvent:
+        return build.plan_event(
+            self._told(),
+            job=self._job_ref(),
+            producer=PRODUCER,
+            event_time=self._time(),
+            tenant=self._tenant(),
+        )
+
+    def _dataset(self) -> LineageEvent:
+        fields = tuple(
+            SchemaField(path=path, type=self._maybe(self.random.choice(["int", "string"])), nullable=self._maybe(True))
+            for path in self._some(["c0", "c1", "c2", "c3"])
+        )
+        lifecycle = self._maybe(self.random.choice(list(LifecycleChange)))
+        body = DatasetEvent(
+            dataset=self._dataset_ref(),
+            type=self._maybe(self.random.choice(["TABLE", ""])),
+            schema=self._maybe(SchemaDefinition(fields), 0.7),
+            owners=self._owners(),
+            tags=self._tags(),
+            classification=self._maybe(self.random.choice(["restricted", ""])),
+            storage=self._maybe(Storage("iceberg", self._maybe("parquet"))),
+            symlinks=self._maybe((Symlink("n", "l2"), Symlink("n", "l1", "TABLE"))),
+            lifecycle=lifecycle,
+            previous=self._dataset_ref() if lifecycle is LifecycleChange.RENAME else None,
+            facets=self._facets(),
+        )
+        return build.dataset_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _job(self) -> LineageEvent:
+        body = JobEvent(
+            processing_type=self._maybe(self.random.choice(list(ProcessingType))),
+            description=self._maybe(self.random.choice(["d", ""])),
+            inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
+            outputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
+            lineage=self._maybe(self._told(), 0.3),
+            owners=self._owners(),
+            tags=self._tags(),
+            source=self._maybe(SourceLocation(type="git", url="u", version=self._maybe("v1"))),
+            facets=self._facets(),
+        )
+        return build.job_event(
+            body, job=self._job_ref(), producer=PRODUCER, event_time=self._time(), tenant=self._tenant()
+        )
