@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwater_schemas.avro_schema import current_schema
@@ -24,7 +24,7 @@ DECODER = Decoder()
 PIECES = ("flights", "headwater.example", "enrich", "IATA")
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(max_examples=300)
 @given(events())
 def test_reading_what_was_written_gives_the_event_back(event: LineageEvent) -> None:
     assert DECODER.decode(encode(event)) == event
@@ -37,7 +37,7 @@ def test_every_proper_prefix_is_truncated_or_empty(value: bytes) -> None:
             DECODER.decode(value[:length])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.binary(max_size=300))
 @example(b"")
 @example(b"\x00")
@@ -48,7 +48,7 @@ def test_garbage_raises_nothing_but_drawn_errors(value: bytes) -> None:
             DECODER.decode(candidate)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(st.sampled_from(GOOD), st.data())
 def test_damaged_events_raise_nothing_but_drawn_errors(value: bytes, data: st.DataObject) -> None:
     damaged = bytearray(value)

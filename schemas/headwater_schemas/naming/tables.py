@@ -34,8 +34,8 @@ class HiveCatalog:
     def ref(self, database: str, table: str) -> DatasetRef:
         """E.g. `hive://metastore:9083`, `flights.routes`."""
         # hive.metastore.uris may list several of one service: the same name whatever their order.
-        first = min(part.strip() for part in self.uri.split(","))
-        return DatasetRef(f"hive://{first.rpartition('://')[2].rpartition('@')[2].lower()}", f"{database}.{table}")
+        first = min(part.strip().lower() for part in self.uri.split(","))
+        return DatasetRef(f"hive://{first.rpartition('://')[2].rpartition('@')[2]}", f"{database}.{table}")
 
 
 @dataclass(frozen=True, slots=True)

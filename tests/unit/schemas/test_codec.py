@@ -1,0 +1,232 @@
+"""Encoding refuses what breaks the contract and names the field; decoding says which of the drawn errors it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+
+import msgspec
+import pytest
+from fastavro import schemaless_writer
+
+from headwater_schemas.avro_schema import AvroSchema, current_schema
+from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode, with_registry_id
+from headwater_schemas.errors import (
+    DecodeError,
+    DecodeReason,
+    EmptyRecordError,
+    EncodeError,
+    InvalidEventError,
+    MalformedError,
+    NotAnEventError,
+    RegistryUnreachableError,
+    TruncatedError,
+    UnknownKindError,
+    UnknownSchemaError,
+)
+from headwater_schemas.events import (
+    ColumnEdge,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    RunRef,
+    TimeRange,
+)
+from support.events import FULL_EVENTS, LATER, TIME
+
+NAIVE = datetime(2013, 1, 1)  # noqa: DTZ001 - the mistake under test
+
+
+def change(name: str, /, **fields: Any) -> LineageEvent:
+    """A full event with fields of itself changed, or with `body__field` of its body."""
+    event = FULL_EVENTS[name]()
+    body = f"{name}_event"
+    inner = {key.removeprefix("body__"): value for key, value in fields.items() if key.startswith("body__")}
+    outer = {key: value for key, value in fields.items() if not key.startswith("body__")}
+    if inner:
+        outer[body] = msgspec.structs.replace(getattr(event, body), **inner)
+    return msgspec.structs.replace(event, **outer)
+
+
+def entries(**fields: Any) -> tuple[Any, ...]:
+    interval = FULL_EVENTS["interval"]().interval_event
+    assert interval is not None
+    first, second = interval.entries
+    return (first, msgspec.structs.replace(second, **fields))
+
+
+def kafka(*ranges: OffsetRange) -> tuple[DatasetUse, ...]:
+    return (DatasetUse(dataset=DatasetRef("k", "t"), position=Position(kafka=KafkaRanges("t", ranges))),)
+
+
+def lineage(**edge: Any) -> Any:
+    plan = FULL_EVENTS["plan"]().plan_event
+    assert plan is not None
+    return msgspec.structs.replace(plan.lineage, edges=(ColumnEdge(**edge),))
+
+
+BOTH_SORTS = Position(kafka=KafkaRanges("t", ()), time_range=TimeRange(from_=TIME, to_exclusive=LATER))
+
+BROKEN = {
+    # name: (event, field that the error names)
+    "no tenant": (change("run", tenant=""), "tenant"),
+    "no id": (change("run", event_id=""), "event_id"),
+    "wrong type": (change("run", producer=3), "producer"),
+    "no time zone": (change("run", event_time=NAIVE), "event_time"),
+    "no time zone, deep": (
+        change("interval", body__entries=entries(watermark_after=NAIVE)),
+        "entries[1].watermark_after",
+    ),
+    "body missing": (change("run", run_event=None), "run_event"),
+    "second body": (change("run", plan_event=FULL_EVENTS["plan"]().plan_event), "plan_event"),
+    "another body": (change("run", kind="PLAN"), "kind"),
+    "run without job": (change("run", job=None), "job"),
+    "run without run": (change("run", run=None), "run"),
+    "job without name": (change("run", job=JobRef("flights", "")), "job.name"),
+    "empty run id": (change("run", run=RunRef("")), "run.run_id"),
+    "plan without job": (change("plan", job=None), "job"),
+    "no micro-batch": (change("interval", body__entries=()), "interval_event.entries"),
+    "a batch is missing": (change("interval", body__entries=entries(batch_id=9)), "entries[1].batch_id"),
+    "negative batch id": (change("interval", body__entries=entries(batch_id=-1)), "entries[1].batch_id"),
+    "range ends early": (change("run", body__inputs=kafka(OffsetRange(0, 5, 4))), "inputs[0].position.kafka.ranges[0]"),
+    "negative offset": (change("run", body__inputs=kafka(OffsetRange(0, -1, 4))), "ranges[0].from"),
+    "partition twice": (
+        change("interval", body__entries=entries(inputs=kafka(OffsetRange(1, 0, 1), OffsetRange(1, 1, 2)))),
+        "interval_event.entries[1].inputs[0].position.kafka.ranges[1].partition",
+    ),
+    "partition over 32 bits": (change("run", body__inputs=kafka(OffsetRange(2**31, 0, 4))), "ranges[0].partition"),
+    "two sorts of position": (
+        change("run", body__outputs=(DatasetUse(dataset=DatasetRef("k", "t"), position=BOTH_SORTS),)),
+        "run_event.outputs[0].position",
+    ),
+    "edge to nowhere": (change("plan", body__lineage=lineage(output=3)), "plan_event.lineage.edges[0].output"),
+    "edge from nowhere": (
+        change("plan", body__lineage=lineage(output=0, input=3)),
+        "plan_event.lineage.edges[0].input",
+    ),
+    "edge from nowhere, declared": (
+        change("job", body__lineage=lineage(output=0, input=9)),
+        "job_event.lineage.edges[0]",
+    ),
+    "over 64 bits": (
+        change("run", body__outputs=(DatasetUse(dataset=DatasetRef("k", "t"), rows=2**63),)),
+        "outputs[0].rows",
+    ),
+    "lone surrogate": (change("dataset", body__description="\ud800"), "dataset_event.description"),
+    "lone surrogate in a key": (change("dataset", body__facets={"\ud800": "{}"}), "dataset_event.facets"),
+    "unknown kind": (change("run", kind="CONSUMER"), "kind"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_event_is_not_written_and_its_field_is_named(name: str) -> None:
+    event, field = BROKEN[name]
+    with pytest.raises(EncodeError) as caught:
+        encode(event)
+    assert field in str(caught.value.field)
+    assert "flights" not in str(caught.value)
+
+
+def raw(event: LineageEvent) -> bytes:
+    """Bytes of an event that `encode` would refuse."""
+    datum = msgspec.to_builtins(event, builtin_types=(datetime,))
+    out = BytesIO()
+    schemaless_writer(out, current_schema().parsed, datum, disable_tuple_notation=True)
+    return SINGLE_OBJECT_MAGIC + current_schema().fingerprint + out.getvalue()
+
+
+NOT_WRITABLE = {
+    "wrong type",
+    "over 64 bits",
+    "partition over 32 bits",
+    "lone surrogate",
+    "lone surrogate in a key",
+    "unknown kind",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if name not in NOT_WRITABLE and "time zone" not in name])
+def test_a_broken_event_written_by_somebody_else_is_invalid_and_its_field_is_named(name: str) -> None:
+    event, field = BROKEN[name]
+    with pytest.raises(InvalidEventError) as caught:
+        Decoder().decode(raw(event))
+    assert field in str(caught.value.field)
+    assert "flights" not in str(caught.value)
+    assert caught.value.event_id == event.event_id
+    assert caught.value.reason is DecodeReason.INVALID_EVENT
+
+
+def test_an_unknown_kind_written_by_somebody_else_is_told() -> None:
+    with pytest.raises(UnknownKindError) as caught:
+        Decoder().decode(raw(BROKEN["unknown kind"][0]))
+    assert caught.value.kind == "CONSUMER"
+
+
+GOOD = encode(FULL_EVENTS["run"]())
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "reason"),
+    [
+        (None, EmptyRecordError, "EMPTY"),
+        (b"", EmptyRecordError, "EMPTY"),
+        (b'{"eventType":"START"}', NotAnEventError, "NOT_AN_EVENT"),
+        (b"\xc3\x02rest", NotAnEventError, "NOT_AN_EVENT"),
+        (b"\xc3", NotAnEventError, "NOT_AN_EVENT"),
+        (GOOD[:5], TruncatedError, "TRUNCATED"),
+        (GOOD[:10], TruncatedError, "TRUNCATED"),
+        (GOOD[:200], TruncatedError, "TRUNCATED"),
+        (b"\x00\x00", TruncatedError, "TRUNCATED"),
+        (b"\xc3\x01" + b"\x07" * 8 + GOOD[10:], UnknownSchemaError, "UNKNOWN_SCHEMA"),
+        (b"\x00\x00\x00\x00\x09" + GOOD[10:], UnknownSchemaError, "UNKNOWN_SCHEMA"),
+        (GOOD[:11] + b"\xff" + GOOD[12:], MalformedError, "MALFORMED"),
+    ],
+)
+def test_each_kind_of_bad_bytes_has_its_error(value: bytes | None, error: type[DecodeError], reason: str) -> None:
+    with pytest.raises(error) as caught:
+        Decoder().decode(value)
+    assert caught.value.reason.value == reason
+
+
+class Registry:
+    def __init__(self, found: AvroSchema | None) -> None:
+        self.found = found
+        self.asked: list[int] = []
+
+    def schema(self, schema_id: int) -> AvroSchema | None:
+        self.asked.append(schema_id)
+        return self.found
+
+
+def test_confluents_format_is_read_by_the_registrys_schema() -> None:
+    registry = Registry(current_schema())
+    value = with_registry_id(GOOD, 0x01020304)
+    assert value[:5] == b"\x00\x01\x02\x03\x04"
+    assert Decoder(registry=registry).decode(value) == FULL_EVENTS["run"]()
+    assert registry.asked == [0x01020304]
+
+
+def test_an_id_that_the_registry_does_not_have_is_an_unknown_schema() -> None:
+    with pytest.raises(UnknownSchemaError, match="the id 7"):
+        Decoder(registry=Registry(None)).decode(with_registry_id(GOOD, 7))
+
+
+def test_an_unreachable_registry_is_no_decode_error() -> None:
+    class Unreachable(Registry):
+        def schema(self, schema_id: int) -> AvroSchema | None:
+            raise RegistryUnreachableError("down")
+
+    with pytest.raises(RegistryUnreachableError):
+        Decoder(registry=Unreachable(None)).decode(with_registry_id(GOOD, 7))
+
+
+def test_times_of_another_zone_are_the_same_instant() -> None:
+    from zoneinfo import ZoneInfo
+
+    there = TIME.astimezone(ZoneInfo("America/New_York"))
+    assert Decoder().decode(encode(change("job", event_time=there))).event_time == TIME
