@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import (
     OFFSET_BEGINNING,
     OFFSET_STORED,
-    ConsumerGroupTopicPartitions,
+    Consumer,
     IsolationLevel,
     KafkaException,
     TopicCollection,
@@ -74,8 +74,10 @@ class OffsetReader:
     """
 
     def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
+        self._client = {**client, "client.id": "headwater-offsets"}
         self._group = group
-        self._admin = AdminClient({**client, "client.id": "headwater-offsets"})
+        self._admin = AdminClient(self._client)
+        self._asker: Consumer | None = None
 
     def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
         """The id of the topic's current incarnation; empty from a broker older than topic ids."""
@@ -90,10 +92,13 @@ class OffsetReader:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}
-        request = ConsumerGroupTopicPartitions(self._group, asked)
-        future = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_seconds)[self._group]
+        # Asked by a consumer that never joins. AdminClient has list_consumer_group_offsets for this, but in librdkafka
+        # (2.16 at least, its issue 5040) that ends the process with SIGSEGV when the broker is not, or not yet, the
+        # group's coordinator, as in the first seconds of a new one.
+        if self._asker is None:
+            self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
         found: dict[tuple[str, int], Committed] = {}
-        for partition in future.result(timeout_seconds).topic_partitions or ():
+        for partition in self._asker.committed(asked, timeout=timeout_seconds):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
