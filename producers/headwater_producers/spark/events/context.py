@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.events.lineage import without_secrets
 from headwater_schemas.events import (
     DatasetEvent,
     IntervalEvent,
@@ -21,7 +22,7 @@ from headwater_schemas.events import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
+from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,12 @@ class EventContext:
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """A job's column lineage."""
         return build.plan_event(
-            lineage, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
+            without_secrets(lineage),
+            job=job,
+            run=RunRef(run_id),
+            producer=self.producer,
+            event_time=at,
+            tenant=self.tenant,
         )
 
     def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:

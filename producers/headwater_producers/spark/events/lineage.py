@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from headwater_producers.spark.redaction import redact
 from headwater_schemas.events import ColumnEdge, ColumnLineage
 from headwater_schemas.identity import canonical_lineage
 
@@ -40,6 +41,16 @@ def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
             complete=not reasons,
             incomplete_reason="; ".join(filter(None, reasons)) or None,
         )
+    )
+
+
+def without_secrets(lineage: ColumnLineage) -> ColumnLineage:
+    """The same lineage, with what looks like a credential taken out of its expressions' texts. Their ids stay."""
+    return msgspec.structs.replace(
+        lineage,
+        expressions=tuple(
+            msgspec.structs.replace(expression, text=redact(expression.text)) for expression in lineage.expressions
+        ),
     )
 
 

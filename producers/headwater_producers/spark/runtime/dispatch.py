@@ -99,7 +99,7 @@ class Dispatch:
             write=write,
             started_at=started_at,
             ended_at=ended_at,
-            error=from_java_text(str(signal.error.toString())) if signal.error is not None else None,
+            error=from_java_text(self._printed(signal.error)) if signal.error is not None else None,
         )
         if self._is_wrapper(run):
             return
@@ -153,6 +153,9 @@ class Dispatch:
         exception = signal.event.exception()
         error = from_java_text(str(exception.get())) if exception.isDefined() else None
         self._streams.terminated(str(signal.event.runId().toString()), error, signal.at)
+
+    def _printed(self, throwable: Any) -> str:
+        return str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(throwable))
 
     def _query(self, query: Any) -> JvmQuery | None:
         return JvmQuery(query, self._spark, self._settings) if query is not None else None

@@ -47,11 +47,20 @@ class MicroBatchFacts:
     rows_out: int | None = None
 
 
-def interval_entry(progress: Progress, inputs: Iterable[PlanInput], facts: MicroBatchFacts) -> IntervalEntry:
+def interval_entry(
+    progress: Progress, inputs: Iterable[PlanInput], facts: MicroBatchFacts, *, read_often: bool = False
+) -> IntervalEntry:
     """Puts an entry together.
 
     Only streaming sources are inputs of a micro-batch. Tables that are joined in belong to the run: a reconstruction
     from the checkpoint could not know them, and would get another event id for the same batch.
+
+    Args:
+        progress: of an executed micro-batch.
+        inputs: of the query's plan.
+        facts: what the progress doesn't say.
+        read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
+            adds them up. Offsets bound the true count; without them it isn't known then.
     """
     by_source: dict[int, list[PlanInput]] = {}
     for each in inputs:
@@ -59,7 +68,11 @@ def interval_entry(progress: Progress, inputs: Iterable[PlanInput], facts: Micro
             by_source.setdefault(each.source_index, []).append(each)
     uses: list[DatasetUse] = []
     for index, source in enumerate(progress.sources):
-        uses += _source_uses(index, source, by_source.get(index, []), facts)
+        uses += _source_uses(index, source, by_source.get(index, []), facts, read_often=read_often)
+    rows = [
+        source_rows(source, facts.first_offsets.get(index), read_often=read_often)
+        for index, source in enumerate(progress.sources)
+    ]
     return IntervalEntry(
         batch_id=progress.batch_id,
         processing_time=progress.started_at,
@@ -68,7 +81,7 @@ def interval_entry(progress: Progress, inputs: Iterable[PlanInput], facts: Micro
         watermark_before=progress.watermark,
         watermark_after=facts.watermark_after,
         duration_ms=progress.duration_ms,
-        rows_in=progress.rows_in,
+        rows_in=sum(row for row in rows if row is not None) if rows and None not in rows else None,
         rows_out=progress.rows_out if progress.rows_out is not None else facts.rows_out,
         rows_dropped_late=progress.rows_dropped_late,
         state_rows=progress.state_rows,
@@ -77,15 +90,31 @@ def interval_entry(progress: Progress, inputs: Iterable[PlanInput], facts: Micro
     )
 
 
+def source_rows(source: SourceProgress, first: KafkaOffsets | None, *, read_often: bool) -> int | None:
+    """How many rows a source gave to a micro-batch, each counted once; None where that can't be told.
+
+    Offsets are an upper bound: transaction markers and compaction leave holes. So a count above them is of several
+    reads; it is taken for the offsets where it is a multiple of them.
+    """
+    if (end := kafka_offsets(source.end)) is None:
+        return None if read_often else source.rows
+    read = kafka_ranges(kafka_offsets(source.start), end, first).values()
+    span = sum(part.to_exclusive - part.from_ for topic in read for part in topic.ranges.ranges)
+    if source.rows is None or source.rows <= span:
+        return source.rows
+    return span if span > 0 and source.rows % span == 0 else None
+
+
 def _source_uses(
-    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts
+    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts, *, read_often: bool
 ) -> Iterable[DatasetUse]:
     if not inputs:
         return []
+    rows = source_rows(source, facts.first_offsets.get(index), read_often=read_often)
     end = kafka_offsets(source.end)
     if end is not None:
         ranges = kafka_ranges(kafka_offsets(source.start), end, facts.first_offsets.get(index))
-        return _kafka_uses(source, inputs, ranges)
+        return _kafka_uses(rows, inputs, ranges)
     position = _position(index, source, facts)
     certainty = Certainty.EXACT if position is not None else Certainty.UNKNOWN
     files = position.files.count if position is not None and position.files is not None else None
@@ -94,16 +123,14 @@ def _source_uses(
             dataset=each.dataset,
             position=position,
             certainty=certainty,
-            rows=source.rows if len(inputs) == 1 else None,
+            rows=rows if len(inputs) == 1 else None,
             files=files,
         )
         for each in inputs
     ]
 
 
-def _kafka_uses(
-    source: SourceProgress, inputs: list[PlanInput], ranges: Mapping[str, TopicRanges]
-) -> Iterable[DatasetUse]:
+def _kafka_uses(rows: int | None, inputs: list[PlanInput], ranges: Mapping[str, TopicRanges]) -> Iterable[DatasetUse]:
     known = {each.dataset.name: each.dataset for each in inputs}
     # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
     namespace = inputs[0].dataset.namespace
@@ -112,7 +139,7 @@ def _kafka_uses(
             dataset=known.get(topic) or DatasetRef(namespace, topic),
             position=Position(kafka=read.ranges),
             certainty=read.certainty,
-            rows=source.rows if len(ranges) == 1 else None,
+            rows=rows if len(ranges) == 1 else None,
         )
 
 

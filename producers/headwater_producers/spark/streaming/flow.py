@@ -105,8 +105,6 @@ class StreamFlow:
             return False
         self._announce(run)
         run.writes.setdefault(batch.batch_id, []).append(write)
-        if run.touch(write.description) and run.job is not None:
-            self._emit_run(run, RunEventType.RUNNING, at)
         if (progress := run.told.get(batch.batch_id)) is not None:
             self._tell(run, progress, at)
         return True
@@ -205,12 +203,20 @@ class StreamFlow:
         digest = None
         for write in writes:
             self._emit_datasets(run, job, write.description, at)
+        news = [run.touch(write.description) for write in writes]
+        if any(news):
+            self._emit_run(run, RunEventType.RUNNING, at)
         if writes:
             digest = self._emit_plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
         elif run.description is not None:
             digest = self._emit_plan(run, job, run.description.lineage, at)
         facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, self._files)
-        entry = interval_entry(progress, run.description.inputs if run.description is not None else (), facts)
+        entry = interval_entry(
+            progress,
+            run.description.inputs if run.description is not None else (),
+            facts,
+            read_often=progress.batch_id in run.called,
+        )
         again = progress.batch_id in run.told
         run.remember(progress)
         ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)

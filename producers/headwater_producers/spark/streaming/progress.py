@@ -35,7 +35,6 @@ class Progress:
         started_at: when the trigger began.
         duration_ms: of the trigger.
         executed: whether a micro-batch ran and was committed.
-        rows_in: over all sources.
         rows_out: as the sink tells; None for sinks of the first API, which don't.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
         has_watermark: whether the query has a watermark at all.
@@ -51,7 +50,6 @@ class Progress:
     started_at: datetime
     duration_ms: int | None
     executed: bool
-    rows_in: int | None
     rows_out: int | None
     watermark: datetime | None
     has_watermark: bool
@@ -83,7 +81,6 @@ def parse_progress(text: str) -> Progress:
             started_at=_time(data["timestamp"]),
             duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
             executed="addBatch" in durations,
-            rows_in=data.get("numInputRows"),
             rows_out=_known(sink.get("numOutputRows")),
             watermark=None if watermark == _NO_WATERMARK else watermark,
             has_watermark=watermark is not None,
