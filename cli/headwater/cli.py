@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("headwater.commands.status", extra="stack"),
     "consume": Command("headwater.commands.consume", extra="materializer"),
     "demo": Command("headwater.commands.demo", extra="demo"),
+    "graph": Command("headwater.commands.graph", extra="materializer"),
 }
 
 

@@ -53,6 +53,4 @@ def _relationship(start: str, type_: str, end: str, stored: Mapping[str, Any]) -
 
 
 def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()
-    }
+    return {name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()}

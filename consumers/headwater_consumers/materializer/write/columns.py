@@ -34,7 +34,7 @@ def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joi
     rows: list[dict[str, Any]] = []
     owners: dict[str, tuple[str, str]] = {}
     for dataset, facts in delta.datasets.items():
-        if not facts.columns:
+        if not facts.columns and not _says_schema(facts):
             continue
         tenant = str(facts.identity["tenant"])
         current, said = schema_paths(datasets[dataset].after), _says_schema(facts)

@@ -1,0 +1,142 @@
+"""`headwater graph dump`: the whole graph in one canonical form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import neo4j.exceptions
+import typer
+from neo4j import GraphDatabase, NotificationMinimumSeverity
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from rich.table import Table
+
+from headwater.console import JsonOption, console
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.settings import load_settings
+from headwater_consumers.graph.dump import dump as dump_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neo4j import Driver
+
+    from headwater.settings import Layer, Neo4jSettings
+
+app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+
+@app.command()
+def dump(
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Print the graph as JSON lines, the same for equal graphs, byte for byte.
+
+    With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
+    """
+    settings = load_settings(running=_running_stack()).neo4j
+    with _driver(settings) as driver, _sink(output, silent=json_output) as sink:
+        document = _write(dump_lines(driver, settings.database), sink, output)
+    if output is not None or json_output:
+        console.result(document, _table(document))
+
+
+def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> dict[str, Any]:
+    digest, nodes, relationships, count = hashlib.sha256(), Counter[str](), Counter[str](), 0
+    for line in lines:
+        data = line.encode() + b"\n"
+        digest.update(data)
+        if sink is not None:
+            sink.write(data)
+        fields = json.loads(line)
+        if "labels" in fields:
+            nodes.update(fields["labels"])
+        else:
+            relationships[fields["type"]] += 1
+        count += 1
+    return {
+        "file": None if output is None else str(output),
+        "lines": count,
+        "sha256": digest.hexdigest(),
+        "nodes": dict(sorted(nodes.items())),
+        "relationships": dict(sorted(relationships.items())),
+    }
+
+
+@contextmanager
+def _sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
+    """Where the lines go. A file appears under its name only when it is whole."""
+    if output is None:
+        yield None if silent else sys.stdout.buffer
+        sys.stdout.flush()
+        return
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(output)
+    except OSError as error:
+        raise InputError(f"{output} can't be written: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _driver(settings: Neo4jSettings) -> Iterator[Driver]:
+    try:
+        with GraphDatabase.driver(
+            settings.uri,
+            auth=(settings.user, settings.password.get_secret_value()),
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+            connection_timeout=5.0,
+        ) as driver:
+            driver.verify_connectivity()
+            yield driver
+    except AuthError as error:
+        raise ConfigurationError(
+            f"Neo4j at {settings.uri} refuses the user {settings.user!r} or the password.",
+            fix="Check HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
+        ) from error
+    except Neo4jError as error:
+        if (error.code or "").endswith("DatabaseNotFound"):
+            raise NotFoundError(
+                f"Neo4j at {settings.uri} has no database {settings.database!r}.",
+                fix="Check HEADWATER_NEO4J_DATABASE.",
+            ) from error
+        raise HeadwaterError(f"Neo4j at {settings.uri}: {error.code}.") from error
+    except (neo4j.exceptions.ConfigurationError, ValueError) as error:
+        raise InputError(f"{settings.uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
+    except DriverError as error:
+        raise UnreachableError(
+            f"Neo4j doesn't answer at {settings.uri}.",
+            fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
+        ) from error
+
+
+def _running_stack() -> Layer | None:
+    """Settings of the embedded stack that is up; where its extra isn't installed, there is none."""
+    try:
+        from headwater.stack import find_running_stack
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("headwater"):
+            raise
+        return None
+    running = find_running_stack()
+    return running.settings() if running else None
+
+
+def _table(document: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, count in (*document["nodes"].items(), *document["relationships"].items()):
+        table.add_row(name, f"{count:,}")
+    table.add_row("lines", f"{document['lines']:,}")
+    table.add_row("sha256", document["sha256"])
+    return table
