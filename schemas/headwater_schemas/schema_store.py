@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from confluent_kafka import Message
+    from confluent_kafka.admin import TopicMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 ASK_AGAIN_SECONDS = 60.0
 _UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
 _POLL_SECONDS = 0.2
+_SLICE_SECONDS = 0.5
 
 
 class SchemaStore:
@@ -143,7 +145,7 @@ class SchemaStore:
 
     def _ends(self, consumer: Consumer, deadline: float) -> dict[int, int]:
         """The offset after the last record of each partition."""
-        metadata = consumer.list_topics(self._topic, timeout=self._left(deadline)).topics[self._topic]
+        metadata = self._metadata(consumer, deadline)
         if metadata.error is not None:
             raise KafkaException(metadata.error)
         ends = {}
@@ -151,6 +153,20 @@ class SchemaStore:
             where = TopicPartition(self._topic, partition)
             _, ends[partition] = consumer.get_watermark_offsets(where, timeout=self._left(deadline))
         return ends
+
+    def _metadata(self, consumer: Consumer, deadline: float) -> TopicMetadata:
+        while True:
+            try:
+                found: TopicMetadata = consumer.list_topics(self._topic, timeout=_SLICE_SECONDS).topics[self._topic]
+            except KafkaException as failure:
+                if failure.args[0].code() in _UNKNOWN_TOPIC:
+                    raise
+                # Serves the callback that tells refused credentials from a broker that isn't there.
+                self._take(consumer.poll(0))
+                if self._refused is not None or self._clock() + _SLICE_SECONDS > deadline:
+                    raise
+            else:
+                return found
 
     def _left(self, deadline: float) -> float:
         return max(0.1, deadline - self._clock())

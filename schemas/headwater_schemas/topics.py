@@ -11,14 +11,18 @@ The events topic is the truth that the graph is rebuilt from, so nothing in it m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
 from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 DEFAULT_PARTITIONS = 8
 # Kafka's own default for a record batch (message.max.bytes): 1 MiB and the batch header.
@@ -26,6 +30,7 @@ DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 # A dead letter is the original record plus headers that say what happened to it.
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
 CREDENTIAL_SETTINGS = "HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD"
+_SLICE_SECONDS = 0.5
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
 BROKER_DEFAULT = -1
 
@@ -144,16 +149,28 @@ def ensure_topics(
         "error_cb": lambda error: _note_refusal(error, refused),
     }
     admin = AdminClient(conf)
-    try:
-        # Naming a topic in the request could make the broker create it with defaults; asking for all never does.
-        present = admin.list_topics(timeout=timeout_seconds).topics
-    except KafkaException as error:
-        raise _unreachable(error.args[0], admin_conf, refused) from error
+    present = _present(admin, admin_conf, refused, timeout_seconds)
     missing = [spec for name, spec in wanted.items() if name not in present]
     created = _create(admin, missing, admin_conf, timeout_seconds) if missing else ()
     existing = tuple(name for name in wanted if name not in created)
     differences = _differences(admin, [wanted[name] for name in existing], timeout_seconds)
     return TopicReport(created, existing, differences)
+
+
+def _present(
+    admin: AdminClient, conf: Mapping[str, Any], refused: list[KafkaError], timeout_seconds: float
+) -> Collection[str]:
+    """Names of the topics that are there."""
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            # Naming a topic in the request could make the broker create it with defaults; asking for all never does.
+            return admin.list_topics(timeout=max(0.01, min(left, _SLICE_SECONDS))).topics
+        except KafkaException as error:
+            admin.poll(0)  # the callback that tells refused credentials from a broker that isn't there
+            if refused or left <= _SLICE_SECONDS:
+                raise _unreachable(error.args[0], conf, refused) from error
 
 
 def _note_refusal(error: KafkaError, refused: list[KafkaError]) -> None:

@@ -8,17 +8,25 @@
 way. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
 """
 
-from headwater_producers.publisher.errors import BufferFullError, PublisherClosedError, PublisherError
+from headwater_producers.publisher.errors import (
+    BufferFullError,
+    DeliveryError,
+    PublisherClosedError,
+    PublisherError,
+    PublisherSettingsError,
+)
 from headwater_producers.publisher.publisher import Publisher
 from headwater_producers.publisher.report import FailedEvent, FlushReport
 from headwater_producers.publisher.settings import PublisherSettings
 
 __all__ = [
     "BufferFullError",
+    "DeliveryError",
     "FailedEvent",
     "FlushReport",
     "Publisher",
     "PublisherClosedError",
     "PublisherError",
     "PublisherSettings",
+    "PublisherSettingsError",
 ]

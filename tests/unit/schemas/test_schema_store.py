@@ -75,6 +75,8 @@ class Consumer:
         self.position = max(0, partitions[0].offset)
 
     def poll(self, timeout: float) -> Message | None:
+        if self.topic.error is not None:
+            return None
         if self.topic.polls_to_nowhere > 0:
             self.topic.polls_to_nowhere -= 1
             return None
@@ -155,7 +157,8 @@ def test_a_topic_that_nobody_made_holds_no_schema(store: SchemaStore, topic: Top
     assert store.find(b"12345678") is None
 
 
-def test_an_unreachable_broker_is_transient_and_not_remembered(store: SchemaStore, topic: Topic) -> None:
+def test_an_unreachable_broker_is_transient_and_not_remembered(store: SchemaStore, topic: Topic, clock: Clock) -> None:
+    clock.step = 1.0
     topic.append(schema("Wanted").text.encode())
     topic.error = KafkaError._TRANSPORT
     with pytest.raises(SchemasUnreachableError, match=r"lineage\.schemas at broker:9092"):

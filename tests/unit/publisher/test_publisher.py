@@ -1,0 +1,337 @@
+"""The publisher against a producer that plays failures: an event ends acknowledged, failed or outstanding, always."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from prometheus_client import CollectorRegistry
+
+from headwater_producers.publisher import (
+    BufferFullError,
+    DeliveryError,
+    FlushReport,
+    Publisher,
+    PublisherClosedError,
+    PublisherSettings,
+    PublisherSettingsError,
+)
+from headwater_producers.publisher.ledger import MAX_LISTED_FAILURES, Ledger
+from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
+from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.errors import AuthenticationError, EncodeError
+from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, build
+from support.events import PRODUCER, TIME
+from support.fake_producer import FakeCluster
+
+EVENTS, SCHEMAS = "lineage.events", "lineage.schemas"
+SETTINGS = PublisherSettings(create_topics=False)
+Make = Callable[..., Publisher]
+
+
+def event(name: str, description: str = "") -> LineageEvent:
+    body = DatasetEvent(dataset=DatasetRef("n", name), description=description)
+    return build.dataset_event(body, producer=PRODUCER, event_time=TIME)
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return FakeCluster()
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def make(cluster: FakeCluster, registry: CollectorRegistry) -> Iterator[Make]:
+    made: list[Publisher] = []
+    metrics = PublisherMetrics(registry)
+
+    def one(settings: PublisherSettings = SETTINGS, **arguments: Any) -> Publisher:
+        publisher = Publisher(settings, metrics=metrics, make_producer=cluster.producer, **arguments)
+        made.append(publisher)
+        return publisher
+
+    yield one
+    for publisher in made:
+        publisher.close(0)
+
+
+def names(cluster: FakeCluster) -> set[str]:
+    decoder = Decoder()
+    decoded = [decoder.decode(value).dataset_event for value in cluster.delivered.get(EVENTS, [])]
+    return {found.dataset.name for found in decoded if found is not None}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to that in 10 s"
+        time.sleep(0.002)
+
+
+def test_each_outcome_is_in_exactly_one_report(make: Make, cluster: FakeCluster) -> None:
+    publisher = make()
+    for number in range(5):
+        publisher.publish(event(str(number)))
+    assert publisher.flush(10) == FlushReport(acknowledged=5, failed=(), outstanding=0)
+    assert publisher.flush(0) == FlushReport(acknowledged=0, failed=(), outstanding=0)
+    assert names(cluster) == set("01234")
+    assert dict(cluster.headers[0]) == {
+        "headwater.event.id": event("0").event_id.encode(),
+        "headwater.kind": b"DATASET",
+        "content-type": b"application/vnd.headwater.lineage-event+avro",
+    }
+
+
+def test_the_schema_is_acknowledged_before_the_first_event_goes_out(make: Make, cluster: FakeCluster) -> None:
+    order: list[str] = []
+    refusals = [KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)]
+
+    def answer(topic: str, _values: list[bytes]) -> KafkaError | None:
+        order.append(topic)
+        return refusals.pop() if refusals else None
+
+    cluster.answer = answer
+    publisher = make()
+    publisher.publish(event("a"))
+    assert publisher.flush(10).acknowledged == 1
+    assert order == [SCHEMAS, SCHEMAS, EVENTS]
+    assert cluster.delivered[SCHEMAS] == [current_schema().text.encode()]
+
+
+def test_an_unreachable_broker_is_waited_for(make: Make, cluster: FakeCluster) -> None:
+    cluster.holding = True
+    publisher = make()
+    publisher.publish(event("a"))
+    cluster.producers[0].errors.append(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    until(lambda: publisher.flush(0).problem is not None)
+    report = publisher.flush(0.05)
+    assert (report.acknowledged, report.failed, report.outstanding) == (0, (), 1)
+    assert "localhost:9092" in (report.problem or "")
+    with pytest.raises(DeliveryError, match="1 events are still on their way"):
+        report.require_delivered()
+    cluster.holding = False
+    assert publisher.flush(10) == FlushReport(acknowledged=1, failed=(), outstanding=0)
+
+
+def test_it_complains_once_a_minute(make: Make, cluster: FakeCluster, caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    cluster.holding = True
+    publisher = make(clock=lambda: now[0])
+    publisher.publish(event("a"))
+
+    def complaints() -> int:
+        return sum("wait for Kafka" in record.message for record in caplog.records)
+
+    with caplog.at_level(logging.WARNING):
+        for second, expected in [(9.0, 0), (11.0, 1), (70.0, 1), (72.0, 2)]:
+            now[0] = second
+            polls = threading.Event()
+            cluster.producers[0].errors.append(KafkaError(KafkaError._TRANSPORT))
+            until(lambda: not cluster.producers[0].errors)
+            polls.wait(0.05)  # time enough for a complaint too many
+            assert complaints() == expected, second
+
+
+def test_a_failed_event_is_reported_with_its_reason_and_the_others_go(make: Make, cluster: FakeCluster) -> None:
+    def reject(_topic: str, value: bytes) -> BaseException | None:
+        return KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE)) if len(value) > 2_000 else None
+
+    reject_large = reject
+    cluster.reject = lambda topic, value: None if topic == SCHEMAS else reject_large(topic, value)
+    publisher = make()
+    large = event("large", "x" * 5_000)
+    for one in (event("a"), large, event("b")):
+        publisher.publish(one)
+    report = publisher.flush(10)
+    assert (report.acknowledged, report.outstanding) == (2, 0)
+    assert [failed.event_id for failed in report.failed] == [large.event_id]
+    assert "MSG_SIZE_TOO_LARGE" in report.failed[0].reason
+    assert "xxx" not in report.failed[0].reason
+    with pytest.raises(DeliveryError, match=large.event_id):
+        report.require_delivered()
+
+
+def test_of_a_batch_that_is_too_large_only_those_at_fault_fail(make: Make, cluster: FakeCluster) -> None:
+    def answer(topic: str, values: list[bytes]) -> KafkaError | None:
+        large = topic == EVENTS and sum(map(len, values)) > 2_000
+        return KafkaError(KafkaError.MSG_SIZE_TOO_LARGE) if large else None
+
+    cluster.answer = answer
+    cluster.holding = True
+    publisher = make()
+    large = event("large", "x" * 5_000)
+    for one in [*(event(str(number), "x" * 300) for number in range(8)), large]:
+        publisher.publish(one)
+    cluster.holding = False
+    report = publisher.flush(10)
+    assert (report.acknowledged, report.outstanding) == (8, 0)
+    assert [failed.event_id for failed in report.failed] == [large.event_id]
+    assert names(cluster) == set("01234567")
+
+
+@pytest.mark.parametrize("code", [KafkaError._FATAL, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER])
+def test_after_a_fatal_error_a_new_producer_sends_what_the_old_one_had_not(
+    make: Make, cluster: FakeCluster, registry: CollectorRegistry, code: int
+) -> None:
+    def answer(topic: str, _values: list[bytes]) -> KafkaError | None:
+        return KafkaError(code) if topic == EVENTS and len(cluster.producers) == 1 else None
+
+    cluster.answer = answer
+    publisher = make()
+    for number in range(4):
+        publisher.publish(event(str(number)))
+    assert publisher.flush(10) == FlushReport(acknowledged=4, failed=(), outstanding=0)
+    assert len(cluster.producers) == 2
+    assert names(cluster) == set("0123")
+    assert cluster.delivered[SCHEMAS] == [current_schema().text.encode()] * 2
+    assert registry.get_sample_value("headwater_publisher_producer_rebuilt_total") == 1
+
+
+def test_librdkafkas_own_queue_being_full_loses_nothing(make: Make, cluster: FakeCluster) -> None:
+    full = [BufferError("queue full")] * 3
+    cluster.reject = lambda topic, _value: full.pop() if topic == EVENTS and full else None
+    publisher = make()
+    for number in range(6):
+        publisher.publish(event(str(number)))
+    assert publisher.flush(10).acknowledged == 6
+    assert names(cluster) == set("012345")
+
+
+def test_a_full_buffer_refuses_at_once_and_takes_again_later(
+    make: Make, cluster: FakeCluster, registry: CollectorRegistry
+) -> None:
+    cluster.holding = True
+    publisher = make(PublisherSettings(create_topics=False, max_buffered_events=2))
+    publisher.publish(event("a"))
+    publisher.publish(event("b"))
+    with pytest.raises(BufferFullError, match="max_buffered_events=2"):
+        publisher.publish(event("c"))
+    cluster.holding = False
+    assert publisher.flush(10).acknowledged == 2
+    publisher.publish(event("c"))
+    assert publisher.flush(10).acknowledged == 1
+    assert registry.get_sample_value("headwater_publisher_refused_total") == 1
+
+
+def test_the_buffers_bytes_are_bounded_too_but_one_event_always_fits(make: Make, cluster: FakeCluster) -> None:
+    cluster.holding = True
+    publisher = make(PublisherSettings(create_topics=False, max_buffered_bytes=1_000))
+    publisher.publish(event("large", "x" * 3_000))
+    with pytest.raises(BufferFullError, match="max_buffered_bytes=1000"):
+        publisher.publish(event("b"))
+
+
+def test_refused_credentials_end_the_wait_and_name_the_setting(make: Make, cluster: FakeCluster) -> None:
+    cluster.holding = True
+    publisher = make()
+    publisher.publish(event("a"))
+    cluster.producers[0].errors.extend(
+        [KafkaError(KafkaError._AUTHENTICATION), KafkaError(KafkaError._ALL_BROKERS_DOWN)]
+    )
+    started = time.monotonic()
+    with pytest.raises(AuthenticationError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
+        publisher.flush(60)
+    assert time.monotonic() - started < 10
+    cluster.holding = False  # the password was changed on the broker's side
+    until(lambda: not publisher._ledger.outstanding())
+    assert publisher.flush(0).acknowledged == 1
+
+
+def test_a_broken_event_is_refused_and_not_counted(make: Make) -> None:
+    publisher = make()
+    with pytest.raises(EncodeError, match="tenant"):
+        publisher.publish(msgspec.structs.replace(event("a"), tenant=""))
+    assert publisher.flush(0) == FlushReport(acknowledged=0, failed=(), outstanding=0)
+
+
+def test_closing_flushes_ends_the_thread_and_refuses_what_comes_after(make: Make, cluster: FakeCluster) -> None:
+    with make() as publisher:
+        publisher.publish(event("a"))
+    assert names(cluster) == {"a"}
+    assert not publisher._sender._thread.is_alive()
+    with pytest.raises(PublisherClosedError):
+        publisher.publish(event("b"))
+    assert publisher.close().delivered
+
+
+def test_closing_says_what_did_not_go(make: Make, cluster: FakeCluster) -> None:
+    cluster.holding = True
+    publisher = make()
+    publisher.publish(event("a"))
+    assert publisher.close(0.05).outstanding == 1
+
+
+def test_metrics_are_there_from_the_start_and_add_up(
+    make: Make, cluster: FakeCluster, registry: CollectorRegistry
+) -> None:
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"headwater_publisher_{name}", labels)
+
+    for kind in FailureKind:
+        assert value("failed_total", reason=kind.value) == 0
+    assert value("accepted_total") == value("acknowledged_total") == value("outstanding") == 0
+    cluster.reject = lambda topic, value: (
+        KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)) if b"secret" in value else None
+    )
+    publisher = make()
+    publisher.publish(event("a"))
+    publisher.publish(event("secret"))
+    report = publisher.flush(10)
+    assert len(report.failed) == 1
+    assert value("accepted_total") == 2
+    assert value("acknowledged_total") == value("delivery_seconds_count") == 1
+    assert value("failed_total", reason="not_authorized") == 1
+    assert value("outstanding") == 0
+    assert value("value_bytes_total") == len(encode(event("a"))) + len(encode(event("secret")))
+
+
+def test_many_threads_publish_and_nothing_is_lost(make: Make, cluster: FakeCluster) -> None:
+    publisher = make()
+
+    def publish(thread: int) -> None:
+        for number in range(200):
+            publisher.publish(event(f"{thread}-{number}"))
+
+    threads = [threading.Thread(target=publish, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert publisher.flush(20).acknowledged == 800
+    assert len(names(cluster)) == 800
+
+
+def test_a_setting_that_librdkafka_does_not_take_is_an_error_at_once(registry: CollectorRegistry) -> None:
+    settings = PublisherSettings(client_properties={"no.such.property": "1"})
+    with pytest.raises(PublisherSettingsError, match=r"no\.such\.property"):
+        Publisher(settings, metrics=PublisherMetrics(registry))
+
+
+def test_settings_as_librdkafka_spells_them() -> None:
+    conf = PublisherSettings(bootstrap_servers="b:1").producer_config()
+    assert conf["enable.idempotence"] is True
+    assert conf["acks"] == "all"
+    assert conf["compression.type"] == "zstd"
+    assert conf["message.timeout.ms"] == 0
+    assert conf["bootstrap.servers"] == "b:1"
+    assert PublisherSettings(delivery_timeout_seconds=1.5).producer_config()["message.timeout.ms"] == 1500
+
+
+def test_failures_that_nobody_asks_for_do_not_fill_the_memory(registry: CollectorRegistry) -> None:
+    ledger = Ledger(max_events=10, max_bytes=10_000, metrics=PublisherMetrics(registry), clock=lambda: 0.0)
+    for number in range(MAX_LISTED_FAILURES + 3):
+        ledger.fail(ledger.take(str(number), b"k", b"v", ()), "reason", FailureKind.OTHER)
+    report = ledger.report()
+    assert (len(report.failed), report.failures_not_listed) == (MAX_LISTED_FAILURES, 3)
+    assert not report.delivered
