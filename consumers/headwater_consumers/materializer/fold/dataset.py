@@ -11,7 +11,7 @@ from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.common import known, owners_cell, put_facets, tags_cell
 from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts
-from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_consumers.materializer.fold.registers import Props, Registers, Value, join
 from headwater_schemas.events import (
     DatasetEvent,
     LifecycleChange,
@@ -58,8 +58,9 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
     )
     put_facets(registers, stamp, body.facets)
     if body.schema is not None:
-        put(registers, stamp, schema=_schema(body.schema))
-        _fold_schema(node, body.schema, stamp, time)
+        cell = _schema(body.schema)
+        put(registers, stamp, schema=cell)
+        _fold_schema(node, body.schema, cell["_schema"], stamp, time)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)
         put(registers, stamp, renamed_from=previous_key)
@@ -68,11 +69,11 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
     join(node.registers, registers)
 
 
-def _fold_schema(node: DatasetFacts, schema: SchemaDefinition, stamp: str, time: datetime) -> None:
+def _fold_schema(node: DatasetFacts, schema: SchemaDefinition, digest: Value, stamp: str, time: datetime) -> None:
     for position, field in enumerate(schema.fields):
         column = node.columns.setdefault(field.path, ColumnFacts())
         column.seen.see(time, time)
-        join(column.registers, {"field": (stamp, _field(position, field))})
+        join(column.registers, {"field": (stamp, _field(position, digest, field))})
 
 
 def _schema(schema: SchemaDefinition) -> Props:
@@ -81,8 +82,10 @@ def _schema(schema: SchemaDefinition) -> Props:
     return {"columns": [field.path for field in schema.fields], "_schema": digest}
 
 
-def _field(position: int, field: SchemaField) -> Props:
-    cell: Props = {"position": position}
+def _field(position: int, digest: Value, field: SchemaField) -> Props:
+    # The digest decides a tie of stamps here as it does between the schemas, so that a column is always as the winning
+    # schema has it: in both cells it comes first in code-point order.
+    cell: Props = {"_schema": digest, "position": position}
     if field.type is not None:
         cell["data_type"] = field.type
     if field.nullable is not None:

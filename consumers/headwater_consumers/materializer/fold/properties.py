@@ -56,7 +56,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "symlinks": ("symlinks", "symlink_namespaces", "symlink_types"),
     "existence": ("dropped", "dropped_at"),
     "schema": ("columns", "_schema"),
-    "field": ("position", "data_type", "nullable", "description"),
+    "field": ("position", "_schema", "data_type", "nullable", "description"),
     "query": ("query_name", "name"),
     "job": ("job_name", "job_namespace", "name"),
     "state": ("state", "ended_at"),

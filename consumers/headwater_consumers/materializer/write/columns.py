@@ -13,7 +13,7 @@ from headwater_consumers.graph.derive import column_validity
 from headwater_consumers.graph.model import Label
 from headwater_consumers.graph.oracle import column_identity
 from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts, Span
-from headwater_consumers.materializer.fold.properties import flatten, parse, stamped
+from headwater_consumers.materializer.fold.properties import GROUPS, flatten, parse, stamped
 from headwater_consumers.materializer.fold.stamp import stamp_time
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import REGISTERS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.registers import Registers
+    from headwater_consumers.materializer.fold.registers import Cell, Props, Registers
     from headwater_consumers.materializer.write.nodes import Joined
     from headwater_consumers.materializer.write.transaction import Transaction
 
@@ -88,8 +88,8 @@ def _update(record: Any, path: str, said: ColumnFacts, dataset: Joined) -> list[
     after = ColumnFacts(dict(stored))
     after.seen.see(seen.first, seen.last)
     if path in schema_paths(dataset.before) and "field" in stored:
-        mark = dataset.before["schema"][0]
-        after.registers["field"] = (mark, stored["field"][1])
+        mark, schema = dataset.before["schema"]
+        after.registers["field"] = (mark, {**_cell(stored["field"][1]), "_schema": _cell(schema)["_schema"]})
         after.seen.see(None, stamp_time(mark))
     after.join(said)
     current = schema_paths(dataset.after)
@@ -99,15 +99,23 @@ def _update(record: Any, path: str, said: ColumnFacts, dataset: Joined) -> list[
         for name in ("first_seen", "last_seen", "current")
         if wanted.get(name) != validity.get(name)
     }
-    before, now = stored.get("field"), after.registers.get("field")
-    if not changed and (now is None or (before is not None and before[1] == now[1] and path in current)):
+    now = after.registers.get("field")
+    is_same = now is None or _shown(stored.get("field")) == _shown(now)
+    if not changed and is_same and (now is None or path in current):
         return []
     properties: dict[str, Any] = {}
     if now is not None:
-        cell = flatten({"field": now})
-        properties = {name: cell.get(name) for name in ("position", "data_type", "nullable", "description")}
-        properties["_stamp"] = now[0]
+        properties = {name: _cell(now[1]).get(name) for name in GROUPS["field"]} | {"_stamp": now[0]}
     return [{"key": record["key"], "properties": properties, "validity": to_bolt(changed)}]
+
+
+def _cell(cell: Cell) -> Props:
+    assert isinstance(cell, dict)  # noqa: S101 - `schema` and `field` are groups; for the type checker
+    return cell
+
+
+def _shown(register: tuple[str, Cell] | None) -> Props | None:
+    return None if register is None else {k: v for k, v in _cell(register[1]).items() if k != "_schema"}
 
 
 def schema_paths(registers: Registers) -> set[str]:
