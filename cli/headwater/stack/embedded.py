@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from headwater.stack.ports import Ports
 
-PASSWORD_FILE = "neo4j.password"  # noqa: S105  a file's name
-
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -84,7 +82,6 @@ class EmbeddedStack:
             folder / "neo4j",
             chosen,
             jars["neo4j"],
-            password=_password(folder / PASSWORD_FILE),
             heap_mb=memory.neo4j_heap_mb,
             page_cache_mb=memory.neo4j_page_cache_mb,
             delete=delete,
@@ -166,7 +163,7 @@ class EmbeddedStack:
             neo4j_uri=self._neo4j.uri,
             neo4j_user=neo4j.USER,
             browser_url=self._neo4j.browser_url,
-            password_file=folder / PASSWORD_FILE,
+            password_file=self._neo4j.password_file,
             data_dir=folder,
             java=f"{java.version} ({java.source})",
             kafka=Member(kafka.pid, locked_version("kafka", "kafka_2.13"), kafka.log),
@@ -177,9 +174,3 @@ class EmbeddedStack:
 def locked_version(name: LockName, artifact: str) -> str:
     """The version of one artifact in a lock."""
     return next(jar.version for jar in read_lock(name) if jar.artifact == artifact)
-
-
-def _password(path: Path) -> str:
-    if not path.exists():
-        neo4j.write_private(path, neo4j.new_password() + "\n")
-    return path.read_text(encoding="utf-8").strip()

@@ -7,7 +7,8 @@ SIGKILL included, and the guard then ends the program. Standard output gets one 
 to the guard does the same as a closed pipe. On Linux the program also dies with the guard, should that be killed.
 
 LOG is the file for the program's output. GRACE is how many seconds it gets between SIGTERM and SIGKILL. DELETE is a
-folder to remove afterwards (the program is then killed at once, for nothing of it will be kept), or `-`.
+folder to remove afterwards, with its parent if that is empty then (the program is killed at once, for nothing of it
+will be kept), or `-`.
 """
 
 from __future__ import annotations
@@ -87,6 +88,9 @@ def main(arguments: list[str]) -> int:
             end(program, 0 if delete != "-" else float(grace))
         if delete != "-":
             shutil.rmtree(delete, ignore_errors=True)
+            # The last guard of several finds the folder of all of them empty.
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.dirname(delete))  # noqa: PTH106, PTH120  see above
     return program.returncode
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 STOP_SECONDS = 45.0
 
 # All that a stack ever writes into its folder. The folder may be one the user named, with other things in it.
-_OURS = ("kafka", "neo4j", "neo4j.password", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
+_OURS = ("kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
 class StartError(HeadwaterError):

@@ -56,7 +56,6 @@ class Neo4jServer:
         ports: Ports,
         jars: Sequence[Path],
         *,
-        password: str,
         heap_mb: int,
         page_cache_mb: int,
         delete: bool,
@@ -64,7 +63,6 @@ class Neo4jServer:
         self._folder = folder
         self._ports = ports
         self._jars = jars
-        self._password = password
         self._heap_mb = heap_mb
         self._page_cache_mb = page_cache_mb
         self._delete = delete
@@ -74,6 +72,11 @@ class Neo4jServer:
     def uri(self) -> str:
         """The Bolt address."""
         return f"bolt://{LOOPBACK}:{self._ports.bolt}"
+
+    @property
+    def password_file(self) -> Path:
+        """Holds the password, which goes and stays with the data; readable by its owner alone."""
+        return self._folder / "password"
 
     @property
     def browser_url(self) -> str:
@@ -100,10 +103,12 @@ class Neo4jServer:
             host=LOOPBACK, bolt=self._ports.bolt, http=self._ports.http, page_cache_mb=self._page_cache_mb
         )
         (self._folder / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
+        if not self.password_file.exists():
+            write_private(self.password_file, new_password() + "\n")
         if not (self._folder / "data" / "databases").exists():
             # Read once, when the system database is made. The documented way to the same file is a command that takes
             # the password as an argument, where every user of the machine could read it.
-            write_private(self._folder / "data" / "dbms" / "auth.ini", initial_user(self._password))
+            write_private(self._folder / "data" / "dbms" / "auth.ini", initial_user(self._password()))
         self._process = GuardedProcess(
             "Neo4j",
             self._command(),
@@ -118,9 +123,13 @@ class Neo4jServer:
         Raises:
             ConfigurationError: It answers, but refuses the password.
         """
+        password = self._password()
         self.process.wait_until(
-            lambda: answers(self._ports.http, self._password), timeout_seconds=START_SECONDS, cancelled=cancelled
+            lambda: answers(self._ports.http, password), timeout_seconds=START_SECONDS, cancelled=cancelled
         )
+
+    def _password(self) -> str:
+        return self.password_file.read_text(encoding="utf-8").strip()
 
     def _command(self) -> list[str]:
         return [
