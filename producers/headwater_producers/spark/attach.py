@@ -10,7 +10,6 @@ from headwater_producers.spark import sessions, shutdown
 from headwater_producers.spark.capture import Capture
 from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
-from headwater_producers.spark.kafka_sink import kafka_sink
 from headwater_producers.spark.runtime import foreach_batch
 from headwater_producers.spark.settings import CaptureSettings
 
@@ -54,7 +53,7 @@ def attach(
             if settings is not None or overrides or sink is not None:
                 logger.warning("this session is being captured already; the settings of a second attach are ignored")
             return running
-        engine = start_engine(spark, chosen, sink if sink is not None else kafka_sink(chosen))
+        engine = start_engine(spark, chosen, sink if sink is not None else _kafka(chosen))
         listeners = sessions.listeners_of(spark)
         key = sessions.session_id(spark)
         capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners)
@@ -64,3 +63,10 @@ def attach(
         shutdown.drain_before_stop(spark)
         listeners.target = engine
     return capture
+
+
+def _kafka(settings: CaptureSettings) -> EventSink:
+    # Whoever only asks for a DataFrame's lineage, or brings a sink, needs no Kafka client.
+    from headwater_producers.spark.kafka_sink import kafka_sink
+
+    return kafka_sink(settings)

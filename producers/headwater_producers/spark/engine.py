@@ -20,6 +20,7 @@ from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.status import CaptureStatus
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.telling import Teller
 from headwater_producers.spark.versions import capture_version, git_commit
 from headwater_schemas.events import EngineRef, Owner, RunEventType, Tag, Versions
 
@@ -142,13 +143,8 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
     said = Once()
     inbox: Inbox[Signal | Order] = Inbox(settings.capture_queue_size)
     worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
-    streams = StreamFlow(
-        context=context,
-        emit=worker.emit,
-        said=said,
-        files=JvmFiles(spark.sparkContext),
-        wait_seconds=settings.capture_foreach_batch_wait_seconds,
-    )
+    teller = Teller(context=context, emit=worker.emit, said=said, files=JvmFiles(spark.sparkContext))
+    streams = StreamFlow(teller, wait_seconds=settings.capture_foreach_batch_wait_seconds)
     dispatch = Dispatch(
         spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
     )

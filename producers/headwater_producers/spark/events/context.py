@@ -22,7 +22,7 @@ from headwater_schemas.events import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
+    from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,7 @@ class StreamRun:
         query: the query itself; None where it was gone before it could be looked at.
         description: its plan, once it is known.
         job: its job, from when START was told.
+        plan_digest: of the column lineage of its own plan.
         checkpoint: None where it has none or it isn't known.
         called: micro-batches that were handed to a foreachBatch function.
         writes: those made inside foreachBatch, by micro-batch.
@@ -62,6 +63,7 @@ class StreamRun:
     query: Query | None
     description: PlanDescription | None = None
     job: JobRef | None = None
+    plan_digest: str | None = None
     checkpoint: Checkpoint | None = None
     called: set[int] = field(default_factory=set)
     writes: dict[int, list[Write]] = field(default_factory=dict)

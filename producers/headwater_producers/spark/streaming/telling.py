@@ -1,0 +1,148 @@
+"""Telling: the events of one streaming run, in the order in which they are due."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.events.batch import hash_of, job_events
+from headwater_producers.spark.events.datasets import dataset_bodies
+from headwater_producers.spark.events.job_names import streaming_name
+from headwater_producers.spark.events.lineage import join_lineages, says_anything
+from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.entry import interval_entry
+from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
+from headwater_schemas.events import (
+    EmissionReason,
+    IntervalEvent,
+    ProcessingType,
+    Provenance,
+    RunEvent,
+    RunEventType,
+)
+from headwater_schemas.identity import plan_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.plan import PlanDescription
+    from headwater_producers.spark.streaming.progress import Progress
+    from headwater_producers.spark.streaming.run import StreamRun
+    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
+
+
+class Teller:
+    """Makes a streaming run's events and emits them.
+
+    Args:
+        context: of the application.
+        emit: takes each event.
+        said: what was said already.
+        files: to read checkpoints and sinks' logs with.
+    """
+
+    def __init__(
+        self, *, context: EventContext, emit: Callable[[LineageEvent], None], said: Once, files: TextFiles
+    ) -> None:
+        self._context = context
+        self._emit = emit
+        self._said = said
+        self._files = files
+
+    def start(self, run: StreamRun) -> None:
+        """START, with the run's plan if that can be read; its job, datasets and column lineage where they are news."""
+        query = run.query
+        run.description = query.describe() if query is not None else None
+        location = query.checkpoint_location() if query is not None else None
+        run.checkpoint = Checkpoint(location, self._files) if location is not None else None
+        outputs = run.description.outputs if run.description is not None else ()
+        sink = query.sink_name() if query is not None else None
+        run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
+        for event in job_events(self._context, job, ProcessingType.STREAMING, "QUERY", run.started_at, self._said):
+            self._emit(event)
+        if run.description is not None:
+            run.touch(run.description)
+            self._datasets(run, job, run.description, run.started_at)
+            run.plan_digest = self._plan(run, job, run.description.lineage, run.started_at)
+        self.state(run, RunEventType.START, run.started_at)
+
+    def micro_batch(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+        """One committed micro-batch, again where it was told before: `at` then says which telling is the newer.
+
+        What the writes inside foreachBatch bring to light is told first: their datasets and column lineage, and once
+        for each new dataset RUNNING with all the run's datasets so far.
+        """
+        job = _job(run)
+        writes = run.writes.get(progress.batch_id, [])
+        for write in writes:
+            self._datasets(run, job, write.description, at)
+        news = [run.touch(write.description) for write in writes]
+        if any(news):
+            self.state(run, RunEventType.RUNNING, at)
+        digest = run.plan_digest
+        if writes:
+            digest = self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
+        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, self._files)
+        entry = interval_entry(
+            progress,
+            run.description.inputs if run.description is not None else (),
+            facts,
+            read_often=progress.batch_id in run.called,
+        )
+        ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
+        self._interval(run, job, [entry], at if progress.batch_id in run.told else ended)
+        run.remember(progress)
+
+    def state(self, run: StreamRun, kind: RunEventType, at: datetime, error: RunError | None = None) -> None:
+        """A change of the run's state, with the datasets seen so far."""
+        body = RunEvent(
+            type=kind,
+            processing_type=ProcessingType.STREAMING,
+            inputs=run.inputs(),
+            outputs=run.outputs(),
+            started_at=run.started_at,
+            ended_at=at if kind.is_terminal else None,
+            versions=self._context.versions,
+            parent=self._context.parent,
+            root=self._context.parent,
+            error=error,
+            plan_digest=run.plan_digest,
+            query_id=run.query_id,
+            checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
+        )
+        self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
+
+    def _interval(self, run: StreamRun, job: JobRef, entries: Sequence[IntervalEntry], at: datetime) -> None:
+        body = IntervalEvent(
+            query_id=run.query_id,
+            entries=tuple(entries),
+            query_name=run.name,
+            checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
+            versions=self._context.versions,
+            reason=EmissionReason.CHECKPOINT,
+            provenance=Provenance.OBSERVED,
+        )
+        self._emit(self._context.interval(body, job=job, run_id=run.run_id, at=at))
+
+    def _plan(self, run: StreamRun, job: JobRef, lineage: ColumnLineage, at: datetime) -> str | None:
+        if not says_anything(lineage):
+            return None
+        digest = plan_digest(lineage)
+        if self._said.first(("plan", job, digest)):
+            self._emit(self._context.plan(lineage, job=job, run_id=run.run_id, at=at))
+        return digest
+
+    def _datasets(self, run: StreamRun, job: JobRef, description: PlanDescription, at: datetime) -> None:
+        for body in dataset_bodies(description):
+            if self._said.first(("dataset", body.dataset, hash_of(body))):
+                self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
+
+
+def _job(run: StreamRun) -> JobRef:
+    if run.job is None:
+        raise RuntimeError(f"run {run.run_id}: START must be told first")
+    return run.job

@@ -1,0 +1,101 @@
+"""What capture's tests share: a sink that records, files out of a dict, recorded progress."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.events.context import EventContext
+from headwater_schemas.codec import encode
+from headwater_schemas.events import EngineRef, LineageEvent, RunEventType, Versions
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import IntervalEntry, RunEvent
+
+RECORDED = Path(__file__).parents[1] / "unit" / "capture" / "recorded"
+
+
+class RecordingSink:
+    """An EventSink that keeps what it is given, and refuses what breaks the contract, as the publisher does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._events: list[LineageEvent] = []
+        self.flushed = 0
+        self.closed = False
+
+    def publish(self, event: LineageEvent) -> None:
+        encode(event)
+        with self._lock:
+            self._events.append(event)
+
+    def flush(self, timeout_seconds: float) -> int:
+        self.flushed += 1
+        return 0
+
+    def close(self) -> None:
+        self.closed = True
+
+    @property
+    def events(self) -> list[LineageEvent]:
+        with self._lock:
+            return list(self._events)
+
+    def of_kind(self, kind: str) -> list[LineageEvent]:
+        return [event for event in self.events if event.kind == kind]
+
+    def runs(self, job: str | None = None) -> list[LineageEvent]:
+        """RUN events, of one job."""
+        return [event for event in self.of_kind("RUN") if job is None or (event.job and event.job.name == job)]
+
+    def run_types(self, job: str) -> list[RunEventType]:
+        return [body(event).type for event in self.runs(job)]
+
+    def last_run(self, job: str) -> RunEvent:
+        return body(self.runs(job)[-1])
+
+    def entries(self, job: str | None = None) -> list[IntervalEntry]:
+        """Entries of INTERVAL events, in the order of telling."""
+        return [
+            entry
+            for event in self.of_kind("INTERVAL")
+            if job is None or (event.job and event.job.name == job)
+            for entry in (event.interval_event.entries if event.interval_event else ())
+        ]
+
+    def jobs(self) -> set[str]:
+        return {event.job.name for event in self.events if event.job}
+
+
+def body(event: LineageEvent) -> RunEvent:
+    assert event.run_event is not None
+    return event.run_event
+
+
+class DictFiles:
+    """TextFiles out of a dict."""
+
+    def __init__(self, texts: dict[str, str] | None = None) -> None:
+        self.texts = texts or {}
+        self.asked: list[str] = []
+
+    def read(self, path: str) -> str | None:
+        self.asked.append(path)
+        return self.texts.get(path)
+
+
+def recorded(name: str) -> str:
+    """Progress JSON of a real query, from Spark 4.0."""
+    return (RECORDED / f"{name}.json").read_text(encoding="utf-8")
+
+
+def event_context(app: str = "flights") -> EventContext:
+    return EventContext(
+        tenant="default",
+        namespace="default",
+        app_name=app,
+        app_run_id="0b5b1f3e-0000-4000-8000-000000000001",
+        producer="https://headwater/spark/test",
+        versions=Versions(code="abc", engine=EngineRef("spark", "4.0.0"), capture="test"),
+    )
