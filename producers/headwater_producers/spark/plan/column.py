@@ -23,7 +23,7 @@ ELEMENT = "[]"
 VALUE = "{}"
 MAX_TEXT = 1_000
 MAX_INLINE = 300
-"""Longer than this, a column's text isn't repeated in what is computed from it; its name stands for it."""
+"""Longer than this, a column's text isn't repeated in what is computed from it; a digest stands for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def part(column: Column, step: str) -> Column:
     if known is not None:
         return known
     direct = frozenset(_part_of(d, step) for d in column.direct)
-    return Column(direct, column.indirect, clip(f"{inline(column, '')}.{step}"), type=part_type(column.type, step))
+    return Column(direct, column.indirect, clip(f"{inline(column)}.{step}"), type=part_type(column.type, step))
 
 
 def _part_of(direct: Direct, step: str) -> Direct:
@@ -224,14 +224,15 @@ def _descend(column: Column, path: Path) -> Column:
     return column
 
 
-def inline(column: Column, name: str) -> str:
-    """The column's text as a part of another's, or its name where that would grow too long."""
-    return column.text if len(column.text) <= MAX_INLINE or not name else name
+def inline(column: Column) -> str:
+    """The column's text as a part of another's; a long one is told by its digest, so that two stay two."""
+    return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 
 def clip(text: str) -> str:
     """At most `MAX_TEXT` characters; a longer text ends in a digest of the whole, so that two stay two."""
-    if len(text) <= MAX_TEXT:
-        return text
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return f"{text[: MAX_TEXT - 20]}… {digest}"
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 20]}… {_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

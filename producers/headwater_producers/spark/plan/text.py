@@ -63,7 +63,16 @@ _NAMES = {
     "DateFormatClass": "date_format",
     "TruncTimestamp": "date_trunc",
     "StringSplit": "split",
-    "UpdateFields": "update_fields",
+    "RegExpReplace": "regexp_replace",
+    "RegExpExtract": "regexp_extract",
+    "StringTrim": "trim",
+    "NullIf": "nullif",
+    "ArrayExists": "exists",
+    "ArrayForAll": "forall",
+    "DateDiff": "datediff",
+    "GetArrayItem": "element_at",
+    "GetMapValue": "element_at",
+    "InSubquery": "in",
 }
 _SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -78,7 +87,7 @@ def function_name(class_name: str) -> str:
 def expression_text(node: Node, arguments: Sequence[Column]) -> str:
     """The text of an expression over its arguments' texts."""
     name = node.name
-    texts = [inline(a, "…") for a in arguments]
+    texts = [inline(a) for a in arguments]
     if name in _SECRETIVE:
         # Keys are passed as literals.
         texts = ["?" if a.constants else text for a, text in zip(arguments, texts, strict=True)]
@@ -124,4 +133,4 @@ def literal_text(value: object, data_type: object, *, show: bool = True) -> str:
 
 def inline_texts(arguments: Sequence[Column]) -> str:
     """The arguments of a call, joined."""
-    return ", ".join(inline(a, "…") for a in arguments)
+    return ", ".join(inline(a) for a in arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, combine, influences
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, clip, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.text import function_name
 from headwater_schemas.events import TransformationKind as Kind
@@ -20,7 +20,9 @@ def aggregate_expression(call: Call) -> Column:
     """The frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
     function, *conditions = call.arguments
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
-    return replace(function, indirect=function.indirect | by)
+    distinct = bool(call.node.get("isDistinct"))
+    text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
+    return replace(function, indirect=function.indirect | by, text=text)
 
 
 def aggregate(call: Call) -> Column:
@@ -49,7 +51,11 @@ def rank(call: Call) -> Column:
 def window(call: Call) -> Column:
     """`function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
-    return replace(function, indirect=function.indirect | specification.indirect, text=call.text)
+    return replace(
+        function,
+        indirect=function.indirect | specification.indirect,
+        text=clip(f"{function.text} {specification.text}"),
+    )
 
 
 def window_specification(call: Call) -> Column:

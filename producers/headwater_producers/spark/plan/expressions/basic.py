@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Variable, bind, combine, merge, part
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    Column,
+    Direct,
+    Field,
+    Variable,
+    bind,
+    clip,
+    combine,
+    merge,
+    part,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.text import literal_text
 from headwater_producers.spark.plan.tree import expression_id
@@ -12,6 +23,9 @@ from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
 """The variable that a common expression's references are, until its `With` is met. Spark's own ids are positive."""
+
+_COMMON_TEXT = "\ue000"
+"""Its text until then: a private-use character, so that it can be found again."""
 
 
 def attribute(call: Call) -> Column:
@@ -50,7 +64,8 @@ def cast(call: Call) -> Column:
     """Another type: the same value. An encoding stays the encoding of what it was, whether text or bytes."""
     (value,) = call.arguments
     data_type = call.node.get("dataType")
-    if data_type == value.type and value.parts:
+    if data_type == value.type:
+        # A view casts its columns to the types they have.
         return value
     result = combine([value], Kind.CAST, call.text)
     return replace(
@@ -81,13 +96,16 @@ def of_rows(call: Call) -> Column:
 def common_expression(call: Call) -> Column:
     """`With(child, definitions)`: the child, each reference in it replaced by its definition."""
     child, *definitions = call.arguments
-    definition = merge(definitions, "with") if definitions else Column(CONSTANT)
-    return bind(child, {COMMON: definition})
+    definition = merge(definitions, "…") if definitions else Column(CONSTANT)
+    bound = bind(child, {COMMON: definition})
+    told = {i: replace(i, text=i.text and i.text.replace(_COMMON_TEXT, definition.text)) for i in bound.indirect}
+    text = bound.text.replace(_COMMON_TEXT, definition.text)
+    return replace(bound, indirect=frozenset(told.values()), text=clip(text))
 
 
 def common_reference(_call: Call) -> Column:
     """A reference to a definition of the `With` around; Spark's JSON doesn't say which, so any of them."""
-    return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text="common")
+    return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 
 def field_of_struct(call: Call) -> Column:

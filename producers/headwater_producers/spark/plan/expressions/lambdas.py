@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwater_producers.spark.plan.column import (
+    CONSTANT,
     ELEMENT,
     VALUE,
     Column,
@@ -104,8 +105,9 @@ def _parts(column: Column) -> Column:
 
 
 def _bound(function: Column, values: list[Column]) -> Column:
-    # A second parameter may be an index, which comes from nothing but the array's order.
-    variables = {number: values[min(i, len(values) - 1)] for i, number in enumerate(function.parameters)}
+    # A parameter beyond the values is an index, which comes from no field.
+    index = Column(CONSTANT, text="index")
+    variables = {n: values[i] if i < len(values) else index for i, n in enumerate(function.parameters)}
     return replace(bind(function, variables), parameters=())
 
 

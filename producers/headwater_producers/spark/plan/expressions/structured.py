@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, influences, merge, part, part_type
+from headwater_producers.spark.plan.column import (
+    ELEMENT,
+    VALUE,
+    Column,
+    combine,
+    influences,
+    inline,
+    merge,
+    part,
+    part_type,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.schema import type_parts
 from headwater_schemas.events import TransformationKind as Kind
@@ -123,12 +133,14 @@ def update_fields(call: Call) -> Column:
 def with_field(call: Call) -> Column:
     """One change of `update_fields`: a field set."""
     (value,) = call.arguments
-    return replace(value, parts={str(call.node.get("name")): value}, constants=None)
+    name = str(call.node.get("name"))
+    return replace(value, parts={name: value}, constants=None, text=f"{name} = {inline(value)}")
 
 
 def drop_field(call: Call) -> Column:
     """One change of `update_fields`: a field left out."""
-    return Column(constants=frozenset({str(call.node.get("name"))}))
+    name = str(call.node.get("name"))
+    return Column(constants=frozenset({name}), text=f"drop {name}")
 
 
 def same_elements(call: Call) -> Column:

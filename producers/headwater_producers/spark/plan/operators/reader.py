@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, combine
 from headwater_producers.spark.plan.expressions import Scope
@@ -145,14 +144,29 @@ class PlanReader:
         return column if column.direct - CONSTANT else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
 
     def _note_views(self, nodes: Nodes) -> None:
-        # A temporary view's child follows it; where that is a leaf, the view's name is the leaf's.
-        for view, below in pairwise(nodes):
-            if simple_name(view["class"]) != "View" or not view.get("isTempView") or below["num-children"]:
-                continue
-            output = Node("", below).trees("output")
-            table = (view.get("desc") or {}).get("identifier", {}).get("table")
-            if output and table:
-                self._views[output[0][0]["exprId"]["id"]] = str(table)
+        # A leaf with nothing but renaming between it and a temporary view is what the view's name names.
+        name: str | None = None
+        for raw in nodes:
+            kind = simple_name(raw["class"])
+            if kind == "View" and raw.get("isTempView"):
+                name = (raw.get("desc") or {}).get("identifier", {}).get("table")
+            elif name is not None and raw["num-children"] == 0:
+                output = Node(kind, raw).trees("output")
+                if output:
+                    self._views[output[0][0]["exprId"]["id"]] = name
+                name = None
+            elif kind != "SubqueryAlias" and not (kind == "Project" and _keeps_names(raw)):
+                name = None
+
+
+def _keeps_names(project: dict[str, Any]) -> bool:
+    # `cast(code as int) AS code`, which views put over their columns, and plain columns.
+    for expression in Node("Project", project).trees("projectList"):
+        column = expression[-1]
+        plain = all(simple_name(step["class"]) in ("Alias", "Cast", "AttributeReference") for step in expression)
+        if not plain or column.get("name") != expression[0].get("name"):
+            return False
+    return True
 
 
 def _payload(column: Column) -> Column:

@@ -1,0 +1,216 @@
+"""`explain_lineage(df)`: the column lineage of any DataFrame, with no Kafka and nothing attached."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
+from headwater_producers.spark.plan.describe import describe_plan, output_fields
+from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
+from headwater_producers.spark.plan.lattice import subtype
+from headwater_producers.spark.plan.schema import path_text, schema_definition
+from headwater_schemas.events import DatasetRef, TransformationKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from headwater_producers.spark.plan.description import PlanSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageSource:
+    """An input field that an output comes from or is influenced by.
+
+    Attributes:
+        namespace, name: of the dataset; None where there is none (a constant) or it isn't known.
+        path: of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
+        type: DIRECT or INDIRECT.
+        subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
+            CONDITIONAL; None where it has no word.
+        kind: finer: COPY, RENAME, CAST, …
+        masking: the field's value can't be read back.
+        expression: what was computed, or the condition; None for a plain copy.
+    """
+
+    namespace: str | None
+    name: str | None
+    path: str | None
+    type: str
+    subtype: str | None
+    kind: str
+    masking: bool = False
+    expression: str | None = None
+
+    def __str__(self) -> str:
+        """E.g. `flights.departed value.dep_delay (AGGREGATE)`."""
+        where = " ".join(part for part in (self.name, self.path) if part) or "nothing"
+        masked = ", masked" if self.masking else ""
+        return f"{where} ({self.kind}{masked})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageOutput:
+    """One field of the DataFrame: a column, or a part of one right after it.
+
+    Attributes:
+        path: `delay`, `window.start`.
+        sources: DIRECT and INDIRECT ones, sorted; what holds for all outputs isn't repeated here.
+    """
+
+    path: str
+    sources: tuple[LineageSource, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageExplanation:
+    """The column lineage of a DataFrame.
+
+    Attributes:
+        outputs: in the DataFrame's column order; two may share a name.
+        influences: INDIRECT sources that hold for every output: filters, join and group keys, orders.
+        complete: False where something in the plan wasn't understood, so that a missing source proves nothing.
+        incomplete_reason: what that was.
+    """
+
+    outputs: tuple[LineageOutput, ...]
+    influences: tuple[LineageSource, ...] = ()
+    complete: bool = True
+    incomplete_reason: str | None = None
+
+    def to_table(self) -> str:
+        """The lineage as aligned text, one line for each source; `*` stands for all outputs."""
+        rows = [("output", "input", "field", "type", "kind", "expression"), *self._rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        if not self.complete:
+            lines.append(f"Incomplete: {self.incomplete_reason}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *body = [("output", "input", "field", "type", "kind", "expression"), *self._rows()]
+        note = "" if self.complete else f"<p>Incomplete: {html.escape(self.incomplete_reason or '')}</p>"
+        return (
+            f"<table><thead>{_html_row(head, 'th')}</thead>"
+            f"<tbody>{''.join(_html_row(row, 'td') for row in body)}</tbody></table>{note}"
+        )
+
+    def _rows(self) -> Iterable[tuple[str, ...]]:
+        for output in self.outputs:
+            for source in output.sources:
+                yield _cells(output.path, source)
+            if not output.sources:
+                yield (output.path, "", "", "", "", "")
+        for source in self.influences:
+            yield _cells("*", source)
+
+
+def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> LineageExplanation:
+    """Which input fields each column of `df` comes from, and which influence it.
+
+    Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: what
+    isn't understood makes the explanation incomplete, with a reason.
+
+    Args:
+        df: a DataFrame of a classic session (Spark Connect has no plan to look at).
+        settings: see `PlanSettings`.
+
+    Raises:
+        TypeError: `df` is of a Spark Connect session, or no DataFrame.
+    """
+    jdf: Any = getattr(df, "_jdf", None)
+    if jdf is None:
+        raise TypeError(
+            f"explain_lineage needs a DataFrame of a classic Spark session, not {type(df).__module__}."
+            f"{type(df).__name__}: a Spark Connect client has no plan to look at"
+        )
+    description = describe_plan(jdf.queryExecution().analyzed(), session=df.sparkSession, settings=settings)
+    problems = description.lineage
+    schema = json.loads(df.schema.json())
+    if description.upstream is None:
+        anything = [_direct(Direct(Field(i.dataset), TransformationKind.UNKNOWN), "", None) for i in description.inputs]
+        outputs = [
+            LineageOutput(path=field.path, sources=tuple(anything)) for field in schema_definition(schema).fields
+        ]
+        return LineageExplanation(outputs=tuple(outputs), complete=False, incomplete_reason=problems.incomplete_reason)
+    relation = description.upstream.relation
+    return LineageExplanation(
+        outputs=tuple(
+            LineageOutput(path=path_text(path), sources=_sources(column, path[-1]))
+            for field in output_fields(relation, schema)
+            for path, column in unfold(field)
+        ),
+        influences=_sorted(_indirect(influence) for influence in relation.influences),
+        complete=problems.complete,
+        incomplete_reason=problems.incomplete_reason,
+    )
+
+
+def _sources(column: Column, name: str) -> tuple[LineageSource, ...]:
+    direct = [_direct(source, name, column.text) for source in edge_sources(column)]
+    return _sorted([*direct, *(_indirect(source) for source in column.indirect)])
+
+
+def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
+    kind = edge_kind(source, name)
+    plain = kind in (TransformationKind.COPY, TransformationKind.RENAME)
+    dataset, path = _place(source.field)
+    return LineageSource(
+        namespace=dataset.namespace if dataset else None,
+        name=dataset.name if dataset else None,
+        path=path,
+        type="DIRECT",
+        subtype=subtype(kind),
+        kind=kind.value,
+        masking=source.masking,
+        expression=None if plain else text,
+    )
+
+
+def _indirect(source: Indirect) -> LineageSource:
+    dataset, path = _place(source.field)
+    return LineageSource(
+        namespace=dataset.namespace if dataset else None,
+        name=dataset.name if dataset else None,
+        path=path,
+        type="INDIRECT",
+        subtype=subtype(source.kind),
+        kind=source.kind.value,
+        masking=source.masking,
+        expression=source.text,
+    )
+
+
+def _place(field: object) -> tuple[DatasetRef | None, str | None]:
+    if not isinstance(field, Field):
+        return None, None
+    return field.dataset, path_text(field.path) if field.path else None
+
+
+def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
+    def order(source: LineageSource) -> tuple[object, ...]:
+        return (
+            source.type,
+            source.namespace or "",
+            source.name or "",
+            source.path or "",
+            source.kind,
+            source.masking,
+            source.expression or "",
+        )
+
+    return tuple(sorted(dict.fromkeys(sources), key=order))
+
+
+def _cells(output: str, source: LineageSource) -> tuple[str, ...]:
+    kind = f"{source.kind} (masked)" if source.masking else source.kind
+    return (output, source.name or "", source.path or "", source.type, kind, source.expression or "")
+
+
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"

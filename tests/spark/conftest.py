@@ -1,0 +1,50 @@
+"""One Spark session for every test under tests/spark: local[1], small, with the Kafka connector on its classpath."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.stack import ensure_jars, java_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    os.environ.update(java_runtime().environment())
+    home = tmp_path_factory.mktemp("spark")
+    jars = ",".join(str(jar) for jar in ensure_jars("spark"))
+    # derby.log and metastore_db would otherwise be made where the tests were started.
+    java = f"-Dderby.system.home={home} -Xss4m"
+    builder = (
+        SparkSession.builder.master("local[1]")
+        .appName("headwater-tests")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", java)
+        .config("spark.jars", jars)
+        .config("spark.local.dir", str(home / "local"))
+        .config("spark.sql.warehouse.dir", str(home / "warehouse"))
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    gateway = session.sparkContext._gateway
+    session.stop()
+    # The JVM outlives stop(), until its parent ends; tests leave nothing running.
+    if gateway is not None:
+        gateway.shutdown_callback_server()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=30)

@@ -1,0 +1,78 @@
+"""Lineage as lines of text, and golden files of titled sections.
+
+    # left join
+    name <- people.name COPY
+    * <- people.city JOIN_DEPENDENCY: (city = city)
+
+`*` is every output. `nothing` is no input. A golden is refreshed by UPDATE_GOLDENS=1.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from headwater_producers.spark.explain import LineageExplanation, LineageSource
+from headwater_schemas.events import ColumnLineage
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def lines(explanation: LineageExplanation) -> list[str]:
+    found = [f"{output.path} <- {_source(s)}" for output in explanation.outputs for s in output.sources]
+    found += [f"{output.path} <- " for output in explanation.outputs if not output.sources]
+    found += [f"* <- {_source(s)}" for s in explanation.influences]
+    if not explanation.complete:
+        found.append(f"! {explanation.incomplete_reason}")
+    return found
+
+
+def edge_lines(lineage: ColumnLineage) -> list[str]:
+    names = [_short(dataset.name) for dataset in lineage.datasets]
+    texts = {expression.id: expression.text for expression in lineage.expressions}
+    found = []
+    for edge in lineage.edges:
+        where = "nothing" if edge.input is None else ".".join(filter(None, [names[edge.input], edge.input_field]))
+        masked = " masked" if edge.masking else ""
+        told = f": {texts[edge.expression]}" if edge.expression else ""
+        found.append(f"{names[edge.output]}.{edge.output_field or '*'} <- {where} {edge.kind}{masked}{told}")
+    if not lineage.complete:
+        found.append(f"! {lineage.incomplete_reason}")
+    return found
+
+
+def _source(source: LineageSource) -> str:
+    where = ".".join(part for part in (_short(source.name or ""), source.path) if part) or "nothing"
+    masked = " masked" if source.masking else ""
+    told = f": {source.expression}" if source.expression else ""
+    return f"{where} {source.kind}{masked}{told}"
+
+
+def _short(name: str) -> str:
+    # Tables are named by where they lie, in a folder of the test run's own.
+    return name.rstrip("/").rsplit("/", 1)[-1]
+
+
+def check(golden: str, title: str, found: list[str]) -> None:
+    """Compares with the section `title` of a golden file, or writes it."""
+    path = GOLDEN / f"{golden}.txt"
+    sections = read_sections(path.read_text()) if path.exists() else {}
+    if os.environ.get("UPDATE_GOLDENS"):
+        sections[title] = found
+        path.write_text("\n".join(f"# {name}\n" + "\n".join(body) + "\n" for name, body in sections.items()))
+        return
+    assert title in sections, f"{path.name} has no section {title!r}: run with UPDATE_GOLDENS=1 and read what it adds"
+    assert found == sections[title]
+
+
+def read_sections(text: str, mark: str = "# ") -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {}
+    title = None
+    for line in text.splitlines():
+        if line.startswith(mark):
+            title = line.removeprefix(mark).strip()
+            assert title not in sections, f"two sections {title!r}"
+            sections[title] = []
+        elif title is not None and line.strip():
+            sections[title].append(line)
+    return sections

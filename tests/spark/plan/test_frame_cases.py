@@ -1,0 +1,21 @@
+"""Each DataFrame of frames.py has the lineage that golden/frames.txt says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.spark.explain import explain_lineage
+from spark.plan.frames import CASES
+from spark.plan.goldens import check, lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_lineage(tables: SparkSession, title: str) -> None:
+    check("frames", title, lines(explain_lineage(CASES[title](tables))))
