@@ -21,13 +21,21 @@ import difflib
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from headwater.errors import InputError
 from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_schemas.topics import (
+    BROKER_DEFAULT,
+    DEFAULT_MAX_MESSAGE_BYTES,
+    DEFAULT_PARTITIONS,
+    TopicNames,
+    TopicSpec,
+    topic_specs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,10 +96,29 @@ class Neo4jSettings(Section):
 
 
 class TopicSettings(Section):
-    """How Headwater's own topics are named."""
+    """Headwater's own topics: their names, and what they are created with where they are missing."""
 
-    prefix: str = "lineage"
+    prefix: Annotated[str, Field(min_length=1)] = "lineage"
     """First part of every topic name: `<prefix>.events`, `<prefix>.events.dlq`, `<prefix>.schemas`."""
+    partitions: Annotated[int, Field(ge=1)] = DEFAULT_PARTITIONS
+    """Of the events topic; as many consumers can share the work."""
+    replication_factor: Annotated[int, Field(ge=BROKER_DEFAULT)] = BROKER_DEFAULT
+    """Of all three topics. -1: the broker's default."""
+    max_message_bytes: Annotated[int, Field(ge=1_024)] = DEFAULT_MAX_MESSAGE_BYTES
+    """The largest record batch that the events topic takes."""
+
+    def names(self) -> TopicNames:
+        """The topics' names."""
+        return TopicNames(self.prefix)
+
+    def specs(self) -> tuple[TopicSpec, ...]:
+        """The topics as they should be."""
+        return topic_specs(
+            self.names(),
+            partitions=self.partitions,
+            replication_factor=self.replication_factor,
+            max_message_bytes=self.max_message_bytes,
+        )
 
 
 class Settings(BaseSettings):

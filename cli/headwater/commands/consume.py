@@ -16,7 +16,6 @@ from headwater.settings import load_settings
 from headwater_consumers.materializer.app import Materializer, Target, assemble
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
-from headwater_schemas.topics import TopicNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +45,8 @@ def command(
     target = Target(
         settings.kafka.client_config(),
         Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
-        TopicNames(settings.topic.prefix),
+        settings.topic.names(),
+        settings.topic.specs(),
     )
     with _progress() as watch:
         try:

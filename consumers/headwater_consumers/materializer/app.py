@@ -29,7 +29,7 @@ from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWr
 from headwater_schemas import errors as contract
 from headwater_schemas.codec import Decoder
 from headwater_schemas.schema_store import SchemaStore
-from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.settings import MaterializerSettings
@@ -45,11 +45,13 @@ class Target:
         kafka: librdkafka settings that say where the cluster is and who we are (secrets included: never shown).
         neo4j: the graph.
         topics: names of the three topics.
+        specs: how to create those that are missing; by default as `topic_specs` does.
     """
 
     kafka: Mapping[str, Any]
     neo4j: Neo4jTarget
     topics: TopicNames
+    specs: tuple[TopicSpec, ...] = ()
 
     def __repr__(self) -> str:
         return f"Target({self.kafka.get('bootstrap.servers')!r}, {self.neo4j!r}, {self.topics!r})"
@@ -171,7 +173,7 @@ def assemble(
 def _ensure_topics(target: Target, say: Say) -> None:
     """Create what is missing, and say what is there but not as it should be."""
     try:
-        report = ensure_topics(target.kafka, topic_specs(target.topics), timeout_seconds=10.0)
+        report = ensure_topics(target.kafka, target.specs or topic_specs(target.topics), timeout_seconds=10.0)
     except contract.TransientError as error:
         raise BrokerUnavailableError(str(error), code=type(error).__name__) from error
     except contract.AuthenticationError as error:

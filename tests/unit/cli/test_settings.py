@@ -121,6 +121,15 @@ def test_no_secret_shows_in_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.kafka.client_config()["sasl.password"] == "hush-hush"
 
 
+def test_topics_are_created_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", "staging.lineage")
+    monkeypatch.setenv("HEADWATER_TOPIC_PARTITIONS", "12")
+    monkeypatch.setenv("HEADWATER_TOPIC_REPLICATION_FACTOR", "3")
+    events, *others = load_settings().topic.specs()
+    assert (events.name, events.partitions, events.replication_factor) == ("staging.lineage.events", 12, 3)
+    assert {other.replication_factor for other in others} == {3}
+
+
 def test_every_setting_has_one_variable_and_every_section_one_word() -> None:
     variables = [environment_name(setting) for setting in setting_names()]
     assert len(set(variables)) == len(variables)
