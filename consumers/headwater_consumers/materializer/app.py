@@ -112,6 +112,7 @@ def assemble(
     """
     clock = time.monotonic
     metrics, totals = Metrics(), Totals()
+    tally = Tally(totals, metrics)
     health = Health(metrics, clock)
     notices = Notices(say, clock)
 
@@ -131,10 +132,9 @@ def assemble(
     ends = Ends(
         graph=graph,
         dead_letters=dead_letters,
-        offsets=source,
         fold=fold,
         limit=DeadLetterLimit(settings.dead_letter_policy()),
-        observer=Tally(totals, metrics),
+        observer=tally,
         clock=clock,
     )
 
@@ -158,6 +158,7 @@ def assemble(
         metrics=metrics,
         notices=notices,
         totals=totals,
+        committed=tally.committed,
         watch=lambda: watch(totals),
     )
     policy = LoopPolicy(

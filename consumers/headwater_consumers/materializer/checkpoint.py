@@ -4,8 +4,9 @@
     2  dead letters acknowledged         a crash after it: sent again, counted once by their coordinates
     3  offsets committed to Kafka        a crash after it: nothing to do
 
-An error at a step leaves the later ones undone. `advance` takes up where it stopped, so that a broker that is away
-doesn't make the graph be written again.
+An error at a step leaves the later ones undone, and the next attempt takes up where the last one stopped, so that a
+dead-letter topic that is away doesn't make the graph be written again. Steps 1 and 2 are here and run in the lane; when
+they are done, the loop hands the batch's offsets to `commits`, which is step 3.
 """
 
 from __future__ import annotations
@@ -30,28 +31,13 @@ from headwater_consumers.materializer.limits import DeadLetterLimit
 from headwater_consumers.materializer.records import Decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from headwater_consumers.materializer.batch import Batch
     from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.records import Partition
 
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
 # that was over when the probe was made. So many tries, with back-off between them, and it is the event.
 TRIES_ALONE = 4
-
-
-class Offsets(Protocol):
-    """The part of the source that step 3 needs."""
-
-    def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit, and return once the broker has. Partitions that are no longer ours are left out.
-
-        Raises:
-            BrokerUnavailableError: it hasn't, or not certainly.
-            FatalError: it never will.
-        """
 
 
 class Observer(Protocol):
@@ -66,9 +52,6 @@ class Observer(Protocol):
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
         """These dead letters are acknowledged."""
 
-    def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
-        """These offsets are committed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -76,7 +59,6 @@ class Ends:
 
     graph: Graph
     dead_letters: DeadLetterSink
-    offsets: Offsets
     fold: Fold
     limit: DeadLetterLimit
     observer: Observer
@@ -92,7 +74,7 @@ class _Slice:
 
 
 class Checkpoint:
-    """One batch on its way. `advance` until it returns; not thread-safe, but may be called by one thread after another.
+    """One batch on its way. `advance` until it returns; from one thread at a time, not always the same one.
 
     Attributes:
         batch: what it is about.
@@ -115,7 +97,7 @@ class Checkpoint:
         return self._letters
 
     def advance(self) -> None:
-        """Go through the steps that are left.
+        """Go through what is left of steps 1 and 2. Step 3 may follow only when this returns.
 
         Raises:
             TransientError: call again later.
@@ -125,8 +107,7 @@ class Checkpoint:
         self._write()
         # Step 2: dead letters acknowledged.
         self._bury()
-        # Step 3: offsets committed to Kafka.
-        self._commit()
+        self._ends.limit.record(len(self.batch.records), self._letters)
 
     def _write(self) -> None:
         while self._unwritten:
@@ -190,9 +171,3 @@ class Checkpoint:
             raise
         self._unsent = []
         self._ends.observer.acknowledged(before, self._ends.clock() - started)
-
-    def _commit(self) -> None:
-        started = self._ends.clock()
-        self._ends.offsets.commit(self.batch.offsets)
-        self._ends.limit.record(len(self.batch.records), self._letters)
-        self._ends.observer.committed(self.batch.offsets, self._ends.clock() - started)

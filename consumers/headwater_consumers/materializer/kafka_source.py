@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.materializer.kafka_config import SourceConfig
     from headwater_consumers.materializer.notices import Notices
-    from headwater_consumers.materializer.source import RebalanceListener
+    from headwater_consumers.materializer.source import SourceListener
 
 _log = logging.getLogger(__name__)
 
@@ -51,14 +51,15 @@ class KafkaSource:
         self._last_error: KafkaError | None = None
         self._reachable = False
         self._owned: dict[tuple[str, int], Partition] = {}
-        self._listener: RebalanceListener | None = None
+        self._listener: SourceListener | None = None
         self._paused = False
         self._rebalanced = False
         self._next_check = 0.0
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
         self._consumer = Consumer(
-            config.consumer_config() | {"error_cb": self._on_error, "stats_cb": self._on_stats},
+            config.consumer_config()
+            | {"error_cb": self._on_error, "stats_cb": self._on_stats, "on_commit": self._on_commit},
             logger=_log,
         )
 
@@ -72,7 +73,7 @@ class KafkaSource:
         """The partitions that are ours."""
         return frozenset(self._owned.values())
 
-    def subscribe(self, listener: RebalanceListener) -> None:
+    def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
         self._listener = listener
         self._consumer.subscribe(
@@ -104,22 +105,28 @@ class KafkaSource:
         return polled
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit, and return once the broker has.
-
-        Raises:
-            BrokerUnavailableError: it hasn't, or not certainly.
-            FatalError: it never will.
-        """
-        owned = self._owned
-        wanted = [
-            TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id))
-            for p, offset in offsets.items()
-            if owned.get((p.topic, p.number)) == p
-        ]
-        if not wanted:
+        """Start to commit; the listener hears the answer within a later poll."""
+        ours = self._ours(offsets)
+        if not ours:
+            self._told().committed(None)
             return
         try:
-            committed = self._consumer.commit(offsets=wanted, asynchronous=False)
+            self._consumer.commit(offsets=ours, asynchronous=True)
+        except KafkaException as error:
+            self._answer(error.args[0])
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit, and return once the brokers have.
+
+        Raises:
+            BrokerUnavailableError: they haven't, or not certainly.
+            FatalError: they never will.
+        """
+        ours = self._ours(offsets)
+        if not ours:
+            return
+        try:
+            committed = self._consumer.commit(offsets=ours, asynchronous=False)
         except KafkaException as error:
             raise self._classified(error, "committing offsets") from error
         for partition in committed or ():
@@ -205,6 +212,16 @@ class KafkaSource:
         self._told().lost(those)
         consumer.incremental_unassign(partitions)
 
+    def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        self._answer(error or next((p.error for p in partitions if p.error is not None), None))
+
+    def _answer(self, error: KafkaError | None) -> None:
+        meant = None if error is None else self._classified(error, "committing offsets")
+        if isinstance(meant, FatalError):
+            self._fatal = meant
+        else:
+            self._told().committed(meant)
+
     def _on_error(self, error: KafkaError) -> None:
         # With one of several brokers away nothing is amiss; when all are, the last one's error says more than this one.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
@@ -231,7 +248,14 @@ class KafkaSource:
         meant = kafka_errors.classify(error, servers=self._config.servers, doing=doing)
         return meant if isinstance(meant, FatalError | BrokerUnavailableError) else BrokerUnavailableError(str(meant))
 
-    def _told(self) -> RebalanceListener:
+    def _ours(self, offsets: Mapping[Partition, int]) -> list[TopicPartition]:
+        return [
+            TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id))
+            for p, offset in offsets.items()
+            if self._owned.get((p.topic, p.number)) == p
+        ]
+
+    def _told(self) -> SourceListener:
         if self._listener is None:
             raise RuntimeError("subscribe first")
         return self._listener
@@ -241,7 +265,6 @@ class KafkaSource:
 
     def _disown(self, partitions: list[TopicPartition]) -> None:
         gone = {(p.topic, p.partition) for p in partitions}
-        # A new dict, never a changed one: the writer's thread reads it in `commit`.
         self._owned = {key: owned for key, owned in self._owned.items() if key not in gone}
 
     def _incarnated(

@@ -16,7 +16,9 @@ from headwater_consumers.materializer.backoff import Backoff, Deadline
 from headwater_consumers.materializer.batch import prepare
 from headwater_consumers.materializer.catch_up import CatchUp
 from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.commits import Commits
 from headwater_consumers.materializer.errors import (
+    BrokerUnavailableError,
     DeadLettersUndeliveredError,
     RetryCause,
     SchemasUnavailableError,
@@ -55,6 +57,7 @@ class Loop:
         self._catch_up = CatchUp(parts.source, clock)
         self._backoff = Backoff(policy.backoff, clock, random)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
+        self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
         self._job: Job | None = None
         self._job_since = 0.0
         self._next_ping = 0.0
@@ -100,6 +103,7 @@ class Loop:
         self._start()
         self._prepare()
         self._start()
+        self._commits.send()
         self._fetch()
         self._show()
 
@@ -143,7 +147,7 @@ class Loop:
         self._parts.health.up(End.NEO4J, up=True)
         self._parts.notices.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.PING:
-            self._parts.notices.over(RetryCause.BROKER, RetryCause.DEAD_LETTERS)
+            self._parts.notices.over(RetryCause.DEAD_LETTERS)
         if job.kind is JobKind.START:
             self._started = True
             self._parts.source.subscribe(self)
@@ -152,6 +156,7 @@ class Loop:
                 self._parts.limit.halve()
             else:
                 self._parts.limit.fitted()
+            self._commits.add(self._hand.current.batch.offsets)
             self._hand.current = None
 
     def _failed(self, error: TransientError) -> None:
@@ -207,7 +212,7 @@ class Loop:
         self._parts.totals.consumed += len(polled.records)
         self._parts.metrics.consumed(len(polled.records))
 
-    # Rebalances (`source.RebalanceListener`), called within a poll or the closing of the source.
+    # What the source tells (`source.SourceListener`), within a poll or its closing.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """These are ours now."""
@@ -218,13 +223,27 @@ class Loop:
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         while self._writes(partitions) and not deadline.passed:
             self._finish(min(0.1, deadline.remaining_seconds))
-        self._hand.drop(partitions, writing=self._job is not None)
+        try:
+            self._commits.flush(partitions)
+        except BrokerUnavailableError as error:
+            self._note(error)  # its next owner reads again what isn't committed
+        self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.REVOKED)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
         """These are gone: drop what is in hand of them."""
-        self._hand.drop(partitions, writing=self._job is not None)
+        self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.LOST)
+
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        """The brokers' answer to the last commit."""
+        self._commits.answered(confirmed=error is None)
+        if error is not None:
+            self._note(error)
+
+    def _forget(self, partitions: frozenset[Partition]) -> None:
+        self._hand.drop(partitions, writing=self._job is not None)
+        self._commits.drop(partitions)
 
     def _writes(self, partitions: frozenset[Partition]) -> bool:
         current = self._hand.current
@@ -238,7 +257,7 @@ class Loop:
     # The end.
 
     def _caught_up(self) -> bool:
-        if not self._policy.until_caught_up or not self._started or not self._hand.empty:
+        if not self._policy.until_caught_up or not self._started or not self._hand.empty or not self._commits.idle:
             return False
         return self._catch_up.done()
 
@@ -246,20 +265,28 @@ class Loop:
         """Write and commit what is in hand. Trouble on the way ends it: what isn't committed is read again."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         self._stopping = True
-        while self._started and not self._hand.empty and self._backoff.attempts == 0 and not deadline.passed:
+        if not self._started:
+            return
+        self._parts.source.pause()
+        while not (self._hand.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:
             self._parts.health.moved()
             self._start()
             self._prepare()
-            if self._decode_backoff.attempts > 0:
-                return
-            self._finish(min(0.1, deadline.remaining_seconds))
+            self._finish(min(self._policy.idle_seconds, deadline.remaining_seconds))
+            self._commits.send()
+            # For the answer to the commit; paused, it brings no records.
+            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
+
+    @property
+    def _in_trouble(self) -> bool:
+        return any(backoff.attempts for backoff in (self._backoff, self._decode_backoff, self._commits.backoff))
 
     def _show(self) -> None:
         parts = self._parts
         reachable = parts.source.reachable
         parts.health.up(End.KAFKA, up=reachable)
         parts.metrics.holding(self._hand.records, paused=self._paused)
-        if reachable and self._backoff.attempts == 0:
+        if reachable and self._commits.backoff.attempts == 0:
             parts.notices.over(RetryCause.BROKER)
         if self._clock() < self._next_show:
             return

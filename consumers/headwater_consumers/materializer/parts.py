@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from headwater_consumers.materializer.backoff import BackoffPolicy
@@ -13,6 +13,7 @@ from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.source import Source
 from headwater_consumers.materializer.totals import Totals
 
@@ -46,6 +47,7 @@ class Parts:
 
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
+        committed: hears which offsets are committed, and how long that took.
         watch: called now and then, for whoever shows progress.
     """
 
@@ -59,4 +61,5 @@ class Parts:
     metrics: Metrics
     notices: Notices
     totals: Totals
+    committed: Callable[[Mapping[Partition, int], float], None]
     watch: Callable[[], None]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from headwater_consumers.materializer.records import Partition, Record
 
 if TYPE_CHECKING:
+    from headwater_consumers.materializer.errors import BrokerUnavailableError
     from headwater_consumers.materializer.offsets import Position
 
 
@@ -25,8 +26,8 @@ class Polled:
     reached: Mapping[Partition, int] = field(default_factory=dict)
 
 
-class RebalanceListener(Protocol):
-    """Who has to know which partitions are ours. Called within `poll` and `close`, on their thread."""
+class SourceListener(Protocol):
+    """Who has to know which partitions are ours, and what is committed. Called within `poll` and `close`."""
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """These are ours now, from their committed offset on."""
@@ -37,11 +38,14 @@ class RebalanceListener(Protocol):
     def lost(self, partitions: frozenset[Partition]) -> None:
         """These are another's already: drop what is in hand of them, commit nothing."""
 
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        """The answer to the last `commit`; None: it is done."""
+
 
 class Source(Protocol):
-    """Where records come from. One thread polls; `commit` may be called from another."""
+    """Where records come from. All calls come from one thread."""
 
-    def subscribe(self, listener: RebalanceListener) -> None:
+    def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
@@ -57,11 +61,17 @@ class Source(Protocol):
         """
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit, and return once the broker has. Partitions that aren't ours any more are left out.
+        """Start to commit; the listener hears the answer within a later poll. One at a time.
+
+        Partitions that aren't ours any more are left out.
+        """
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit, and return once the brokers have: for the listener, before partitions go.
 
         Raises:
-            BrokerUnavailableError: it hasn't, or not certainly.
-            FatalError: it never will.
+            BrokerUnavailableError: they haven't, or not certainly.
+            FatalError: they never will.
         """
 
     def pause(self) -> None:

@@ -52,7 +52,7 @@ class Totals:
 
 
 class Tally:
-    """Hears what a checkpoint tells (`checkpoint.Observer`) and keeps the totals and the metrics."""
+    """Hears what a checkpoint tells (`checkpoint.Observer`) and the loop, and keeps totals and metrics."""
 
     def __init__(self, totals: Totals, metrics: Metrics) -> None:
         self._totals = totals

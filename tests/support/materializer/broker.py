@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
+from headwater_consumers.materializer.errors import BrokerUnavailableError, DeadLettersUndeliveredError
 from headwater_consumers.materializer.offsets import Position
 from headwater_consumers.materializer.records import Headers, Partition, Record
-from headwater_consumers.materializer.source import Polled, RebalanceListener
+from headwater_consumers.materializer.source import Polled, SourceListener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -84,15 +84,15 @@ class FakeSource:
         self.reachable = True
         self.owned: dict[int, Partition] = {}
         self._position: dict[int, int] = {}
-        self._listener: RebalanceListener | None = None
+        self._listener: SourceListener | None = None
         self._pending: deque[Callable[[], None]] = deque()
 
     @property
-    def listener(self) -> RebalanceListener:
+    def listener(self) -> SourceListener:
         assert self._listener is not None, "nobody has subscribed"
         return self._listener
 
-    def subscribe(self, listener: RebalanceListener) -> None:
+    def subscribe(self, listener: SourceListener) -> None:
         self._listener = listener
         self.assign(*self.first)
 
@@ -125,6 +125,10 @@ class FakeSource:
         return Polled(tuple(records))
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
+        sent = dict(offsets)
+        self._pending.append(lambda: self._answer(sent))
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         if self.commit_errors and (error := self.commit_errors.popleft()) is not None:
             raise error
         ours = {p: offset for p, offset in offsets.items() if self.owned.get(p.number) == p}
@@ -147,6 +151,14 @@ class FakeSource:
         if self.owned:
             self._revoke(tuple(self.owned))
         self.closed = True
+
+    def _answer(self, offsets: Mapping[Partition, int]) -> None:
+        try:
+            self.commit_now(offsets)
+        except BrokerUnavailableError as error:
+            self.listener.committed(error)
+        else:
+            self.listener.committed(None)
 
     def _assign(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:

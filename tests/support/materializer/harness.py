@@ -52,13 +52,13 @@ class Harness:
         self.totals = Totals()
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
+        tally = Tally(self.totals, self.metrics)
         ends = Ends(
             graph=self.graph,
             dead_letters=self.dead_letters,
-            offsets=self.source,
             fold=fold,
             limit=DeadLetterLimit(dead_letter_policy or DeadLetterPolicy()),
-            observer=Tally(self.totals, self.metrics),
+            observer=tally,
             clock=self.clock,
         )
         self.parts = Parts(
@@ -72,6 +72,7 @@ class Harness:
             metrics=self.metrics,
             notices=Notices(self.said.append, self.clock),
             totals=self.totals,
+            committed=tally.committed,
             watch=lambda: None,
         )
         self.policy = policy or LoopPolicy()

@@ -245,7 +245,7 @@ def test_a_restart_after_a_crash_at_any_step_ends_in_the_same_graph() -> None:
             case "before the letters":
                 first.dead_letters.send = kill  # type: ignore[assignment, method-assign]
             case _:
-                first.source.commit = kill  # type: ignore[assignment, method-assign]
+                first.source.commit_now = kill  # type: ignore[assignment, method-assign]
         with contextlib.suppress(Killed):
             first.rounds(10)
         graph = FakeGraph()
