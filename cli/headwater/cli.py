@@ -13,6 +13,7 @@ context manager. Ctrl-C and SIGTERM both arrive as exceptions, so such clean-up 
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from rich.markup import escape
 
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
+from headwater.settings import reject_unknown_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +74,9 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(lambda: None)
     named = next((argument for argument in arguments if not argument.startswith("-")), "")
     if named in COMMANDS:
-        _register(app, named, _load(named))
+        module = _load(named)
+        reject_unknown_variables(os.environ)
+        _register(app, named, module)
     else:
         for name in COMMANDS:
             _list(app, name)

@@ -154,7 +154,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
     Raises:
         InputError: An unknown or ill-formed setting, or a settings file that can't be read.
     """
-    _reject_unknown_variables(os.environ)
+    reject_unknown_variables(os.environ)
     chosen = [
         ("the environment", _environment_layer()),
         ("the command line", _flag_layer(flags or {})),
@@ -241,7 +241,12 @@ def _unless_replaced(running: Layer, chosen: Iterable[Layer]) -> Layer:
     return {section: values for section, values in running.items() if section not in replaced}
 
 
-def _reject_unknown_variables(environment: Mapping[str, str]) -> None:
+def reject_unknown_variables(environment: Mapping[str, str]) -> None:
+    """Refuse a `HEADWATER_…` that means nothing: it was meant to mean something.
+
+    Raises:
+        InputError: It names the nearest known one.
+    """
     known = [*map(environment_name, setting_names()), *OTHER_VARIABLES]
     for variable in sorted(environment):
         if variable.startswith(ENV_PREFIX) and variable not in known:

@@ -85,7 +85,7 @@ def topics(document: dict[str, Any]) -> set[str]:
     return set(admin.list_topics(timeout=10).topics)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path: Path) -> None:
     assert headwater.run("status", status=3) == {"running": False, "data_dir": str(headwater.data_dir)}
     first = headwater.run("up")

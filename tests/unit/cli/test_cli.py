@@ -85,6 +85,14 @@ def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFix
     assert "nonsense" in capsys.readouterr().err
 
 
+def test_a_misspelt_setting_stops_every_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADWATER_DATADIR", "/nonexistent")
+    assert cli.main(["status"]) == 2
+    assert "HEADWATER_DATA_DIR" in capsys.readouterr().err
+
+
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
@@ -136,7 +144,7 @@ def test_only_the_named_command_is_imported() -> None:
         try:
             cli.build(["down"])
         finally:
-            heavy = {"neo4j", "pyspark", "confluent_kafka", "pandas", "headwater.commands.status"} & set(sys.modules)
+            heavy = {"neo4j", "pyspark", "pandas", "headwater.commands.status"} & set(sys.modules)
             print(sorted(heavy))
     """
     with run(script) as process:
