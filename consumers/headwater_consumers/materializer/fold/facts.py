@@ -138,11 +138,11 @@ class PlanFacts(NodeFacts):
     """A plan, and its lineage once an event brought it.
 
     The digest covers all of a lineage but the expressions' texts and why it is incomplete. Those are in the register
-    `lineage`, so any of the lineages with this digest will do here.
+    `lineage`, so any of the lineages with this digest will do here, and equality leaves it out.
     """
 
     job: str = ""
-    lineage: ColumnLineage | None = None
+    lineage: ColumnLineage | None = field(default=None, compare=False)
 
     def join(self, other: NodeFacts) -> None:
         """Join what another says of the same plan."""

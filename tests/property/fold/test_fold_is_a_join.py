@@ -1,0 +1,121 @@
+"""fold is a join: permutation, repetition, splits and interleavings of a set of events change nothing."""
+
+from __future__ import annotations
+
+import functools
+import random
+from typing import TYPE_CHECKING
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater_consumers.graph.lines import relationship_key
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import GraphDelta, fold, reject
+from headwater_schemas import identity
+from support.event_strategies import events
+from support.graph.colliding import Pools, colliding_events
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
+
+POOLS = st.builds(
+    Pools,
+    tenants=st.integers(1, 2),
+    jobs=st.integers(1, 3),
+    datasets=st.integers(1, 4),
+    runs=st.integers(1, 4),
+    queries=st.integers(1, 2),
+    batches=st.integers(1, 6),
+    times=st.integers(1, 6),
+    columns=st.integers(1, 4),
+    plans=st.integers(1, 3),
+)
+
+
+@st.composite
+def colliding(draw: st.DrawFn) -> list[LineageEvent]:
+    seed = draw(st.integers(0, 1 << 32))
+    return colliding_events(random.Random(seed), draw(st.integers(1, 25)), draw(POOLS))
+
+
+@settings(max_examples=150, deadline=None)
+@given(colliding(), st.randoms(use_true_random=False))
+def test_permutation_and_repetition(told: list[LineageEvent], dice: random.Random) -> None:
+    once = fold(told)
+    again = [*told, *dice.choices(told, k=5)]
+    dice.shuffle(again)
+    assert fold(again) == once
+
+
+@settings(max_examples=150, deadline=None)
+@given(colliding(), st.randoms(use_true_random=False))
+def test_batches_of_two_consumers(told: list[LineageEvent], dice: random.Random) -> None:
+    once = fold(told)
+    deltas = []
+    for _consumer in range(2):
+        mine = [event for event in told if dice.random() < 0.7]
+        dice.shuffle(mine)
+        while mine:
+            size = dice.randint(1, 6)
+            deltas.append(fold(mine[:size]))
+            mine = mine[size:]
+    deltas.append(fold(told[: len(told) // 2]))
+    deltas.append(fold(told[len(told) // 2 :]))
+    dice.shuffle(deltas)
+    assert functools.reduce(GraphDelta.join, deltas, GraphDelta()) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(colliding(), colliding(), colliding())
+def test_the_laws_of_a_join(a: list[LineageEvent], b: list[LineageEvent], c: list[LineageEvent]) -> None:
+    x, y, z = fold(a), fold(b), fold(c)
+    assert x.join(y) == y.join(x)
+    assert x.join(y).join(z) == x.join(y.join(z))
+    assert x.join(x) == x
+    assert fold([*a, *b]) == x.join(y)
+
+
+@settings(max_examples=50, deadline=None)
+@given(colliding(), colliding())
+def test_join_changes_neither_side(a: list[LineageEvent], b: list[LineageEvent]) -> None:
+    x, y = fold(a), fold(b)
+    joined = x.join(y)
+    joined.join(fold(b))
+    assert (x, y) == (fold(a), fold(b))
+
+
+@settings(max_examples=100, deadline=None)
+@given(colliding())
+def test_the_dump_is_sorted_and_names_each_thing_once(told: list[LineageEvent]) -> None:
+    keys = [msgspec.json.decode(line)["key"] for line in oracle(fold(told))]
+    assert keys == sorted(set(keys))
+
+
+@settings(max_examples=100, deadline=None)
+@given(colliding())
+def test_every_relationship_joins_nodes_that_are_there(told: list[LineageEvent]) -> None:
+    documents = [msgspec.json.decode(line) for line in oracle(fold(told))]
+    nodes = {document["key"] for document in documents if "labels" in document}
+    for document in documents:
+        if "type" in document:
+            assert {document["start"], document["end"]} <= nodes, document
+            own = document["properties"].get("key")
+            assert document["key"] == relationship_key(document["type"], document["start"], document["end"], own)
+
+
+@settings(max_examples=300, deadline=None)
+@given(events())
+def test_what_reject_lets_through_can_be_folded(event: LineageEvent) -> None:
+    event = msgspec.structs.replace(event, event_id=_id(event))
+    if reject(event) is None:
+        for line in oracle(fold([event])):
+            line.encode()
+
+
+def _id(event: LineageEvent) -> str:
+    try:
+        return identity.event_id(event)
+    except ValueError:
+        return event.event_id

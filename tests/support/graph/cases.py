@@ -1,0 +1,88 @@
+"""Goldens of the fold: YAML files that say in words what a rule means, then events, then the graph that they make.
+
+Events are written as the schema has them, without `event_id` (it follows), with the time of day for times, and with
+`tenant`, `producer` and `kind` only where they matter. `python -m support.graph.cases --write` (in `tests/`) writes the
+graphs anew: look at every difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from headwater_schemas import identity
+from headwater_schemas.events import ColumnLineage, LineageEvent
+from support.graph.picture import picture
+
+FOLDER = Path(__file__).parents[2] / "unit" / "fold" / "cases"
+_TIME = re.compile(r"\d\d:\d\d:\d\d")
+_BODIES = {
+    "run_event": "RUN",
+    "interval_event": "INTERVAL",
+    "plan_event": "PLAN",
+    "dataset_event": "DATASET",
+    "job_event": "JOB",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One golden file."""
+
+    path: Path
+    says: str
+    events: tuple[LineageEvent, ...]
+    graph: tuple[str, ...]
+
+
+def load_cases() -> list[Case]:
+    """All cases, by name."""
+    return [load_case(path) for path in sorted(FOLDER.glob("*.yaml"))]
+
+
+def load_case(path: Path) -> Case:
+    """One case. Every scalar is read as text and converted by the field it is for."""
+    document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    events = tuple(_event(item) for item in document["events"])
+    return Case(path, document["says"], events, tuple(document["graph"].splitlines()))
+
+
+def _event(item: dict[str, Any]) -> LineageEvent:
+    item = {"event_id": "none yet", "tenant": "default", "producer": "p", **_times(item)}
+    item.setdefault("kind", next(kind for body, kind in _BODIES.items() if body in item))
+    if "plan_event" in item:
+        lineage = msgspec.convert(item["plan_event"]["lineage"], ColumnLineage, strict=False)
+        item["plan_event"]["digest"] = identity.plan_digest(lineage)
+    event = msgspec.convert(item, LineageEvent, strict=False)
+    return msgspec.structs.replace(event, event_id=identity.event_id(event))
+
+
+def _times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _times(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_times(item) for item in value]
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return f"2013-01-01T{value}Z"
+    return value
+
+
+def write_cases() -> None:
+    """Write the graph of every case anew; what comes before it stays as it is."""
+    for case in load_cases():
+        text = case.path.read_text(encoding="utf-8")
+        head = text[: text.index("\ngraph: |") + len("\ngraph: |")]
+        graph = "\n".join(f"  {line}" for line in picture(oracle(fold(case.events))))
+        case.path.write_text(f"{head}\n{graph}\n", encoding="utf-8")
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
+    write_cases()

@@ -1,0 +1,88 @@
+"""Registers written as properties are read back as they were."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from headwater_consumers.graph.model import Label
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.fold.properties import changes, flatten, parse, stamped
+from headwater_consumers.materializer.fold.registers import Registers, beats, join
+from headwater_consumers.materializer.fold.stamp import LENGTH, stamp, stamp_time
+from headwater_consumers.materializer.write.state import REGISTERS, USE_REGISTERS
+from headwater_schemas.events import LineageEvent
+from support.events import (
+    full_dataset_event,
+    full_interval_event,
+    full_job_event,
+    full_plan_event,
+    full_run_event,
+)
+
+OLD, NEW = (stamp(datetime(2013, 1, day, tzinfo=UTC), "0" * 36) for day in (1, 2))
+EVENTS = (full_run_event(), full_interval_event(), full_plan_event(), full_dataset_event(), full_job_event())
+
+
+def test_every_register_of_every_body_survives() -> None:
+    delta = fold(EVENTS)
+    owners: list[tuple[Label, Registers]] = [
+        *((Label.JOB, node.registers) for node in delta.jobs.values()),
+        *((Label.DATASET, node.registers) for node in delta.datasets.values()),
+        *((Label.QUERY, node.registers) for node in delta.queries.values()),
+        *((Label.RUN, node.registers) for node in delta.runs.values()),
+        *((Label.PLAN, node.registers) for node in delta.plans.values()),
+        *((Label.VERSION, node.registers) for node in delta.versions.values()),
+        *((Label.COLUMN, c.registers) for node in delta.datasets.values() for c in node.columns.values()),
+        *((Label.INTERVAL, v.registers) for node in delta.intervals.values() for v in node.variants.values()),
+    ]
+    for label, registers in owners:
+        stored = {"name": "of the identity", **flatten(registers), **stamped(registers)}
+        assert parse(stored, REGISTERS[label]) == registers, label
+
+
+def test_uses_lean_on_their_owners_stamp() -> None:
+    (run,) = (run for run in fold(EVENTS).runs.values() if run.uses)
+    owner = str(stamped(run.registers)["_stamp"])
+    for registers in run.uses.values():
+        stored = {**flatten(registers), **stamped(registers, owner)}
+        assert "_stamp" not in stored
+        assert parse(stored, USE_REGISTERS, owner) == registers
+
+
+def test_only_registers_with_another_stamp_are_listed() -> None:
+    registers: Registers = {"type": (OLD, "TABLE"), "facet:a b": (NEW, "{}"), "classification": (OLD, "")}
+    stored = {**flatten(registers), **stamped(registers)}
+    assert stored["_stamp"] == NEW
+    assert stored["_stamps"] == [f"{OLD}classification", f"{OLD}type"]
+    assert parse(stored, REGISTERS[Label.DATASET]) == registers
+
+
+def test_a_part_that_the_new_value_lacks_is_removed() -> None:
+    before: Registers = {"error": (OLD, {"error_message": "m", "error_type": "T"})}
+    after: Registers = {"error": (NEW, {"error_message": "m"})}
+    assert changes(before, after) == {"error_type": None}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
+def test_stamps_have_one_length_and_keep_their_time(event: LineageEvent) -> None:
+    mark = stamp(event.event_time, event.event_id)
+    assert len(mark) == LENGTH
+    assert stamp_time(mark) == event.event_time
+
+
+def test_stamps_sort_by_certainty_then_time() -> None:
+    early, late = datetime(1969, 12, 31, tzinfo=UTC), datetime(2013, 1, 1, tzinfo=UTC)
+    marks = [stamp(early, "b", 2), stamp(late, "a", 1), stamp(early, "a", 2), stamp(late, "a", 2)]
+    assert sorted(marks) == [marks[1], marks[2], marks[0], marks[3]]
+
+
+def test_a_tie_goes_to_one_value_from_either_side() -> None:
+    one: Registers = {"description": (OLD, "a")}
+    other: Registers = {"description": (OLD, "b")}
+    left, right = dict(one), dict(other)
+    join(left, other)
+    join(right, one)
+    assert left == right
+    assert not beats("description", one["description"], one["description"])
