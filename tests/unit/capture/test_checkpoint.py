@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from support.capture import DictFiles, recorded
+
+
+def checkpoint(**texts: str) -> Checkpoint:
+    return Checkpoint("file:/cp", DictFiles({f"file:/cp/{name}": text for name, text in texts.items()}))
+
+
+def progress_of(*sources: dict[str, object]) -> Progress:
+    document = json.loads(recorded("kafka_first_batch"))
+    document["sources"] = list(sources)
+    return parse_progress(json.dumps(document))
+
+
+def kafka(topic: str, **ends: int) -> dict[str, object]:
+    offsets = {partition.removeprefix("p"): end for partition, end in ends.items()}
+    return {"description": f"KafkaV2[Subscribe[{topic}]]", "startOffset": None, "endOffset": {topic: offsets}}
+
+
+def test_first_offsets_of_a_recorded_query() -> None:
+    # As Spark 4.0 writes it: a zero byte first.
+    first = checkpoint(**{"sources/0/0": '\0v1\n{"in":{"0":0,"1":3}}'})
+    assert first.first_offsets(parse_progress(recorded("kafka_first_batch"))) == {0: {"in": {0: 0, 1: 3}}}
+
+
+def test_a_batch_with_a_start_needs_no_look() -> None:
+    files = DictFiles()
+    assert Checkpoint("/cp", files).first_offsets(parse_progress(recorded("kafka_next_batch"))) == {}
+    assert files.asked == []
+
+
+def test_each_source_has_its_own_log() -> None:
+    both = checkpoint(**{"sources/0/0": 'v1\n{"a":{"0":1}}', "sources/1/0": 'v1\n{"b":{"0":2}}'})
+    progress = progress_of(kafka("a", p0=5), kafka("b", p0=5))
+    assert both.first_offsets(progress) == {0: {"a": {0: 1}}, 1: {"b": {0: 2}}}
+
+
+def test_a_log_that_can_not_lead_to_the_end_is_of_another_source() -> None:
+    for text in ('v1\n{"b":{"0":1}}', 'v1\n{"a":{"0":6}}', 'v1\n{"a":{"9":0}}', "v1\nnothing"):
+        assert checkpoint(**{"sources/0/0": text}).first_offsets(progress_of(kafka("a", p0=5))) == {}
+
+
+def test_beyond_four_sources_the_log_is_found_by_what_is_in_it() -> None:
+    """Spark doesn't report more than four sources in the order of their folders."""
+    names = "edcba"
+    logs = {f"sources/{number}/0": f'v1\n{{"{name}":{{"0":{number}}}}}' for number, name in enumerate(names)}
+    found = checkpoint(**logs).first_offsets(progress_of(*(kafka(name, p0=9) for name in sorted(names))))
+    assert found == {index: {name: {0: names.index(name)}} for index, name in enumerate(sorted(names))}
+
+
+def test_watermark_after() -> None:
+    commits = checkpoint(
+        **{
+            "commits/0": 'v1\n{"nextBatchWatermarkMs":0}',
+            "commits/1": 'v1\n{"nextBatchWatermarkMs":1704067209000}',
+            "commits/2": "v1\n{}",
+        }
+    )
+    assert commits.watermark_after(1) == datetime(2024, 1, 1, 0, 0, 9, tzinfo=UTC)
+    assert [commits.watermark_after(batch) for batch in (0, 2, 3)] == [None, None, None]
+
+
+def test_files_of_a_file_source() -> None:
+    logs = checkpoint(
+        **{
+            "sources/0/0": 'v1\n{"path":"file:///in/a","timestamp":1,"batchId":0}',
+            "sources/0/1": 'v1\n{"path":"file:///in/b","timestamp":1,"batchId":1}',
+        }
+    )
+    source: dict[str, object] = {
+        "description": "FileStreamSource[file:/in]",
+        "startOffset": {"logOffset": 0},
+        "endOffset": {"logOffset": 1},
+    }
+    taken = logs.files_taken(progress_of(source))
+    assert taken[0].paths == ("file:///in/b",)
+    other: dict[str, object] = {**source, "description": "Another[that counts in logOffset]"}
+    assert logs.files_taken(progress_of(other)) == {}

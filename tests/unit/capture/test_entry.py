@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater_producers.spark.plan import PlanInput, SourceKind
+from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry, source_rows
+from headwater_producers.spark.streaming.progress import Progress, SourceProgress, parse_progress
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, OffsetRange
+from support.capture import recorded
+
+CLUSTER = "kafka://broker:9092"
+
+
+def topic(name: str, source: int | None = 0) -> PlanInput:
+    return PlanInput(dataset=DatasetRef(CLUSTER, name), kind=SourceKind.KAFKA, source_index=source)
+
+
+def changed(name: str, **source: Any) -> Progress:
+    document = json.loads(recorded(name))
+    document["sources"][0].update(source)
+    return parse_progress(json.dumps(document))
+
+
+def test_a_recorded_micro_batch() -> None:
+    entry = interval_entry(
+        parse_progress(recorded("kafka_next_batch")), [topic("in")], MicroBatchFacts(plan_digest="d" * 32)
+    )
+    [use] = entry.inputs
+    assert use.position is not None
+    assert use.position.kafka is not None
+    assert use.position.kafka.ranges == (OffsetRange(0, 8, 24), OffsetRange(1, 12, 26))
+    assert (use.certainty, use.rows) == (Certainty.EXACT, 30)
+    assert (entry.batch_id, entry.rows_in, entry.rows_out, entry.plan_digest) == (1, 30, 30, "d" * 32)
+
+
+def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:
+    facts = MicroBatchFacts(first_offsets={0: {"in": {0: 2, 1: 0}}})
+    entry = interval_entry(parse_progress(recorded("kafka_first_batch")), [topic("in")], facts)
+    [use] = entry.inputs
+    assert use.position is not None
+    assert use.position.kafka is not None
+    assert use.position.kafka.ranges == (OffsetRange(0, 2, 8), OffsetRange(1, 0, 12))
+    assert use.certainty is Certainty.EXACT
+
+
+def test_a_new_partition_makes_the_input_inferred() -> None:
+    entry = interval_entry(parse_progress(recorded("kafka_new_partition")), [topic("in")], MicroBatchFacts())
+    [use] = entry.inputs
+    assert use.certainty is Certainty.INFERRED
+    assert use.position is not None
+    assert use.position.kafka is not None
+    assert use.position.kafka.ranges[2] == OffsetRange(2, 0, 0)
+
+
+def test_a_table_that_is_joined_in_is_no_input_of_the_micro_batch() -> None:
+    """What the checkpoint can't tell must not be part of the interval's identity."""
+    airlines = PlanInput(dataset=DatasetRef("file", "/data/airlines"), kind=SourceKind.FILE)
+    progress = parse_progress(recorded("kafka_next_batch"))
+    with_table = interval_entry(progress, [airlines, topic("in")], MicroBatchFacts())
+    assert with_table == interval_entry(progress, [topic("in")], MicroBatchFacts())
+
+
+def test_a_subscribed_pattern_meets_new_topics() -> None:
+    progress = changed("kafka_next_batch", startOffset={"a": {"0": 1}}, endOffset={"a": {"0": 2}, "b": {"0": 3}})
+    entry = interval_entry(progress, [topic("a")], MicroBatchFacts())
+    assert [use.dataset for use in entry.inputs] == [DatasetRef(CLUSTER, "a"), DatasetRef(CLUSTER, "b")]
+    assert [use.certainty for use in entry.inputs] == [Certainty.EXACT, Certainty.INFERRED]
+    assert [use.rows for use in entry.inputs] == [None, None], "Spark counts for the source, not for its topics"
+
+
+def test_a_source_of_a_sort_of_its_own_keeps_its_offsets_verbatim() -> None:
+    progress = changed("kafka_next_batch", startOffset={"at": 4}, endOffset={"at": 7, "and": [1]})
+    rate = PlanInput(dataset=DatasetRef("memory://x", "rate"), kind=SourceKind.GENERATED, source_index=0)
+    [use] = interval_entry(progress, [rate], MicroBatchFacts()).inputs
+    assert use.position is not None
+    assert use.position.opaque is not None
+    assert use.position.opaque.from_json == '{"at":4}'
+    assert use.position.opaque.to_json == '{"and":[1],"at":7}'
+
+
+def test_a_source_without_any_offset_claims_nothing() -> None:
+    progress = changed("kafka_first_batch", endOffset=None)
+    [use] = interval_entry(progress, [topic("in")], MicroBatchFacts()).inputs
+    assert use == DatasetUse(dataset=DatasetRef(CLUSTER, "in"), rows=20)
+
+
+def test_files_of_a_file_source() -> None:
+    progress = changed("kafka_next_batch", startOffset={"logOffset": 0}, endOffset={"logOffset": 1})
+    files = FileSet(count=2, manifest_digest="x")
+    source = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=0)
+    [use] = interval_entry(progress, [source], MicroBatchFacts(source_files={0: files})).inputs
+    assert use.position is not None
+    assert (use.position.files, use.files, use.certainty) == (files, 2, Certainty.EXACT)
+
+
+def test_two_sources_of_one_topic_are_one_use_where_they_agree() -> None:
+    document = json.loads(recorded("kafka_next_batch"))
+    document["sources"] *= 2
+    same = interval_entry(parse_progress(json.dumps(document)), [topic("in", 0), topic("in", 1)], MicroBatchFacts())
+    assert len(same.inputs) == 1
+    document["sources"][1] = {**document["sources"][1], "endOffset": {"in": {"0": 9, "1": 12}}}
+    differ = interval_entry(parse_progress(json.dumps(document)), [topic("in", 0), topic("in", 1)], MicroBatchFacts())
+    assert len(differ.inputs) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "read_often", "expected"),
+    [
+        (30, False, 30),
+        (29, True, 29),  # a transaction marker or a compacted record among the offsets
+        (60, True, 30),  # two writes inside foreachBatch
+        (60, False, 30),  # a stream that the query uses twice
+        (45, True, None),  # one and a half times: can't be told
+        (None, True, None),
+    ],
+)
+def test_rows_are_counted_once(rows: int | None, read_often: bool, expected: int | None) -> None:
+    source = SourceProgress(description="k", start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, rows=rows)
+    assert source_rows(source, None, read_often=read_often) == expected
+
+
+def test_rows_of_a_source_without_offsets_are_not_known_when_it_may_be_read_often() -> None:
+    source = SourceProgress(description="rate", start=3, end=4, rows=10)
+    assert source_rows(source, None, read_often=True) is None
+    assert source_rows(source, None, read_often=False) == 10

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headwater_producers.spark.runtime.foreach_batch import QUERY_ID_PROPERTY, watch
+from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
+from headwater_producers.spark.runtime.signals import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
+
+
+class Target:
+    def __init__(self, error: Exception | None = None) -> None:
+        self.signals: list[Signal] = []
+        self.error = error
+
+    def offer(self, signal: Signal) -> None:
+        if self.error:
+            raise self.error
+        self.signals.append(signal)
+
+
+def frame(properties: dict[str, str] | None = None) -> Any:
+    local = {QUERY_ID_PROPERTY: "q-1"} if properties is None else properties
+    context = SimpleNamespace(getLocalProperty=local.get)
+    return SimpleNamespace(_jdf="jvm frame", sparkSession=SimpleNamespace(sparkContext=context))
+
+
+def listening(target: Target | None) -> SessionListeners:
+    listeners = SessionListeners()
+    listeners.target = target
+    return listeners
+
+
+def test_a_call_is_told_before_it_is_made() -> None:
+    target = Target()
+    seen: list[int] = []
+
+    def func(df: Any, batch_id: int) -> None:
+        assert target.signals == [BatchFunctionCalled("jvm frame", "q-1", 7)]
+        seen.append(batch_id)
+
+    watch(func, listening(target))(frame(), 7)
+    assert seen == [7]
+
+
+def test_an_error_of_the_job_passes_through() -> None:
+    def func(df: Any, batch_id: int) -> None:
+        raise LookupError("the job's own")
+
+    with pytest.raises(LookupError, match="the job's own"):
+        watch(func, listening(Target()))(frame(), 0)
+
+
+@pytest.mark.parametrize("target", [Target(RuntimeError("ours")), None])
+def test_an_error_of_ours_and_a_capture_that_is_closed_do_not_reach_the_job(target: Target | None) -> None:
+    seen: list[int] = []
+    watch(lambda df, batch_id: seen.append(batch_id), listening(target))(SimpleNamespace(broken=True), 1)
+    watch(lambda df, batch_id: seen.append(batch_id), listening(target))(frame(), 2)
+    assert seen == [1, 2]
+
+
+def test_outside_of_a_streaming_query_nothing_is_told() -> None:
+    target = Target()
+    watch(lambda df, batch_id: None, listening(target))(frame({}), 0)
+    assert target.signals == []
+
+
+def test_only_commands_are_taken() -> None:
+    target = Target()
+    commands = CommandListener(listening(target))
+    for function in ("collect", "count", "command", "head", "multi-commands"):
+        commands.onSuccess(function, function, 5)
+    commands.onFailure("command", "failed", "error")
+    commands.onFailure("collect", "failed", "error")
+    taken = [signal for signal in target.signals if isinstance(signal, CommandEnded)]
+    assert [signal.query_execution for signal in taken] == ["command", "multi-commands", "failed"]
+
+
+def test_a_starting_query_is_held_on_to_even_if_it_can_not_be_found() -> None:
+    target = Target()
+
+    def missing(query_id: str) -> Any:
+        raise RuntimeError("gone")
+
+    event = SimpleNamespace(id=lambda: "q")
+    StreamListener(listening(target), SimpleNamespace(get=lambda query_id: f"query {query_id}")).onQueryStarted(event)
+    StreamListener(listening(target), SimpleNamespace(get=missing)).onQueryStarted(event)
+    started = [signal for signal in target.signals if isinstance(signal, QueryStarted)]
+    assert [signal.query for signal in started] == ["query q", None]

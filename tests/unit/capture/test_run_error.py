@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater_producers.spark.events.run_error import MAX_MESSAGE_CHARS, from_exception, from_java_text
+
+TRACE = """\
+org.apache.spark.SparkException: [FAILED] could not connect
+with password=hunter2 to the database
+\tat org.apache.spark.sql.Dataset.collect(Dataset.scala:1)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: java.sql.SQLException: jdbc:postgresql://bob:hunter2@db/x refused
+\t... 34 more"""
+
+
+def test_a_java_stack_trace() -> None:
+    error = from_java_text(TRACE)
+    assert error.type == "org.apache.spark.SparkException"
+    assert error.message == "[FAILED] could not connect\nwith password=[redacted] to the database"
+    assert error.stack_trace is not None
+    assert error.stack_trace.startswith("\tat org.apache.spark.sql.Dataset.collect")
+    assert "Caused by" in error.stack_trace
+    assert "hunter2" not in repr(error)
+
+
+def test_an_exception_without_text() -> None:
+    error = from_java_text("java.lang.InterruptedException")
+    assert (error.type, error.message, error.stack_trace) == (
+        "java.lang.InterruptedException",
+        "java.lang.InterruptedException",
+        None,
+    )
+
+
+def test_text_that_is_no_exception() -> None:
+    error = from_java_text("stopped by the user: no reason")
+    assert (error.type, error.message) == (None, "stopped by the user: no reason")
+    assert from_java_text("").message == "unknown error"
+
+
+def test_a_message_is_cut() -> None:
+    assert len(from_java_text("x.Y: " + "m" * 10_000).message) == MAX_MESSAGE_CHARS
+
+
+def test_a_python_exception() -> None:
+    def failing() -> None:
+        raise ValueError("token=hunter2 is wrong")
+
+    with pytest.raises(ValueError, match="is wrong") as caught:
+        failing()
+    error = from_exception(caught.value)
+    assert (error.type, error.message) == ("ValueError", "token=[redacted] is wrong")
+    assert error.stack_trace is not None
+    assert "test_run_error.py" in error.stack_trace
+    assert "hunter2 is" not in error.stack_trace
+    assert from_exception(KeyboardInterrupt()).message == "KeyboardInterrupt"

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.links import MicroBatch
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.telling import Teller
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    OffsetRange,
+    RunError,
+    RunEventType,
+    SchemaDefinition,
+    SchemaField,
+)
+from support.capture import DictFiles, RecordingSink, event_context, recorded
+
+IN, OUT, COUNTS = (
+    DatasetRef("kafka://broker:9092", "in"),
+    DatasetRef("kafka://broker:9092", "out"),
+    DatasetRef("file", "/data/counts"),
+)
+NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+START, RUNNING, COMPLETE = RunEventType.START, RunEventType.RUNNING, RunEventType.COMPLETE
+
+
+def description(*outputs: DatasetRef) -> PlanDescription:
+    datasets = (IN, *outputs)
+    return PlanDescription(
+        inputs=(PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC"),),
+        outputs=tuple(
+            PlanOutput(
+                dataset=each,
+                kind=SourceKind.KAFKA,
+                schema=SchemaDefinition((SchemaField(path="value", type="string"),)),
+            )
+            for each in outputs
+        ),
+        lineage=ColumnLineage(
+            datasets=datasets,
+            edges=tuple(
+                ColumnEdge(output=index, output_field="value", input=0, input_field="value")
+                for index in range(1, len(datasets))
+            ),
+        ),
+    )
+
+
+class FakeQuery:
+    def __init__(self, plan: PlanDescription, *, planned: bool = True) -> None:
+        self.plan = plan
+        self.planned = planned
+        self.described = 0
+
+    def is_planned(self) -> bool:
+        return self.planned
+
+    def describe(self) -> PlanDescription:
+        self.described += 1
+        return self.plan
+
+    def checkpoint_location(self) -> str | None:
+        return "file:/cp"
+
+    def sink_name(self) -> str:
+        return "foreachBatch"
+
+
+class Stage:
+    """A flow with a recording sink, a fake checkpoint and a clock of its own."""
+
+    def __init__(self) -> None:
+        self.sink = RecordingSink()
+        self.files = DictFiles({"file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}'})
+        self.now = 100.0
+        self.teller = Teller(context=event_context(), emit=self.sink.publish, said=Once(), files=self.files)
+        self.flow = StreamFlow(self.teller, wait_seconds=5.0, clock=lambda: self.now)
+
+    def start(self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich") -> None:
+        self.flow.started(
+            StreamRun(query_id=progress.query_id, run_id=progress.run_id, name=name, started_at=NOW, query=query)
+        )
+
+
+def numbered(name: str, batch: int) -> Progress:
+    document = json.loads(recorded(name))
+    return parse_progress(json.dumps({**document, "batchId": batch}))
+
+
+def test_a_run_from_start_to_end() -> None:
+    stage = Stage()
+    first, second = parse_progress(recorded("kafka_first_batch")), parse_progress(recorded("kafka_next_batch"))
+    stage.start(FakeQuery(description(OUT)), first)
+    stage.flow.announce_planned()
+    stage.flow.progressed(first, NOW)
+    stage.flow.progressed(second, NOW)
+    stage.flow.terminated(first.run_id, None, NOW + timedelta(seconds=1))
+
+    assert [event.kind for event in stage.sink.events] == [
+        *("JOB", "DATASET", "DATASET", "PLAN", "RUN", "INTERVAL", "INTERVAL", "RUN"),
+    ]
+    assert stage.sink.run_types("flights.enrich") == [START, COMPLETE]
+    started = stage.sink.runs()[0].run_event
+    assert started is not None
+    assert started.inputs == (DatasetUse(dataset=IN),)
+    assert started.outputs == (DatasetUse(dataset=OUT),)
+    assert started.parent is not None
+    assert started.parent.job.name == "flights"
+    assert (started.query_id, started.checkpoint_location) == (first.query_id, "file:/cp")
+
+    entries = stage.sink.entries()
+    assert [entry.batch_id for entry in entries] == [0, 1]
+    ranges = [
+        use.position.kafka.ranges for entry in entries for use in entry.inputs if use.position and use.position.kafka
+    ]
+    assert ranges == [(OffsetRange(0, 0, 8), OffsetRange(1, 0, 12)), (OffsetRange(0, 8, 24), OffsetRange(1, 12, 26))]
+    plan = stage.sink.of_kind("PLAN")[0].plan_event
+    assert plan is not None
+    assert {entry.plan_digest for entry in entries} == {plan.digest} == {started.plan_digest}
+    assert all(event.run and event.run.run_id == first.run_id for event in stage.sink.of_kind("INTERVAL"))
+
+
+def test_what_was_said_is_not_said_again_after_a_restart() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    for run_id in ("run-1", "run-2"):
+        stage.flow.started(
+            StreamRun(
+                query_id=progress.query_id,
+                run_id=run_id,
+                name="enrich",
+                started_at=NOW,
+                query=FakeQuery(description(OUT)),
+            )
+        )
+        stage.flow.announce_planned()
+        stage.flow.terminated(run_id, None, NOW)
+    assert [event.kind for event in stage.sink.events] == [*("JOB", "DATASET", "DATASET", "PLAN"), *["RUN"] * 4]
+    assert {event.run.run_id for event in stage.sink.runs() if event.run} == {"run-1", "run-2"}
+
+
+def test_a_start_waits_for_its_plan_but_not_longer_than_for_the_first_batch() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    query = FakeQuery(description(OUT), planned=False)
+    stage.start(query, progress)
+    stage.flow.announce_planned()
+    assert stage.flow.unannounced
+    assert stage.sink.events == []
+    assert query.described == 0
+    stage.flow.progressed(progress, NOW)
+    assert stage.sink.run_types("flights.enrich") == [START]
+    assert query.described == 1
+    stage.flow.announce_planned()
+    assert query.described == 1
+
+
+def test_a_query_that_was_gone_at_once_has_a_run_all_the_same() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    stage.start(None, progress)
+    stage.flow.terminated(progress.run_id, RunError(message="no such topic"), NOW)
+    assert stage.sink.run_types("flights.enrich") == [START, RunEventType.FAIL]
+    error = stage.sink.last_run("flights.enrich").error
+    assert error is not None
+    assert error.message == "no such topic"
+
+
+def test_an_idle_trigger_is_never_an_interval() -> None:
+    stage = Stage()
+    document = json.loads(recorded("kafka_next_batch"))
+    document["durationMs"] = {"latestOffset": 2, "triggerExecution": 2}
+    idle = parse_progress(json.dumps(document))
+    stage.start(FakeQuery(description(OUT)), idle)
+    stage.flow.progressed(idle, NOW)
+    assert stage.sink.entries() == []
+
+
+def test_progress_of_an_ended_run_is_ignored() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    stage.start(FakeQuery(description(OUT)), progress)
+    stage.flow.terminated(progress.run_id, None, NOW)
+    stage.flow.progressed(progress, NOW)
+    assert stage.sink.entries() == []
+    assert not stage.flow.knows(progress.run_id)
+
+
+def inner(dataset: DatasetRef, rows: int | None = 3) -> Write:
+    return Write(description=description(dataset), written=Counts(rows=rows))
+
+
+def test_writes_inside_foreach_batch_belong_to_its_interval() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    assert stage.flow.wrote(batch, inner(COUNTS), NOW)
+    stage.flow.progressed(progress, NOW)
+    assert stage.sink.entries() == [], "more writes may still be on their way"
+    assert stage.flow.wrote(batch, inner(OUT, rows=None), NOW)
+    stage.flow.settle(stage.flow.pending, NOW)
+
+    [entry] = stage.sink.entries("flights.fb")
+    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3), DatasetUse(dataset=OUT))
+    assert (entry.rows_in, entry.rows_out) == (30, None)
+    [plan] = stage.sink.of_kind("PLAN")
+    assert plan.plan_event is not None
+    assert set(plan.plan_event.lineage.datasets) == {IN, OUT, COUNTS}
+    assert entry.plan_digest == plan.plan_event.digest
+    assert stage.sink.run_types("flights.fb") == [START, RUNNING]
+    assert [use.dataset for use in stage.sink.last_run("flights.fb").outputs] == [COUNTS, OUT]
+    assert stage.flow.pending == frozenset()
+
+
+def test_running_is_told_once_for_new_datasets() -> None:
+    stage = Stage()
+    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
+    for number in range(5):
+        progress = numbered("foreach_batch", number)
+        batch = MicroBatch(progress.query_id, number)
+        stage.flow.called(batch)
+        stage.flow.wrote(batch, inner(COUNTS), NOW)
+        stage.flow.progressed(progress, NOW)
+        stage.flow.settle(stage.flow.pending, NOW)
+    assert stage.sink.run_types("flights.fb") == [START, RUNNING]
+    assert len(stage.sink.entries()) == 5
+    assert len(stage.sink.of_kind("PLAN")) == 1
+
+
+def test_an_interval_waits_no_longer_than_its_time() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    stage.flow.progressed(progress, NOW)
+    stage.now += 4.9
+    stage.flow.settle_overdue(NOW)
+    assert stage.sink.entries() == []
+    stage.now += 0.2
+    stage.flow.settle_overdue(NOW)
+    assert [entry.outputs for entry in stage.sink.entries()] == [()]
+
+
+def test_a_late_write_is_an_addition_to_the_same_fact() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    stage.flow.progressed(progress, NOW)
+    stage.flow.settle(stage.flow.pending, NOW)
+    late = NOW + timedelta(minutes=1)
+    stage.flow.wrote(batch, inner(COUNTS), late)
+    early, again = stage.sink.of_kind("INTERVAL")
+    assert early.event_id == again.event_id
+    assert early.event_time < again.event_time == late
+    assert [use.dataset for use in stage.sink.entries()[1].outputs] == [COUNTS]
+
+
+def test_an_end_tells_what_was_pending_first() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    stage.flow.progressed(progress, NOW)
+    stage.flow.terminated(progress.run_id, None, NOW)
+    assert [event.kind for event in stage.sink.events][-2:] == ["INTERVAL", "RUN"]
+
+
+def test_a_write_of_an_unknown_query_is_somebody_elses() -> None:
+    assert not Stage().flow.wrote(MicroBatch("q", 0), inner(COUNTS), NOW)
+
+
+def test_an_application_that_ends_aborts_what_still_runs() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    stage.start(FakeQuery(description(OUT)), progress)
+    stage.flow.abort_all(None, NOW)
+    assert stage.sink.run_types("flights.enrich") == [START, RunEventType.ABORT]
+
+
+def test_memory_of_told_batches_is_bounded() -> None:
+    stage = Stage()
+    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
+    for number in range(100):
+        progress = numbered("foreach_batch", number)
+        batch = MicroBatch(progress.query_id, number)
+        stage.flow.called(batch)
+        stage.flow.wrote(batch, inner(COUNTS), NOW)
+        stage.flow.progressed(progress, NOW)
+        stage.flow.settle(stage.flow.pending, NOW)
+    [run] = stage.flow._runs.values()
+    assert max(len(run.told), len(run.writes), len(run.called)) <= 16
+
+
+def test_watermarks_and_the_files_of_a_file_sink() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("windows_with_watermark"))
+    stage.files.texts |= {
+        "file:/cp/commits/2": 'v1\n{"nextBatchWatermarkMs":1704067239000}',
+        "file:/data/win/_spark_metadata/2": 'v1\n{"path":"file:///data/win/a","size":369,"action":"add"}',
+    }
+    windows = DatasetRef("file", "/data/win")
+    plan = PlanDescription(
+        inputs=description().inputs,
+        outputs=(PlanOutput(dataset=windows, kind=SourceKind.FILE),),
+        lineage=ColumnLineage(),
+    )
+    stage.start(FakeQuery(plan), progress, name=None)
+    stage.flow.progressed(progress, NOW)
+    [entry] = stage.sink.entries("flights.win")
+    assert entry.watermark_before == datetime(2024, 1, 1, 0, 0, 9, tzinfo=UTC)
+    assert entry.watermark_after == datetime(2024, 1, 1, 0, 0, 39, tzinfo=UTC)
+    [use] = entry.outputs
+    assert use.position is not None
+    assert use.position.files is not None
+    assert (use.position.files.paths, use.bytes, use.files) == (("file:///data/win/a",), 369, 1)
+    assert (entry.state_rows, entry.rows_dropped_late) == (5, 0)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.events.application import application_started
+from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.runtime.inbox import Inbox
+from headwater_producers.spark.runtime.signals import QueryProgressed, Signal
+from headwater_producers.spark.runtime.worker import Order, Worker
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.telling import Teller
+from support.capture import DictFiles, RecordingSink, event_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from headwater_producers.spark.sink import EventSink
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+class FakeBus:
+    """A bus that hands over what is on it when it is drained."""
+
+    def __init__(self) -> None:
+        self.held: list[Callable[[], object]] = []
+        self.works = True
+
+    def drained(self, timeout_seconds: float) -> bool:
+        for deliver in self.held:
+            deliver()
+        self.held.clear()
+        return self.works
+
+
+class FakeHandler:
+    def __init__(self) -> None:
+        self.seen: list[object] = []
+        self.threads: set[str] = set()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def handle(self, signal: Signal) -> None:
+        self.gate.wait(30)
+        self.threads.add(threading.current_thread().name)
+        assert isinstance(signal, QueryProgressed)
+        if isinstance(signal.event, Exception):
+            raise signal.event
+        self.seen.append(signal.event)
+
+
+class Stage:
+    def __init__(self, sink: EventSink | None = None, limit: int = 100) -> None:
+        self.sink = sink or RecordingSink()
+        self.inbox: Inbox[Signal | Order] = Inbox(limit)
+        self.bus = FakeBus()
+        self.handler = FakeHandler()
+        self.worker = Worker(self.inbox, self.sink, self.bus)
+        teller = Teller(context=event_context(), emit=self.worker.emit, said=Once(), files=DictFiles())
+        self.worker.start(self.handler, StreamFlow(teller, wait_seconds=1))
+
+    def put(self, event: object) -> bool:
+        return self.inbox.put(QueryProgressed(event, NOW))
+
+    def order(self, *, last: bool = False, seconds: float = 30.0, action: Callable[[], None] | None = None) -> bool:
+        return self.worker.carry_out(Order(time.monotonic() + seconds, action=action, last=last))
+
+
+def test_everything_that_has_happened_is_handled_before_an_order() -> None:
+    stage = Stage()
+    for number in range(5):
+        stage.put(number)
+    # Still on Spark's bus when the order comes.
+    stage.bus.held.append(lambda: stage.put("late"))
+    assert stage.order(last=True, action=lambda: stage.handler.seen.append("action"))
+    assert stage.handler.seen == [0, 1, 2, 3, 4, "late", "action"]
+    assert stage.handler.threads == {"headwater-capture"}
+    assert isinstance(stage.sink, RecordingSink)
+    assert stage.sink.flushed == 1
+    assert stage.sink.closed
+
+
+def test_an_error_of_ours_is_counted_logged_once_and_redacted(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage()
+    for _ in range(3):
+        stage.put(ValueError("password=hunter2"))
+    stage.put("good")
+    assert stage.order(last=True)
+    assert stage.handler.seen == ["good"]
+    assert stage.worker.tally.failed == 3
+    assert stage.worker.tally.last_error == "QueryProgressed: ValueError: password=[redacted]"
+    assert len([record for record in caplog.records if "hunter2" not in record.getMessage()]) == 1
+    assert "hunter2" not in caplog.text
+
+
+def test_a_sink_that_refuses_is_counted() -> None:
+    class Refusing(RecordingSink):
+        def publish(self, event: object) -> None:
+            raise BufferError("full")
+
+    stage = Stage(Refusing())
+    for event in application_started(event_context(), NOW, Once()):
+        stage.worker.emit(event)
+    assert stage.order(last=True)
+    assert stage.worker.tally.publish_failed == 2
+    assert stage.worker.tally.published == 0
+
+
+def test_what_is_not_delivered_is_told() -> None:
+    class Stuck(RecordingSink):
+        def flush(self, timeout_seconds: float) -> int:
+            return 1
+
+    class Broken(RecordingSink):
+        def flush(self, timeout_seconds: float) -> int:
+            raise RuntimeError("no credentials")
+
+    assert not Stage(Stuck()).order(last=True)
+    broken = Stage(Broken())
+    assert not broken.order(last=True)
+    assert broken.worker.tally.last_error == "ending: RuntimeError: no credentials"
+
+
+def test_a_jvm_that_is_gone_does_not_keep_events_back() -> None:
+    stage = Stage()
+    stage.bus.works = False
+    stage.put("before")
+    assert stage.order(last=True)
+    assert stage.handler.seen == ["before"]
+
+
+def test_an_order_overtakes_a_long_queue_but_leaves_nothing_out() -> None:
+    stage = Stage()
+    stage.handler.gate.clear()
+    for number in range(50):
+        stage.put(number)
+    threading.Timer(0.05, stage.handler.gate.set).start()
+    assert stage.order()
+    assert stage.handler.seen == list(range(50))
+    assert stage.order(last=True)
+
+
+def test_a_full_inbox_drops() -> None:
+    stage = Stage(limit=3)
+    stage.handler.gate.clear()
+    results = [stage.put(number) for number in range(10)]
+    assert not all(results)
+    stage.handler.gate.set()
+    assert stage.order(last=True)
+    assert len(stage.handler.seen) == results.count(True)
+    assert stage.inbox.dropped == results.count(False)

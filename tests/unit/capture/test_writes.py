@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_schemas.events import ColumnLineage, DatasetRef, DatasetUse, Symlink
+
+IN, OUT, OTHER = DatasetRef("file", "/in"), DatasetRef("file", "/out"), DatasetRef("file", "/other")
+
+
+def write(*outputs: DatasetRef, scans: tuple[Scan, ...] = (), symlinks: tuple[Symlink, ...] = ()) -> Write:
+    return Write(
+        description=PlanDescription(
+            inputs=(PlanInput(dataset=IN, kind=SourceKind.FILE, symlinks=symlinks),),
+            outputs=tuple(PlanOutput(dataset=each, kind=SourceKind.FILE) for each in outputs),
+            lineage=ColumnLineage(),
+        ),
+        written=Counts(rows=3, bytes=30, files=1),
+        scans=scans,
+    )
+
+
+def scan(name: str, rows: int | None = 5) -> Scan:
+    return Scan(names=frozenset({name}), counts=Counts(rows=rows, bytes=50, files=2))
+
+
+def test_counts_of_the_one_output() -> None:
+    assert write(OUT).outputs() == (DatasetUse(dataset=OUT, rows=3, bytes=30, files=1),)
+
+
+def test_counts_of_several_outputs_can_not_be_told_apart() -> None:
+    assert write(OUT, OTHER).outputs() == (DatasetUse(dataset=OUT), DatasetUse(dataset=OTHER))
+
+
+def test_a_scan_counts_for_the_dataset_it_is_known_by() -> None:
+    assert write(OUT, scans=(scan("/in"), scan("/elsewhere"))).inputs() == (
+        DatasetUse(dataset=IN, rows=5, bytes=50, files=2),
+    )
+    table = (Symlink("hive", "default.t", "TABLE"),)
+    assert write(OUT, scans=(scan("default.t"),), symlinks=table).inputs()[0].rows == 5
+
+
+def test_a_dataset_scanned_twice_adds_up_and_an_unknown_part_makes_the_whole_unknown() -> None:
+    assert write(OUT, scans=(scan("/in"), scan("/in"))).inputs()[0].rows == 10
+    [use] = write(OUT, scans=(scan("/in"), scan("/in", rows=None))).inputs()
+    assert (use.rows, use.bytes) == (None, 100)
+
+
+def test_outputs_of_several_writes_are_joined_by_dataset() -> None:
+    joined = join_outputs([*write(OTHER).outputs(), *write(OUT).outputs(), *write(OTHER).outputs()])
+    assert joined == (
+        DatasetUse(dataset=OTHER, rows=6, bytes=60, files=2),
+        DatasetUse(dataset=OUT, rows=3, bytes=30, files=1),
+    )
