@@ -73,7 +73,9 @@ class Options:
 def parser(description: str | None) -> argparse.ArgumentParser:
     """A parser with the common flags; a script adds its own and hands it to `parse`."""
     flags = argparse.ArgumentParser(
-        description=(description or "").split("\n", 1)[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+        description=(description or "").split("\n", 1)[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        allow_abbrev=False,
     )
     kafka = os.environ.get("FLIGHTS_KAFKA") or os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS") or "localhost:9092"
     flags.add_argument("--kafka", default=kafka, help="bootstrap servers (environment: FLIGHTS_KAFKA)")

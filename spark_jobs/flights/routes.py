@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-COUNTS = "origin STRING, dest STRING, flights BIGINT, miles BIGINT, last_seen TIMESTAMP, batch_id BIGINT"
+COUNTS = "origin STRING, dest STRING, flights BIGINT, miles BIGINT, last_seen TIMESTAMP"
 
 
 def main() -> None:
@@ -29,10 +29,8 @@ def main() -> None:
 
     def upsert(batch: DataFrame, batch_id: int) -> None:
         changed = count_routes(batch)
-        counts = merge(stored(batch, table, batch_id), changed).withColumn("batch_id", F.lit(batch_id))
-        counts.coalesce(1).write.partitionBy("batch_id").mode("overwrite").option(
-            "partitionOverwriteMode", "dynamic"
-        ).parquet(table)
+        counts = merge(stored(batch, table, batch_id), changed)
+        counts.coalesce(1).write.mode("overwrite").parquet(f"{table}/batch_id={batch_id}")
         changed.select(
             F.concat_ws("-", "origin", "dest").alias("key"), F.to_json(F.struct(*changed.columns)).alias("value")
         ).write.format("kafka").option("kafka.bootstrap.servers", options.kafka).option("topic", pipeline.ROUTES).save()
@@ -73,8 +71,7 @@ def stored(batch: DataFrame, table: str, batch_id: int) -> DataFrame | None:
     before = previous(batch_id, (part.name for part in folder.glob("batch_id=*")))
     if before is None:
         return None
-    counts = batch.sparkSession.read.schema(COUNTS).parquet(table)
-    return counts.where(F.col("batch_id") == before).drop("batch_id")
+    return batch.sparkSession.read.schema(COUNTS).parquet(f"{table}/batch_id={before}")
 
 
 def previous(batch_id: int, partitions: Iterable[str]) -> int | None:

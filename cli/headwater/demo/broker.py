@@ -53,7 +53,8 @@ class Broker:
     """
 
     def __init__(self, bootstrap_servers: str, group: str) -> None:
-        self.client = {"bootstrap.servers": bootstrap_servers}
+        # A broken connection arrives as an exception; librdkafka's own lines would tear the live picture.
+        self.client: dict[str, str | int] = {"bootstrap.servers": bootstrap_servers, "log_level": 2}
         self._group = group
         self._admin = AdminClient({**self.client, "client.id": "headwater-demo"})
 

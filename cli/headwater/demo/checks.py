@@ -39,6 +39,7 @@ def all_checks(facts: Facts) -> tuple[Check, ...]:
         chains_are_whole(facts),
         micro_batches_have_intervals(facts),
         offsets_are_covered(facts),
+        runs_are_complete(facts),
         report_is_traceable(facts),
     )
 
@@ -69,12 +70,10 @@ def chains_are_whole(facts: Facts) -> Check:
     """No query's chain of intervals has a gap or an overlap."""
     problems = []
     for query, chain in facts.chains.items():
-        if not chain.count:
+        if not chain.intervals:
             problems.append(f"query {query} has no interval")
-        if chain.gaps:
-            problems.append(f"query {query} has {chain.gaps} gaps between its intervals")
-        if chain.overlaps:
-            problems.append(f"query {query} has {chain.overlaps} overlaps between its intervals")
+        found = {"gaps": chain.gaps, "overlaps": chain.overlaps, "conflicting reports": chain.conflicts}
+        problems += [f"query {query} has {count} {what}" for what, count in found.items() if count]
     return Check("no chain of intervals has a gap or an overlap", tuple(problems))
 
 
@@ -83,7 +82,7 @@ def micro_batches_have_intervals(facts: Facts) -> Check:
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()
-        if (count := facts.chains[query].count if query in facts.chains else 0) != committed
+        if (count := facts.chains[query].intervals if query in facts.chains else 0) != committed
     ]
     return Check("every committed micro-batch has its interval", tuple(problems))
 
@@ -92,7 +91,9 @@ def offsets_are_covered(facts: Facts) -> Check:
     """Query 1 consumed exactly `[0, end)` of every partition of flights.departed, by its intervals."""
     problems = []
     for partition, end in sorted(facts.departed_ends.items()):
-        problems += [f"partition {partition}: {problem}" for problem in uncovered(facts.consumed[partition], end)]
+        problems += [
+            f"partition {partition}: {problem}" for problem in uncovered(facts.consumed.get(partition, ()), end)
+        ]
     unknown = sorted(set(facts.consumed) - set(facts.departed_ends))
     problems += [f"partition {partition} does not exist, but was consumed" for partition in unknown]
     if not sum(facts.departed_ends.values()):
@@ -115,6 +116,14 @@ def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
     elif reached > end:
         problems.append(f"consumed up to {reached}, but the partition ends at {end}")
     return problems
+
+
+def runs_are_complete(facts: Facts) -> Check:
+    """Every run that began has ended well: the demo's jobs all did."""
+    problems = [f"{run} is {state}" for run, state in sorted(facts.runs.items()) if state != "COMPLETE"]
+    if not facts.runs:
+        problems.append("the graph has no run")
+    return Check("every run is COMPLETE", tuple(problems))
 
 
 def report_is_traceable(facts: Facts) -> Check:

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 from headwater.demo.broker import DEPARTED, TOPICS
 from headwater.demo.queries import statement
 from headwater.demo.tracing import ColumnGraph
+from headwater_consumers.graph.chains import Chain, check_chains
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -27,15 +28,6 @@ REPORT = "daily_report"
 FIRST_QUERY = "enrich"
 
 _READ_SECONDS = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The intervals of one streaming query."""
-
-    count: int
-    gaps: int
-    overlaps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +57,7 @@ class Facts:
         committed_batches: By query, how many micro-batches its checkpoint says are committed.
         departed_ends: End offset of each partition of flights.departed.
         consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
+        runs: The state of each run, by its name.
         report_columns: Of the daily report.
         untraceable_columns: Those of them that don't lead back to flights.departed.
         nodes: How many, by label.
@@ -79,6 +72,7 @@ class Facts:
     committed_batches: Mapping[str, int]
     departed_ends: Mapping[int, int]
     consumed: Mapping[int, Sequence[Range]]
+    runs: Mapping[str, str]
     report_columns: tuple[str, ...]
     untraceable_columns: tuple[str, ...]
     nodes: Mapping[str, int]
@@ -101,10 +95,11 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Jo
         applied=accounting.applied,
         dead_lettered=accounting.dead_lettered,
         dead_letters=dead_letters(broker),
-        chains=chains(driver),
+        chains={chain.name: chain for chain in sorted(check_chains(driver), key=lambda chain: chain.name)},
         committed_batches={job.name: committed_batches(folder, job.name) for job in jobs if job.streaming},
         departed_ends=broker.ends(DEPARTED),
         consumed=consumed(rows(driver, "consumed_ranges", query=FIRST_QUERY, topic=DEPARTED)),
+        runs={row["run"]: row["state"] for row in rows(driver, "runs")},
         report_columns=tuple(column["name"] for column in columns),
         untraceable_columns=_untraceable(driver, columns),
         nodes={row["label"]: row["count"] for row in rows(driver, "count_nodes")},
@@ -116,15 +111,7 @@ def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
     """The rows of one of the demo's statements."""
     text: LiteralString = statement(named)
     with driver.session(database="neo4j", default_access_mode="READ") as session:
-        return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, **parameters)])
-
-
-def chains(driver: Driver) -> dict[str, Chain]:
-    """The chain of each query, by its name."""
-    found = {}
-    for row in rows(driver, "chains"):
-        found[row["query"]] = Chain(row["intervals"], row["gaps"], row["overlaps"])
-    return found
+        return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, parameters)])
 
 
 def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:

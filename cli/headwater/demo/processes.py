@@ -111,6 +111,7 @@ class Running:
         status = self.process.exit_status()
         if status is None:
             return False
+        self.process.stop()
         if status:
             raise ended_badly(self.process, status)
         if self.seconds is None:
@@ -150,6 +151,7 @@ class Consumer:
         status = self._process.exit_status()
         if status is None:
             return
+        self._process.stop()
         if status >= 0 or self.restarts == _RESTARTS:
             raise ended_badly(self._process, status)
         self.restarts += 1

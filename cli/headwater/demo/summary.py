@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
     from headwater.demo.facts import Facts
     from headwater.demo.run import Outcome
+
+_BLANK = Text("")
 
 
 def document(outcome: Outcome) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "nodes": dict(facts.nodes),
         "relationships": dict(facts.relationships),
         "intervals": {
-            query: {"count": chain.count, "gaps": chain.gaps, "overlaps": chain.overlaps}
+            query: {"count": chain.intervals, "gaps": chain.gaps, "overlaps": chain.overlaps}
             for query, chain in facts.chains.items()
         },
         "seconds": outcome.seconds,
@@ -45,7 +46,7 @@ def view(outcome: Outcome, *, kept: bool) -> RenderableType:
     parts: list[RenderableType] = [_figures(outcome), _dead_letters(outcome.facts), _checks(outcome)]
     if not outcome.failed:
         parts.append(_next_steps(outcome, kept=kept))
-    return Group(*(Padding(part, (1, 0, 0, 0)) for part in parts))
+    return Group(*(line for part in parts for line in (_BLANK, part)))
 
 
 def _figures(outcome: Outcome) -> Table:
@@ -58,7 +59,7 @@ def _figures(outcome: Outcome) -> Table:
         f"{facts.acknowledged:,} acknowledged = {facts.applied:,} applied + {facts.dead_lettered:,} dead-lettered",
     )
     for query, chain in facts.chains.items():
-        table.add_row(f"query {query}", f"{chain.count} intervals, {chain.gaps} gaps, {chain.overlaps} overlaps")
+        table.add_row(f"query {query}", f"{chain.intervals} intervals, {chain.gaps} gaps, {chain.overlaps} overlaps")
     table.add_row("nodes", _counts(facts.nodes))
     table.add_row("relationships", _counts(facts.relationships))
     return table
@@ -105,5 +106,7 @@ def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
     grid.add_row("End it", end)
     parts: list[RenderableType] = [Text("What next", style="bold"), grid]
     for favourite in favourites():
-        parts += [Padding(Text(f"// {favourite.title}", style="dim"), (1, 0, 0, 0)), Text(favourite.text)]
+        # Never wrapped, so that what is copied is what was written.
+        text = Text(favourite.text, no_wrap=True, overflow="ignore")
+        parts += [_BLANK, Text(f"// {favourite.title}", style="dim"), text]
     return Group(*parts)

@@ -1,7 +1,10 @@
-// Which micro-batch read the first flight of each partition of flights.departed, and what it wrote
-MATCH (batch:Interval)-[read:CONSUMED]->(:Dataset {name: 'flights.departed'})
-MATCH (batch)-[:IN_QUERY]->(query:Query), (batch)-[:PRODUCED]->(written:Dataset)
-WHERE any(i IN range(0, size(read.partitions) - 1) WHERE read.from[i] = 0 AND read.to_exclusive[i] > 0)
-RETURN query.query_name AS query, batch.batch_id AS batch, read.partitions AS partitions, read.from AS `from`,
-       read.to_exclusive AS to_exclusive, batch.rows_in AS rows, written.name AS wrote
-ORDER BY batch
+// Which micro-batches read offset 0 of flights.departed, and what they wrote
+MATCH (batch:Interval)-[read:CONSUMED]->(:Dataset {name: 'flights.departed'}),
+      (batch)-[:IN_QUERY]->(query:Query),
+      (batch)-[:PRODUCED]->(written:Dataset)
+UNWIND range(0, size(read.partitions) - 1) AS i
+WITH * WHERE read.from[i] = 0 AND read.to_exclusive[i] > 0
+RETURN query.query_name AS query, batch.batch_id AS batch,
+       read.partitions[i] AS partition, read.from[i] AS `from`,
+       read.to_exclusive[i] AS to_exclusive, written.name AS wrote
+ORDER BY partition

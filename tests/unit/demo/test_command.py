@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater import cli
+from headwater.commands import demo
+from headwater.demo import queries, summary
+from headwater.demo.checks import all_checks
+from headwater.demo.run import Outcome, Stopwatch
+from headwater.errors import ExitCode
+from headwater.stack.info import Member, StackInfo
+from support.demo import GOOD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.demo.facts import Facts
+
+
+@pytest.fixture
+def outcome(tmp_path: Path) -> Outcome:
+    password = tmp_path / "neo4j.password"
+    password.write_text("s3cret\n")
+    member = Member(1, "1", tmp_path / "log")
+    info = StackInfo("h:1", "bolt://h:2", "neo4j", "http://h:3/browser/", password, tmp_path, "21", member, member)
+    return Outcome(info, 31, GOOD, all_checks(GOOD), {"stack": 1.5, "total": 2.5})
+
+
+@pytest.fixture(autouse=True)
+def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "data"))
+
+
+def ran(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> list[dict[str, object]]:
+    calls: list[dict[str, object]] = []
+
+    def run(*_: object, **options: object) -> Outcome:
+        calls.append(options)
+        return outcome
+
+    monkeypatch.setattr(demo, "run", run)
+    return calls
+
+
+def test_json_is_the_one_agreed_document(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(monkeypatch, outcome)
+    assert cli.main(["demo", "--json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out) == {
+        "events": {"acknowledged": 103, "applied": 100, "dead_lettered": 3},
+        "nodes": {"Dataset": 5},
+        "relationships": {"FEEDS": 5},
+        "intervals": {
+            "enrich": {"count": 2, "gaps": 0, "overlaps": 0},
+            "delays": {"count": 3, "gaps": 0, "overlaps": 0},
+        },
+        "seconds": {"stack": 1.5, "total": 2.5},
+    }
+
+
+@pytest.mark.parametrize(
+    ("facts", "claims"),
+    [
+        (replace(GOOD, applied=99), ["every acknowledged event is applied or dead-lettered"]),
+        (
+            replace(GOOD, untraceable_columns=("rain",), runs={"r": "FAIL"}),
+            ["every run is COMPLETE", "every column of the daily report can be traced to flights.departed"],
+        ),
+    ],
+)
+def test_a_failed_check_is_exit_5_and_named(
+    outcome: Outcome,
+    facts: Facts,
+    claims: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ran(monkeypatch, replace(outcome, facts=facts, checks=all_checks(facts)))
+    assert cli.main(["demo"]) == ExitCode.CHECK_FAILED
+    output = capsys.readouterr()
+    for claim in claims:
+        assert claim in output.err
+        assert f"✗  {claim}" in output.out
+    assert "What next" not in output.out
+
+
+@pytest.mark.parametrize(("arguments", "days"), [([], 31), (["--full"], 365), (["--days", "2"], 2)])
+def test_how_many_days(arguments: list[str], days: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = ran(monkeypatch, outcome)
+    assert cli.main(["demo", *arguments]) == ExitCode.DONE
+    assert calls == [{"days": days, "keep": False}]
+
+
+@pytest.mark.parametrize("arguments", [["--full", "--days", "3"], ["--days", "0"], ["--days", "366"]])
+def test_days_that_make_no_sense_are_bad_usage(arguments: list[str]) -> None:
+    assert cli.main(["demo", *arguments]) == ExitCode.BAD_INPUT
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_last_word_tells_how_to_go_on_without_telling_the_password(
+    outcome: Outcome, kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(monkeypatch, outcome)
+    assert cli.main(["demo", *(["--keep"] if kept else [])]) == ExitCode.DONE
+    output = capsys.readouterr().out
+    assert "http://h:3/browser/" in output
+    assert str(outcome.info.password_file) in output
+    assert "s3cret" not in output
+    assert ("headwater up" in output) is not kept
+    for reason in ("NOT_AN_EVENT", "UNKNOWN_SCHEMA", "INVALID_EVENT"):
+        assert reason in output
+    for favourite in queries.favourites():
+        assert favourite.text in output
+
+
+def test_there_are_three_queries_worth_pasting() -> None:
+    favourites = queries.favourites()
+    assert len(favourites) == 3
+    assert all(favourite.title and favourite.text.startswith("MATCH") for favourite in favourites)
+
+
+def test_every_statement_has_a_title_and_a_caller() -> None:
+    package = files("headwater.demo")
+    source = (package / "facts.py").read_text()
+    for file in (package / "cypher").iterdir():
+        if file.name.endswith(".cypher"):
+            assert file.read_text().startswith("// ")
+            assert re.search(rf'"{file.name.removesuffix(".cypher")}"', source), file.name
+
+
+def test_phases_are_timed() -> None:
+    watch = Stopwatch()
+    with watch.timing("a"), watch.timing("b"):
+        pass
+    assert list(watch.seconds) == ["b", "a"]
+    assert watch.seconds["a"] >= watch.seconds["b"] >= 0
+
+
+def test_nothing_of_the_summary_is_lost_when_it_is_no_terminal(outcome: Outcome) -> None:
+    assert summary.document(outcome)["events"]["acknowledged"] == 103
