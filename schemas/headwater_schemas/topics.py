@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
 
@@ -31,6 +31,7 @@ DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
 CREDENTIAL_SETTINGS = "HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD"
 _SLICE_SECONDS = 0.5
+_RETRY_SECONDS = 0.1
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
 BROKER_DEFAULT = -1
 
@@ -129,7 +130,7 @@ def ensure_topics(
     """Create the topics that aren't there. Safe to call again, and from many processes at once.
 
     An existing topic is never changed; `TopicReport.differences` says where it isn't as it should be (nothing, where
-    the credentials don't allow describing it).
+    the brokers don't tell, for want of rights or time).
 
     Args:
         admin_conf: librdkafka settings, at least `bootstrap.servers`.
@@ -206,6 +207,8 @@ def _create(
     for name, future in admin.create_topics(requests, operation_timeout=timeout_seconds).items():
         try:
             future.result(timeout_seconds)
+        except TimeoutError as failure:
+            raise KafkaUnreachableError(f"Kafka at {conf.get('bootstrap.servers')} doesn't create {name}") from failure
         except KafkaException as failure:
             error = failure.args[0]
             if error.code() == KafkaError.TOPIC_ALREADY_EXISTS:
@@ -231,22 +234,34 @@ def _setting(error: KafkaError) -> str:
 
 
 def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: float) -> tuple[TopicDifference, ...]:
-    if not specs:
-        return ()
-    resources = [ConfigResource(ResourceType.TOPIC, spec.name) for spec in specs]
-    futures = admin.describe_configs(resources, request_timeout=timeout_seconds)
     found: list[TopicDifference] = []
-    for spec, future in zip(specs, futures.values(), strict=True):
-        try:
-            actual = future.result(timeout_seconds)
-        except KafkaException:
-            continue  # not allowed to look
+    for spec in specs:
+        actual = _configuration(admin, spec.name, timeout_seconds)
         found += [
             TopicDifference(spec.name, setting, value, str(actual[setting].value))
             for setting, value in spec.config.items()
             if setting in actual and not _satisfies(setting, str(actual[setting].value), value)
         ]
     return tuple(found)
+
+
+def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Mapping[str, ConfigEntry]:
+    """The topic's settings; none where the brokers don't tell."""
+    deadline = time.monotonic() + timeout_seconds
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    while True:
+        try:
+            described: Mapping[str, ConfigEntry] = admin.describe_configs([resource])[resource].result(timeout_seconds)
+        except TimeoutError:
+            return {}
+        except KafkaException as failure:
+            code = failure.args[0].code()
+            # A topic made this moment isn't known to every broker yet.
+            if code != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > deadline:
+                return {}
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return described
 
 
 def _satisfies(setting: str, actual: str, wanted: str) -> bool:

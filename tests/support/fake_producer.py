@@ -8,10 +8,10 @@ from collections import deque
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from confluent_kafka import KafkaError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from confluent_kafka import KafkaError
 
 Delivery = tuple[bytes, Any]  # value, on_delivery
 
@@ -84,9 +84,8 @@ class FakeProducer:
             self._purged = [record for batch in self._waiting.values() for record in batch]
             self._waiting = {}
 
-    def flush(self, _timeout: float) -> int:
-        from confluent_kafka import KafkaError
-
+    def flush(self, timeout: float) -> int:
+        self.poll(timeout)
         purged, self._purged = self._purged, []
         for _, on_delivery in purged:
             on_delivery(KafkaError(KafkaError._PURGE_QUEUE), None)

@@ -147,6 +147,9 @@ class Sender:
     def _poll(self) -> None:
         """Serve delivery reports for a moment; complain if they don't come."""
         self._producer.poll(_POLL_SECONDS)
+        self._complain()
+
+    def _complain(self) -> None:
         now, since = self._clock(), self._ledger.waiting_since()
         if since is None or now - since < COMPLAINT_AFTER_SECONDS:
             return
@@ -223,7 +226,8 @@ class Sender:
     def _drain(self) -> None:
         """Wait until librdkafka holds no message. The gate is closed, so none come in."""
         while len(self._producer) and not self._broken and not self._stopping.is_set():
-            self._poll()
+            self._producer.flush(_POLL_SECONDS)  # unlike a poll, it doesn't let a batch linger
+            self._complain()
 
     # The producer
 

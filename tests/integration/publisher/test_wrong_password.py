@@ -1,0 +1,70 @@
+"""A real broker that refuses the password: told at once, with the setting's name, and never with the password."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
+
+from headwater_producers.publisher import Publisher, PublisherSettings
+from headwater_producers.publisher.metrics import PublisherMetrics
+from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.schema_store import SchemaStore
+from headwater_schemas.topics import ensure_topics
+from support.events import full_run_event
+from support.sasl_broker import PASSWORD, USER, sasl_broker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WRONG = "wrong-password"
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with sasl_broker(tmp_path_factory.mktemp("sasl")) as servers:
+        yield servers
+
+
+def settings(broker: str, password: str, *, create_topics: bool = True) -> PublisherSettings:
+    return PublisherSettings(
+        bootstrap_servers=broker,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_username=USER,
+        sasl_password=SecretStr(password),
+        create_topics=create_topics,
+    )
+
+
+@pytest.mark.parametrize("create_topics", [True, False])
+def test_flush_says_so_at_once(broker: str, create_topics: bool) -> None:
+    configured = settings(broker, WRONG, create_topics=create_topics)
+    publisher = Publisher(configured, metrics=PublisherMetrics(CollectorRegistry()))
+    try:
+        publisher.publish(full_run_event())
+        started = time.monotonic()
+        with pytest.raises(AuthenticationError) as caught:
+            publisher.flush(60)
+        assert time.monotonic() - started < 30
+        assert "HEADWATER_KAFKA_SASL_PASSWORD" in str(caught.value)
+        assert WRONG not in str(caught.value)
+    finally:
+        assert publisher.close(0).outstanding == 1
+
+
+def test_so_do_the_topics_and_the_schema_store(broker: str) -> None:
+    conf = settings(broker, WRONG).client_config()
+    with pytest.raises(AuthenticationError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
+        ensure_topics(conf)
+    with SchemaStore(conf, "lineage.schemas") as store, pytest.raises(AuthenticationError, match="SASL_PASSWORD"):
+        store.find(b"12345678")
+
+
+def test_the_right_password_is_let_in(broker: str) -> None:
+    with Publisher(settings(broker, PASSWORD), metrics=PublisherMetrics(CollectorRegistry())) as publisher:
+        publisher.publish(full_run_event())
+        publisher.flush(60).require_delivered()
