@@ -6,8 +6,8 @@ import contextlib
 import importlib.util
 import os
 import re
-import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 from headwater.errors import ConfigurationError, UnreachableError
 from headwater.stack import trust
 from headwater.stack.java import java_runtime
+from headwater.stack.process import GuardedProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 MODULE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="headwater" module="{name}"/>
@@ -64,25 +65,18 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
             settings.write_text(FLAT_SETTINGS, encoding="utf-8")
             options += ["-settings", str(settings)]
         java = [str(java_runtime().executable), "-Xmx256m", *trust.java_options(system=False), *_proxy_options()]
-        process = subprocess.Popen(
-            [*java, "-cp", str(ivy_jar()), "org.apache.ivy.Main", *options],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        last: list[str] = []
+        # Guarded: a download whose owner was killed must not go on in a cache that the next attempt uses.
+        output = Path(scratch, "output")
+        process = GuardedProcess("Ivy", [*java, "-cp", str(ivy_jar()), "org.apache.ivy.Main", *options], output=output)
         try:
-            yield _lines(process, last)
-            if process.wait() != 0:
+            yield _lines(process, output)
+            if process.exit_status() not in {None, 0}:
                 raise UnreachableError(
-                    "The jars could not be downloaded. " + _reason(last),
+                    f"The jars could not be downloaded. {_reason(output)}",
                     fix="Check the network, then run the same command again: what has arrived is kept.",
                 )
         finally:
-            process.kill()
-            process.wait()
+            process.stop()
 
 
 def ivy_jar() -> Path:
@@ -99,18 +93,22 @@ def ivy_jar() -> Path:
     return found[0]
 
 
-def _lines(process: subprocess.Popen[str], last: list[str]) -> Iterator[str]:
-    assert process.stdout is not None  # noqa: S101  Popen was told to make one
-    for line in process.stdout:
-        last.append(line.rstrip())
-        del last[:-400]
-        yield line
+def _lines(process: GuardedProcess, output: Path) -> Iterator[str]:
+    with output.open(encoding="utf-8", errors="replace") as file:
+        running = True
+        while running:
+            # Asked before reading, so that what was said last is read too.
+            running = not process.ended()
+            yield from file
+            time.sleep(0.1 if running else 0)
 
 
-def _reason(lines: Sequence[str]) -> str:
+def _reason(output: Path) -> str:
     # Ivy says the same failure many times over; the sentences with a cause in them are few.
-    telling = [line.strip() for line in lines if re.search(r"SERVER ERROR|not found|Exception|FAILED|timed out", line)]
-    return " ".join(dict.fromkeys(telling[:3])) or "Ivy gave no reason."
+    telling = re.compile(r"SERVER ERROR|not found|Exception|FAILED|timed out")
+    lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    causes = dict.fromkeys(line.strip() for line in lines if telling.search(line))
+    return " ".join(list(causes)[:3]) or "Ivy gave no reason."
 
 
 def _proxy_options() -> list[str]:

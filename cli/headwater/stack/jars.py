@@ -76,6 +76,8 @@ def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
 def _fetch(name: LockName, jars: Sequence[Jar], folder: Path) -> None:
     cache = cache_dir() / "ivy" / name
     folder.mkdir(parents=True, exist_ok=True)
+    for left_by_a_kill in cache_dir().glob("arriving-*"):
+        shutil.rmtree(left_by_a_kill)
     total = sum(jar.size for jar in jars)
     console.message(f"Fetching {len(jars)} jars for {name} ({total / 1e6:.0f} MB) into {folder}")
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="arriving-") as arrived:

@@ -104,6 +104,14 @@ def test_a_failed_download_keeps_ivys_cache_for_the_next_attempt(cache: Path, mo
     assert kept(cache) == set()
 
 
+def test_what_a_killed_process_left_is_cleared_away(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cache / "arriving-x" / "org").mkdir(parents=True)
+    (cache / "arriving-x" / "org" / "one-1.0.jar").write_bytes(b"half")
+    scripted(monkeypatch, CONTENT)
+    jars.ensure_jars("kafka")
+    assert not (cache / "arriving-x").exists()
+
+
 def test_two_at_once_fetch_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = scripted(monkeypatch, CONTENT)
     begin = threading.Barrier(2)
