@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
@@ -82,18 +82,20 @@ class Broker:
         )
         return {partition.partition: future.result(_REQUEST_SECONDS).offset for partition, future in futures.items()}
 
-    def progress(self, reader: OffsetReader) -> Progress:
-        """How far the lineage events have come.
+    def progress(self, reader: OffsetReader) -> Progress | None:
+        """How far the lineage events have come; None while the broker can't tell.
 
-        Raises:
-            KafkaException: The broker does not answer.
+        A young broker has no coordinator for the group yet, and a busy one takes its time: nothing to end a demo for.
         """
-        positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)
-        return Progress(
-            acknowledged=sum(position.end for position in positions),
-            processed=sum(position.committed or 0 for position in positions),
-            dead_lettered=total(self.ends(TOPICS.dead_letters)),
-        )
+        try:
+            positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)
+            return Progress(
+                acknowledged=sum(position.end for position in positions),
+                processed=sum(position.committed or 0 for position in positions),
+                dead_lettered=total(self.ends(TOPICS.dead_letters)),
+            )
+        except KafkaException:
+            return None
 
     def reader(self) -> OffsetReader:
         """Reads what the consumer's group has committed."""

@@ -127,7 +127,7 @@ def _run_jobs(
         # Less often than the processes: each look is four requests to a busy broker.
         if time.monotonic() - looked > _LOOK_SECONDS:
             view.flights = total(broker.ends(DEPARTED))
-            view.events = broker.progress(reader)
+            view.events = broker.progress(reader) or view.events
             looked = time.monotonic()
     return consumer
 
@@ -135,14 +135,14 @@ def _run_jobs(
 def _catch_up(broker: Broker, consumer: Consumer, view: View) -> None:
     reader = broker.reader()
     before, moved = -1, time.monotonic()
-    while not (events := broker.progress(reader)).caught_up:
-        view.events = events
-        if events.processed != before:
-            before, moved = events.processed, time.monotonic()
+    while (events := broker.progress(reader)) is None or not events.caught_up:
+        view.events = events or view.events
+        if view.events.processed != before:
+            before, moved = view.events.processed, time.monotonic()
         elif time.monotonic() - moved > _STUCK_SECONDS:
             raise HeadwaterError(
-                f"The consumer has not moved for {_STUCK_SECONDS:.0f} s; {events.processed} of "
-                f"{events.acknowledged} events are processed.\n{consumer.log_tail()}",
+                f"The consumer has not moved for {_STUCK_SECONDS:.0f} s; {before} of {view.events.acknowledged} "
+                f"events are processed.\n{consumer.log_tail()}",
                 fix=f"See {consumer.log}.",
             )
         consumer.watch()

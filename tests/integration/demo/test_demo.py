@@ -1,0 +1,88 @@
+"""The whole way on one day of flights, with the consumer killed in the middle of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from neo4j import GraphDatabase
+
+from headwater.demo.queries import favourites
+from headwater.stack import find_running_stack
+
+from .conftest import DemoUnderTest, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.stack import StackInfo
+
+FLIGHTS_OF_1_JANUARY = 842
+
+
+def row_counts(info: StackInfo) -> dict[str, int]:
+    """How many rows each of the queries worth pasting returns."""
+    with GraphDatabase.driver(info.neo4j_uri, auth=(info.neo4j_user, info.neo4j_password)) as driver:
+        return {query.title: len(driver.execute_query(query.text).records) for query in favourites()}
+
+
+def empty(info: StackInfo) -> None:
+    with GraphDatabase.driver(info.neo4j_uri, auth=(info.neo4j_user, info.neo4j_password)) as driver:
+        driver.execute_query("MATCH (node) DETACH DELETE node")
+        assert driver.execute_query("MATCH (node) RETURN count(node) AS left").records[0]["left"] == 0
+
+
+@pytest.mark.stack
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbed_one(
+    tmp_path: Path, demos: list[DemoUnderTest]
+) -> None:
+    demo = DemoUnderTest.start(tmp_path, "--days", "1", "--keep", "--json")
+    demos.append(demo)
+
+    # In the middle: some micro-batches are behind, most are to come, and the consumer is at work.
+    demo.until(lambda: demo.committed("enrich") >= 3, "three micro-batches of enrich", seconds=400)
+    consumer = demo.child("headwater", "consume")
+    assert consumer is not None
+    consumer.kill()
+
+    output, errors = demo.process.communicate(timeout=600)
+    assert demo.process.returncode == 0, f"{output}\n{errors}"
+    assert (tmp_path / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
+    check_document(json.loads(output))
+
+    # --keep: the stack is up, and every command finds it.
+    status = json.loads(run(tmp_path, ["status", "--json"]))
+    assert status["healthy"] == {"kafka": True, "neo4j": True}
+    info = find_running_stack(tmp_path / "demo")
+    assert info is not None
+    assert all(row_counts(info).values()), row_counts(info)
+
+    disturbed = run(tmp_path, ["graph", "dump"])
+    empty(info)
+    replay = json.loads(run(tmp_path, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
+    assert replay["dead_lettered"] == 3
+    undisturbed = run(tmp_path, ["graph", "dump"])
+    assert undisturbed.splitlines() == disturbed.splitlines()
+
+    run(tmp_path, ["down"])
+    assert find_running_stack(tmp_path / "demo") is None
+
+
+def check_document(document: dict[str, Any]) -> None:
+    events = document["events"]
+    assert events["dead_lettered"] == 3
+    assert events["acknowledged"] == events["applied"] + 3
+    assert set(document["intervals"]) == {"enrich", "delays", "routes"}
+    for chain in document["intervals"].values():
+        assert chain["count"] >= 5
+        assert (chain["gaps"], chain["overlaps"]) == (0, 0)
+    nodes, relationships = document["nodes"], document["relationships"]
+    assert nodes["Interval"] == sum(chain["count"] for chain in document["intervals"].values())
+    assert nodes["Query"] == 3
+    assert relationships["NEXT"] == nodes["Interval"] - 3
+    assert relationships["FEEDS"] >= 5
+    assert set(document) == {"events", "nodes", "relationships", "intervals", "seconds"}
+    assert document["seconds"]["total"] >= document["seconds"]["pipeline"] > 0
