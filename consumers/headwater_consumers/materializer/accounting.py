@@ -22,6 +22,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headwater_consumers.materializer import dead_letter, kafka_errors
 from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.offsets import OffsetReader, Position
 from headwater_consumers.materializer.records import Partition
 
@@ -98,6 +99,7 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
         BrokerUnavailableError: the brokers don't answer in time, or a topic isn't there.
         FatalError: they refuse.
     """
+    client = quiet(client)
     try:
         positions = OffsetReader(client, group=group).positions(topics.events, timeout_seconds=_REQUEST_SECONDS)
         # Read after the offsets: a letter is acknowledged before its offset is committed, so none can be missing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import BrokerUnavailableError, CredentialsRefusedError, TopicsUnusableError
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.health import Health, HealthServer
-from headwater_consumers.materializer.kafka_config import SourceConfig
+from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
 from headwater_consumers.materializer.kafka_source import KafkaSource
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
@@ -111,6 +111,7 @@ def assemble(
         OSError: the port is taken.
     """
     clock = time.monotonic
+    kafka = quiet(target.kafka)
     metrics, totals = Metrics(), Totals()
     tally = Tally(totals, metrics)
     health = Health(metrics, clock)
@@ -118,17 +119,17 @@ def assemble(
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.
     source = KafkaSource(
-        SourceConfig(target.kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
+        SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
         clock=clock,
         notices=notices,
     )
-    schemas = SchemaStore(target.kafka, target.topics.schemas)
+    schemas = SchemaStore(kafka, target.topics.schemas)
     preparation = Preparation(Decoder(schemas), reject, fold, timed=metrics.timed, clock=clock)
     driver = target.neo4j.driver()
     graph = Neo4jGraph(
         target.neo4j, driver, GraphWriter(driver, target.neo4j.database), version_mismatch=GraphVersionMismatch
     )
-    dead_letters = KafkaDeadLetters(target.kafka, topic=target.topics.dead_letters, group=settings.group)
+    dead_letters = KafkaDeadLetters(kafka, topic=target.topics.dead_letters, group=settings.group)
     ends = Ends(
         graph=graph,
         dead_letters=dead_letters,
@@ -140,7 +141,7 @@ def assemble(
 
     def start() -> None:
         graph.prepare()
-        _ensure_topics(target, say)
+        _ensure_topics(kafka, target.specs or topic_specs(target.topics), say)
 
     def close() -> None:
         schemas.close()
@@ -171,10 +172,10 @@ def assemble(
     return Materializer(loop, server, totals, close)
 
 
-def _ensure_topics(target: Target, say: Say) -> None:
+def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], say: Say) -> None:
     """Create what is missing, and say what is there but not as it should be."""
     try:
-        report = ensure_topics(target.kafka, target.specs or topic_specs(target.topics), timeout_seconds=10.0)
+        report = ensure_topics(kafka, specs, timeout_seconds=10.0)
     except contract.TransientError as error:
         raise BrokerUnavailableError(str(error), code=type(error).__name__) from error
     except contract.AuthenticationError as error:

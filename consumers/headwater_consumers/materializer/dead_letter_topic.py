@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from confluent_kafka import Message
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
-
-_log = logging.getLogger(__name__)
 
 # librdkafka's largest. The topic's own limit is what counts: a compressed record of the events topic may be far larger
 # here, before it is compressed again.
@@ -109,7 +106,6 @@ class KafkaDeadLetters:
                 "topic.metadata.propagation.max.ms": 5_000,
                 "error_cb": self._on_error,
             },
-            logger=_log,
         )
         return self._producer
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+# What librdkafka says by itself, a line for every attempt to connect. Whoever wants it adds a handler; what matters of
+# it reaches people by `notices`.
+librdkafka_log = logging.getLogger("headwater.librdkafka")
+librdkafka_log.addHandler(logging.NullHandler())
+librdkafka_log.propagate = False
+
+
+def quiet(client: Mapping[str, Any]) -> dict[str, Any]:
+    """The same client settings, with librdkafka's own messages going to `librdkafka_log` instead of stderr."""
+    return {"logger": librdkafka_log, **client}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ def record_of(message: Message, partition: Partition, offset: int) -> Record:
         offset,
         value=message.value(),
         key=message.key(),
-        headers=_headers(message),
+        headers=headers_of(message),
         timestamp_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds,
     )
 
 
-def _headers(message: Message) -> Headers:
+def headers_of(message: Message) -> Headers:
+    """Its headers in order, as often as they are there."""
     raw = message.headers() or ()
     pairs = raw.items() if isinstance(raw, dict) else raw
     return tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs)

@@ -10,7 +10,6 @@ is read from its beginning, whatever offset was committed for the topic of the s
 from __future__ import annotations
 
 import json
-import logging
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.kafka_config import SourceConfig
     from headwater_consumers.materializer.notices import Notices
     from headwater_consumers.materializer.source import SourceListener
-
-_log = logging.getLogger(__name__)
 
 # How soon a topic that was deleted and created again is noticed. One small request.
 INCARNATION_CHECK_SECONDS = 15.0
@@ -60,7 +57,6 @@ class KafkaSource:
         self._consumer = Consumer(
             config.consumer_config()
             | {"error_cb": self._on_error, "stats_cb": self._on_stats, "on_commit": self._on_commit},
-            logger=_log,
         )
 
     @property

@@ -1,0 +1,22 @@
+"""`world`: each test of this folder runs against the stand-ins and against a real Kafka and Neo4j."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.materializer.worlds import FakeWorld, RealWorld, World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.stack)])
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    if request.param == "fake":
+        yield FakeWorld()
+        return
+    real = RealWorld(request.getfixturevalue("stack"), request.getfixturevalue("topic_prefix"))
+    yield real
+    real.close()

@@ -1,0 +1,267 @@
+"""Two worlds for one contract: everything in memory, and a real Kafka and Neo4j."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
+from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
+from headwater_consumers.materializer.kafka_records import headers_of
+from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, Neo4jTarget
+from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.records import Headers, Partition, Record
+from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
+from support.materializer.graph import FakeGraph, fold_ids
+
+if TYPE_CHECKING:
+    from headwater_consumers.materializer.dead_letter import DeadLetterSink
+    from headwater_consumers.materializer.graph import Fold, Graph
+    from headwater_consumers.materializer.source import Source
+    from support.stack import StackUnderTest
+
+PARTITIONS = 2
+
+
+@dataclass
+class Listener:
+    """Remembers what it was told."""
+
+    assigned_now: set[Partition] = field(default_factory=set)
+    told: list[tuple[str, frozenset[Partition]]] = field(default_factory=list)
+    answers: list[BrokerUnavailableError | None] = field(default_factory=list)
+    on_revoke: Callable[[frozenset[Partition]], None] = lambda _: None
+
+    def assigned(self, partitions: frozenset[Partition]) -> None:
+        self.told.append(("assigned", partitions))
+        self.assigned_now |= partitions
+
+    def revoked(self, partitions: frozenset[Partition]) -> None:
+        self.told.append(("revoked", partitions))
+        self.on_revoke(partitions)
+        self.assigned_now -= partitions
+
+    def lost(self, partitions: frozenset[Partition]) -> None:
+        self.told.append(("lost", partitions))
+        self.assigned_now -= partitions
+
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        self.answers.append(error)
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A dead letter as whoever reads the topic sees it."""
+
+    key: bytes | None
+    value: bytes | None
+    timestamp_ms: int | None
+    headers: dict[str, bytes | None]
+
+
+class World(Protocol):
+    """What the contract suite needs of either."""
+
+    @property
+    def fold(self) -> Fold:
+        """What makes deltas for `graph`."""
+
+    def put(
+        self,
+        value: bytes | None,
+        *,
+        partition: int = 0,
+        key: bytes | None = None,
+        headers: Headers = (),
+        timestamp_ms: int | None = None,
+    ) -> None:
+        """Put a record on the events topic."""
+
+    def source(self) -> Source:
+        """A new member of the one group."""
+
+    def dead_letters(self) -> DeadLetterSink:
+        """The dead-letter topic."""
+
+    def letters(self) -> Sequence[Letter]:
+        """What is on it."""
+
+    def graph(self) -> Graph:
+        """The graph."""
+
+    def recreate(self) -> None:
+        """Delete the events topic and create it again."""
+
+    def share(self, stays: Source, comes: Source) -> None:
+        """Have a second member take over a partition; where the broker decides that by itself, do nothing."""
+
+
+class FakeWorld:
+    """All in memory."""
+
+    fold: Fold = staticmethod(fold_ids)
+
+    def __init__(self) -> None:
+        self.broker = FakeBroker(partitions=PARTITIONS)
+        self.events = FakeGraph()
+        self.members = 0
+
+    def put(self, value: bytes | None, *, partition: int = 0, **fields: Any) -> None:
+        self.broker.append(value, partition=partition, **fields)
+
+    def source(self) -> FakeSource:
+        source = FakeSource(self.broker)
+        if self.members:
+            source.first = ()
+        self.members += 1
+        return source
+
+    def dead_letters(self) -> FakeDeadLetters:
+        return FakeDeadLetters(self.broker)
+
+    def letters(self) -> list[Letter]:
+        return [
+            Letter(
+                letter.record.key,
+                letter.record.value,
+                letter.record.timestamp_ms,
+                dict(letter.headers(group="contract")),
+            )
+            for letter in self.broker.letters
+        ]
+
+    def graph(self) -> FakeGraph:
+        return self.events
+
+    def recreate(self) -> None:
+        self.broker.recreate("second")
+
+    def share(self, stays: Source, comes: Source) -> None:
+        assert isinstance(stays, FakeSource)
+        assert isinstance(comes, FakeSource)
+        stays.revoke(1)
+        stays.poll(max_records=1, max_bytes=1, timeout_seconds=0)
+        comes.assign(1)
+
+
+class RealWorld:
+    """A topic, a group and the one database of a real stack."""
+
+    fold: Fold = staticmethod(fold)
+
+    def __init__(self, stack: StackUnderTest, prefix: str) -> None:
+        self.stack = stack
+        self.group = f"{prefix}-{uuid.uuid4().hex[:6]}"
+        self.topics = TopicNames(prefix)
+        self.client = quiet({"bootstrap.servers": stack.bootstrap_servers})
+        self._create()
+        self._opened: list[Callable[[], None]] = []
+        self._producer = Producer(self.client | {"message.max.bytes": 10_000_000, "linger.ms": 0})
+
+    def _create(self) -> None:
+        ensure_topics(self.client, topic_specs(self.topics, partitions=PARTITIONS))
+
+    def put(
+        self,
+        value: bytes | None,
+        *,
+        partition: int = 0,
+        key: bytes | None = None,
+        headers: Headers = (),
+        timestamp_ms: int | None = None,
+    ) -> None:
+        failed: list[Any] = []
+        self._producer.produce(
+            self.topics.events,
+            value,
+            key,
+            partition,
+            headers=list(headers),
+            timestamp=timestamp_ms or 0,
+            on_delivery=lambda error, _: failed.append(error) if error else None,
+        )
+        assert self._producer.flush(20) == 0
+        assert failed == []
+
+    def source(self) -> KafkaSource:
+        source = KafkaSource(
+            SourceConfig(self.client, self.topics.events, self.group),
+            clock=time.monotonic,
+            notices=Notices(lambda _: None, time.monotonic),
+        )
+        self._opened.append(source.close)
+        return source
+
+    def dead_letters(self) -> KafkaDeadLetters:
+        sink = KafkaDeadLetters(self.client, topic=self.topics.dead_letters, group="contract")
+        self._opened.append(sink.close)
+        return sink
+
+    def letters(self) -> list[Letter]:
+        consumer = Consumer(self.client | {"group.id": "reads", "enable.partition.eof": True})
+        try:
+            consumer.assign([TopicPartition(self.topics.dead_letters, 0, 0)])
+            found: list[Letter] = []
+            while True:
+                message = consumer.poll(20)
+                assert message is not None, "the dead-letter topic can't be read to its end"
+                if message.error():
+                    return found
+                found.append(Letter(message.key(), message.value(), message.timestamp()[1], dict(headers_of(message))))
+        finally:
+            consumer.close()
+
+    def graph(self) -> Neo4jGraph:
+        target = Neo4jTarget(self.stack.neo4j_uri, self.stack.neo4j_user, self.stack.neo4j_password, "neo4j")
+        driver = target.driver()
+        graph = Neo4jGraph(target, driver, GraphWriter(driver, "neo4j"), version_mismatch=GraphVersionMismatch)
+        self._opened.append(graph.close)
+        return graph
+
+    def recreate(self) -> None:
+        admin = AdminClient(self.client)
+        admin.delete_topics([self.topics.events], operation_timeout=20)[self.topics.events].result()
+        # Deletion is acknowledged before every trace of the topic is gone.
+        deadline = time.monotonic() + 20
+        while self.topics.events in admin.list_topics(timeout=10).topics and time.monotonic() < deadline:
+            pass
+        self._create()
+
+    def share(self, stays: Source, comes: Source) -> None:
+        """The group's own protocol does it."""
+
+    def close(self) -> None:
+        for close in reversed(self._opened):
+            close()
+
+
+def gather(source: Source, count: int, *, also: Sequence[Source] = (), seconds: float = 30) -> list[Record]:
+    """Poll until so many records have come; `also` are polled along, as members of a group must be."""
+    records: list[Record] = []
+    deadline = time.monotonic() + seconds
+    while len(records) < count:
+        assert time.monotonic() < deadline, f"{len(records)} of {count} records after {seconds} s"
+        for other in also:
+            other.poll(max_records=1, max_bytes=1, timeout_seconds=0)
+        records += source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05).records
+    return records
+
+
+def until(condition: Callable[[], bool], *sources: Source, seconds: float = 30) -> None:
+    """Poll until it holds; what the polls bring is dropped."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        for source in sources:
+            source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05)
