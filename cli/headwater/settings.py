@@ -75,7 +75,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
 
     Args:
         flags: Values by dotted name (`kafka.bootstrap_servers`); `None` means the flag was not given.
-        running: The running embedded stack's sections (`headwater.stack.find_running_stack`), if there is one.
+        running: The running embedded stack's sections (`running_stack()`), if there is one and it is to be used.
 
     Raises:
         InputError: An unknown or ill-formed setting, or a settings file that can't be read.
@@ -102,6 +102,18 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
         setting = ".".join(str(part) for part in first["loc"][:2])
         source = origin.get(setting, "the defaults")
         raise InputError(f"Setting {setting} ({environment_name(setting)}), from {source}: {first['msg']}.") from None
+
+
+def running_stack() -> Layer | None:
+    """The embedded stack that is up, as settings; none where its extra isn't installed, in a container say."""
+    try:
+        from headwater.stack import find_running_stack
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("headwater"):
+            raise
+        return None
+    running = find_running_stack()
+    return running.settings() if running else None
 
 
 def setting_names() -> list[str]:

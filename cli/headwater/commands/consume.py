@@ -12,7 +12,7 @@ from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
-from headwater.settings import load_settings
+from headwater.settings import load_settings, running_stack
 from headwater_consumers.materializer.app import Materializer, Target, assemble
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from headwater.settings import Layer
     from headwater_consumers.materializer.totals import Totals
 
 
@@ -40,7 +39,7 @@ def command(
     Start it more than once and the processes share the topic's partitions. Ctrl-C or SIGTERM finishes the batch being
     written, commits its offsets and exits 0. While Kafka or Neo4j is away it waits and says so once a minute.
     """
-    settings = load_settings({"materializer.http_port": port, "materializer.group": group}, running=_running_stack())
+    settings = load_settings({"materializer.http_port": port, "materializer.group": group}, running=running_stack())
     neo4j = settings.neo4j
     target = Target(
         settings.kafka.client_config(),
@@ -68,18 +67,6 @@ def command(
             except FatalError as error:
                 raise _fatal(error) from error
     console.result(totals.document(), _table(totals))
-
-
-def _running_stack() -> Layer | None:
-    """Settings of the embedded stack that is up; where its extra isn't installed (a container), there is none."""
-    try:
-        from headwater.stack import find_running_stack
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("headwater"):
-            raise
-        return None
-    running = find_running_stack()
-    return running.settings() if running else None
 
 
 def _fatal(error: FatalError) -> ConfigurationError:

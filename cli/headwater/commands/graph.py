@@ -19,7 +19,7 @@ from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
-from headwater.settings import load_settings
+from headwater.settings import load_settings, running_stack
 from headwater_consumers.graph.dump import dump as dump_lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from neo4j import Driver
 
-    from headwater.settings import Layer, Neo4jSettings
+    from headwater.connection import Neo4jSettings
 
 app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -42,7 +42,7 @@ def dump(
 
     With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
     """
-    settings = load_settings(running=_running_stack()).neo4j
+    settings = load_settings(running=running_stack()).neo4j
     with _driver(settings) as driver, _sink(output, silent=json_output) as sink:
         document = _write(dump_lines(driver, settings.database), sink, output)
     if output is not None or json_output:
@@ -119,18 +119,6 @@ def _driver(settings: Neo4jSettings) -> Iterator[Driver]:
             f"Neo4j doesn't answer at {settings.uri}.",
             fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
         ) from error
-
-
-def _running_stack() -> Layer | None:
-    """Settings of the embedded stack that is up; where its extra isn't installed, there is none."""
-    try:
-        from headwater.stack import find_running_stack
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("headwater"):
-            raise
-        return None
-    running = find_running_stack()
-    return running.settings() if running else None
 
 
 def _table(document: dict[str, Any]) -> Table:
