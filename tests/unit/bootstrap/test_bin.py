@@ -1,0 +1,132 @@
+"""bin/headwater and bin/test on machines that have uv, only Python, or neither. The programs are scripts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+# Says what it was called with, and where.
+UV = '#!/bin/sh\n[ "$1" = --version ] && exit 0\npwd\nprintf "%s\\n" "$@"\n'
+
+# A Python new enough, whose venv has a pip whose uv is the one above.
+PYTHON = f"""#!/bin/sh
+case "$1 $2" in
+  "-c "*) exit 0 ;;
+  "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+  "-m pip") printf '{UV.encode("unicode_escape").decode().replace("%", "%%")}' > "${{0%python}}uv"
+            chmod +x "${{0%python}}uv" ;;
+esac
+"""
+
+
+class Machine:
+    """A PATH with the usual tools and nothing of Python, to which a test adds programs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        for tool in ("sh", "dirname", "readlink", "uname", "mktemp", "mkdir", "rm", "mv", "cp", "chmod"):
+            (folder / tool).symlink_to(shutil.which(tool) or tool)
+
+    def add(self, name: str, script: str) -> None:
+        (self.folder / name).write_text(script)
+        (self.folder / name).chmod(0o755)
+
+    def run(self, program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": str(self.folder), "HEADWATER_CACHE_DIR": str(self.cache), "HOME": "/nonexistent"}
+        return subprocess.run(
+            [program, *arguments],
+            env=environment | variables,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_headwater_runs_where_the_caller_stands_with_the_arguments_as_they_are(machine: Machine) -> None:
+    machine.add("uv", UV)
+    first = machine.folder / "first"
+    first.symlink_to(ROOT / "bin" / "headwater")
+    second = machine.folder / "second"
+    second.symlink_to("first")
+    done = machine.run(second, "status", "a b", "")
+    where, *arguments = done.stdout.split("\n")
+    assert where == str(machine.folder)
+    assert arguments[:4] == ["run", "--frozen", "--project", str(ROOT)]
+    assert arguments[-5:] == ["headwater", "status", "a b", "", ""]
+
+
+def test_test_with_arguments_is_pytest_alone(machine: Machine) -> None:
+    machine.add("uv", UV)
+    assert machine.run(ROOT / "bin" / "test", "-k", "x").stdout == f"{ROOT}\nrun\n--frozen\npytest\n-k\nx\n"
+
+
+def test_test_without_arguments_is_everything_and_stops_at_the_first_failure(machine: Machine) -> None:
+    machine.add("uv", UV)
+    lines = machine.run(ROOT / "bin" / "test").stdout.split("\n")
+    assert [line for line in lines if line in {"ruff", "mypy", "pytest"}] == ["ruff", "ruff", "mypy", "pytest"]
+    machine.add("uv", UV + 'case "$*" in *mypy*) exit 9;; esac\n')
+    done = machine.run(ROOT / "bin" / "test")
+    assert done.returncode == 9
+    assert "pytest" not in done.stdout
+
+
+def test_where_there_is_no_uv_it_is_installed_once_for_all_checkouts(machine: Machine) -> None:
+    machine.add("python3", PYTHON)
+    first = machine.run(ROOT / "bin" / "headwater", "status")
+    assert first.returncode == 0, first.stderr
+    assert "Installing uv" in first.stderr
+    (installed,) = (machine.cache / "uv").iterdir()
+    assert [path.name for path in installed.iterdir()] == ["uv"]
+    again = machine.run(ROOT / "bin" / "headwater", "status")
+    assert (again.stdout, again.stderr) == (first.stdout, "")
+
+
+def test_a_shim_with_no_uv_behind_it_is_no_uv(machine: Machine) -> None:
+    machine.add("uv", "#!/bin/sh\nexit 127\n")
+    machine.add("python3", PYTHON)
+    assert "headwater" in machine.run(ROOT / "bin" / "headwater").stdout
+
+
+def test_a_newer_python_beside_an_old_python3_serves(machine: Machine) -> None:
+    machine.add("python3", "#!/bin/sh\nexit 1\n")
+    machine.add("python3.13", PYTHON)
+    assert machine.run(ROOT / "bin" / "headwater").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("python", "message"),
+    [
+        (None, "no python3 on the PATH"),
+        ("#!/bin/sh\n[ $1 = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n", "is Python 3.9.2"),
+        (PYTHON.replace('mkdir -p "$3/bin"', "exit 1"), "apt-get install python3-venv"),
+        (PYTHON.replace('"-m pip")', '"-m pip") exit 1;'), "pip could not install uv"),
+    ],
+)
+def test_what_is_missing_is_said_and_nothing_half_done_is_left(
+    python: str | None, message: str, machine: Machine
+) -> None:
+    if python:
+        machine.add("python3", python)
+    done = machine.run(ROOT / "bin" / "headwater", "status")
+    assert done.returncode == 6
+    assert message in done.stderr
+    assert [path for path in machine.cache.rglob("*") if path.is_file()] == []
+
+
+def test_pips_certificates_and_index_hold_for_uv(machine: Machine) -> None:
+    machine.add("uv", '#!/bin/sh\nprintf "%s %s\\n" "$SSL_CERT_FILE" "$UV_DEFAULT_INDEX"\n')
+    done = machine.run(ROOT / "bin" / "headwater", PIP_CERT="/x.pem", PIP_INDEX_URL="https://index.example/simple")
+    assert done.stdout == "/x.pem https://index.example/simple\n"
