@@ -11,7 +11,9 @@ from headwater.stack import lifecycle, paths
 
 
 def command(
-    purge: Annotated[bool, typer.Option("--purge", help="Delete the data too: topics, graph and password.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Delete the data too: topics, graph, password, a demo's files.")
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, unless you say otherwise."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # The supervisor gives each JVM 30 s (`process.GRACE_SECONDS`), both at once.
 STOP_SECONDS = 45.0
 
-# All that a stack ever writes into its folder. The folder may be one the user named, with other things in it.
-_OURS = ("kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
+# All that Headwater ever writes into the folder. The folder may be one the user named, with other things in it.
+_OURS = ("demo", "kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
 class StartError(HeadwaterError):

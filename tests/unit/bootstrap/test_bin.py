@@ -126,6 +126,25 @@ def test_what_is_missing_is_said_and_nothing_half_done_is_left(
     assert [path for path in machine.cache.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.parametrize("installs", [True, False])
+def test_ci_installs_what_only_the_system_has_and_then_tests(installs: bool, machine: Machine) -> None:
+    machine.add("uv", UV)
+    machine.add("id", "#!/bin/sh\necho 0\n")
+    machine.add("apt-get", f'#!/bin/sh\necho apt-get "$@"\n[ $1 = update ] || exit {int(not installs)}\n')
+    done = machine.run(ROOT / ".ci" / "run")
+    assert done.stdout.endswith("run\n--frozen\npytest\n")
+    assert "install -qq -y --no-install-recommends chromium prometheus" in done.stderr
+    assert ("could not install chromium prometheus" in done.stderr) is not installs
+
+
+def test_ci_installs_nothing_where_it_may_not(machine: Machine) -> None:
+    machine.add("uv", UV)
+    machine.add("id", "#!/bin/sh\necho 1000\n")
+    machine.add("apt-get", "#!/bin/sh\necho apt-get\n")
+    done = machine.run(ROOT / ".ci" / "run")
+    assert done.stderr == ""
+
+
 def test_pips_certificates_and_index_hold_for_uv(machine: Machine) -> None:
     machine.add("uv", '#!/bin/sh\nprintf "%s %s\\n" "$SSL_CERT_FILE" "$UV_DEFAULT_INDEX"\n')
     done = machine.run(ROOT / "bin" / "headwater", PIP_CERT="/x.pem", PIP_INDEX_URL="https://index.example/simple")
