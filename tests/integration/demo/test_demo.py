@@ -10,8 +10,8 @@ from neo4j import GraphDatabase
 
 from headwater.demo.queries import favourites
 from headwater.stack import find_running_stack
-
-from .conftest import DemoUnderTest, run
+from support import flights
+from support.demo_process import DemoUnderTest, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +60,8 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     assert info is not None
     assert all(row_counts(info).values()), row_counts(info)
 
+    check_data(tmp_path / "demo" / "flights", info)
+
     disturbed = run(tmp_path, ["graph", "dump"])
     empty(info)
     replay = json.loads(run(tmp_path, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
@@ -69,6 +71,15 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
 
     run(tmp_path, ["down"])
     assert find_running_stack(tmp_path / "demo") is None
+
+
+def check_data(home: Path, info: StackInfo) -> None:
+    expected = flights.flights(days=1)
+    assert len(expected) == FLIGHTS_OF_1_JANUARY
+    flights.check_departed(info.bootstrap_servers, expected)
+    flights.check_enriched(info.bootstrap_servers, expected)
+    flights.check_routes(home, expected)
+    flights.check_report(home, flights.check_delays(home, expected))
 
 
 def check_document(document: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import DemoUnderTest
+from support.demo_process import DemoUnderTest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,108 @@
+"""A demo as a user runs it: `headwater demo` as a process, in a data folder and on ports of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from headwater.stack import state
+from headwater.stack.ports import Ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(slots=True)
+class DemoUnderTest:
+    """A demo's process.
+
+    Attributes:
+        data: Its HEADWATER_DATA_DIR.
+        seen: Every process that it ever had, to find those that outlive it.
+    """
+
+    data: Path
+    process: subprocess.Popen[str]
+    seen: set[psutil.Process] = field(default_factory=set)
+
+    @classmethod
+    def start(cls, data: Path, *arguments: str) -> DemoUnderTest:
+        folder = data / "demo"
+        folder.mkdir(parents=True)
+        # The ports of "the last demo": not the standard ones, which may be a developer's own.
+        kafka, controller, bolt, http = random.sample(range(20_000, 32_000), 4)
+        state.remember_ports(folder, Ports(kafka, controller, bolt, http))
+        process = subprocess.Popen(
+            command("demo", *arguments),
+            env=environment(data),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        return cls(data, process)
+
+    def until(self, condition: Callable[[], bool], what: str, *, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.look()
+            if self.process.poll() is not None:
+                output, errors = self.process.communicate()
+                pytest.fail(f"the demo ended with {self.process.returncode} before {what}\n{output}\n{errors}")
+            assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+            time.sleep(0.1)
+
+    def look(self) -> set[psutil.Process]:
+        """The processes that it has now."""
+        try:
+            now = set(psutil.Process(self.process.pid).children(recursive=True))
+        except psutil.NoSuchProcess:
+            return set()
+        self.seen |= now
+        return now
+
+    def committed(self, query: str) -> int:
+        commits = self.data / "demo" / "flights" / "checkpoints" / query / "commits"
+        return sum(entry.name.isdecimal() for entry in commits.glob("*"))
+
+    def child(self, *words: str) -> psutil.Process | None:
+        """The process whose command line ends so; not its guard, whose line ends so too but begins with -I."""
+        for process in self.look():
+            try:
+                line = process.cmdline()
+            except psutil.Error:
+                continue
+            if line[-len(words) :] == list(words) and "-I" not in line:
+                return process
+        return None
+
+    def left(self, seconds: float) -> list[str]:
+        """Command lines of its processes that still run after so long."""
+        _, alive = psutil.wait_procs(self.seen, timeout=seconds)
+        return [" ".join(process.cmdline())[:200] for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "headwater", *arguments]
+
+
+def environment(data: Path) -> dict[str, str]:
+    return {**os.environ, "HEADWATER_DATA_DIR": str(data)}
+
+
+def run(data: Path, arguments: Sequence[str], *, seconds: float = 120) -> str:
+    """Stdout of a command that must succeed."""
+    done = subprocess.run(
+        command(*arguments), env=environment(data), capture_output=True, text=True, timeout=seconds, check=False
+    )
+    assert done.returncode == 0, f"headwater {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
