@@ -13,6 +13,7 @@ from fastavro import schemaless_writer
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
 from headwater_schemas.events import (
+    DatasetEvent,
     DatasetRef,
     DatasetUse,
     IntervalEntry,
@@ -27,7 +28,7 @@ from headwater_schemas.events import (
     RunEventType,
     RunRef,
 )
-from headwater_schemas.events.build import interval_event, run_event
+from headwater_schemas.events.build import dataset_event, interval_event, run_event
 
 PRODUCER = "https://headwater/tests"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -112,3 +113,9 @@ def without_run() -> bytes:
 def truncated() -> bytes:
     """A good event, cut short."""
     return good(0)[:-5]
+
+
+def large_good(size: int) -> bytes:
+    """A good event of so many bytes, or a few less."""
+    body = DatasetEvent(dataset=DatasetRef("file", "/tests/large"), description="x" * (size - 300))
+    return encode(dataset_event(body, producer=PRODUCER, event_time=START))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -192,6 +192,18 @@ class RealWorld:
             on_delivery=lambda error, _: failed.append(error) if error else None,
         )
         assert self._producer.flush(20) == 0
+        assert failed == []
+
+    def put_many(self, values: Iterable[bytes | None], *, partition: int = 0) -> None:
+        failed: list[Any] = []
+        for value in values:
+            self._producer.produce(
+                self.topics.events,
+                value,
+                partition=partition,
+                on_delivery=lambda error, _: failed.append(error) if error else None,
+            )
+        assert self._producer.flush(30) == 0
         assert failed == []
 
     def source(self) -> KafkaSource:

@@ -1,0 +1,98 @@
+"""A consumer that is killed, and links that are cut: the graph ends as if nothing had happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.materializer.accounting import account
+from headwater_schemas.codec import encode
+from support.materializer import events
+from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.proxy import Proxy
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from support.materializer.worlds import RealWorld
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(600)]
+
+SMALL_BATCHES = {"HEADWATER_MATERIALIZER_BATCH_MAX_RECORDS": "15"}
+
+
+def feed(world: RealWorld) -> int:
+    """A few hundred events of two kinds, over both partitions, with repeats, disorder and garbage in between."""
+    values = [encode(events.interval(batch, query=query)) for query in range(3) for batch in range(60)]
+    values += [events.good(number) for number in range(100)]
+    values = values[::-1] + values[::7]
+    values[50:50] = [events.GARBAGE, b"", events.unknown_kind()]
+    for partition in (0, 1):
+        world.put_many(values[partition::2], partition=partition)
+    return len(values)
+
+
+def graph(driver: Driver) -> list[str]:
+    return list(dump(driver, "neo4j"))
+
+
+def empty(driver: Driver) -> None:
+    with driver.session(database="neo4j") as session:
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+
+
+def test_a_consumer_that_is_killed_again_and_again_ends_in_the_same_graph(
+    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
+) -> None:
+    total = feed(world)
+    run_until_caught_up({**settings, "HEADWATER_MATERIALIZER_GROUP": "undisturbed"})
+    undisturbed = graph(neo4j_driver)
+    assert len(undisturbed) > 500
+    empty(neo4j_driver)
+
+    disturbed = {**settings, **SMALL_BATCHES}
+    for turn in range(3):
+        with consuming(disturbed) as consumer:
+            consumer.until(
+                lambda: consumer.metric("events_applied_total") >= 15 * (1 + turn),  # noqa: B023 - within the turn
+                "progress",
+            )
+            consumer.kill()
+    group = settings["HEADWATER_MATERIALIZER_GROUP"]
+    middle = account(world.client, world.topics, group)
+    assert middle.pending > 0, "it was killed in the middle"
+    run_until_caught_up(disturbed, seconds=240)
+
+    assert graph(neo4j_driver) == undisturbed
+    figures = account(world.client, world.topics, group)
+    assert figures.closed
+    assert (figures.acknowledged, figures.dead_lettered) == (total, 3)
+
+
+def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
+    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
+) -> None:
+    total = feed(world)
+    run_until_caught_up({**settings, "HEADWATER_MATERIALIZER_GROUP": "undisturbed"})
+    undisturbed = graph(neo4j_driver)
+    empty(neo4j_driver)
+
+    with Proxy(settings["HEADWATER_NEO4J_URI"].removeprefix("bolt://")) as link:
+        through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://{link.address}"}
+        with consuming(through, "--until-caught-up") as consumer:
+            consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress")
+            link.cut()
+            consumer.until(lambda: consumer.get("/readyz")[0] == 503, "word of the cut")
+            assert consumer.get("/livez")[0] == 200
+            link.mend()
+            assert consumer.wait(240) == 0, consumer.said
+            assert consumer.document["retries"] > 0
+            assert consumer.document["dead_lettered"] == 3
+            assert "Neo4j is well again" in consumer.said
+
+    assert graph(neo4j_driver) == undisturbed
+    figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
+    assert figures.closed
+    assert (figures.acknowledged, figures.dead_lettered) == (total, 3)
