@@ -19,7 +19,7 @@ from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
 from headwater_schemas.errors import AuthenticationError, FatalError, TransientError
 from headwater_schemas.registry import RegistryClient
-from headwater_schemas.topics import ensure_topics, topic_specs
+from headwater_schemas.topics import ensure_topics
 
 if TYPE_CHECKING:
     import threading
@@ -101,7 +101,7 @@ class Preparation:
             self._on_error(failure.args[0])
             self._poll()
             return False
-        specs = topic_specs(self._topics, max_message_bytes=self._settings.max_message_bytes)
+        specs = self._settings.specs(self._topics)
         try:
             report = ensure_topics(self._settings.client_config(), specs, timeout_seconds=_ADMIN_TIMEOUT_SECONDS)
         except AuthenticationError:

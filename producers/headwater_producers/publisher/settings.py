@@ -8,7 +8,14 @@ from pydantic import Field
 
 from headwater_schemas.kafka import KafkaSettings
 from headwater_schemas.registry import RegistrySettings  # noqa: TC001 - pydantic reads the annotation
-from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
+from headwater_schemas.topics import (
+    BROKER_DEFAULT,
+    DEFAULT_MAX_MESSAGE_BYTES,
+    DEFAULT_PARTITIONS,
+    TopicNames,
+    TopicSpec,
+    topic_specs,
+)
 
 # librdkafka counts the schema announcement too; the publisher's own limit must be the one that is met first.
 _HEADROOM_MESSAGES = 1_000
@@ -28,6 +35,8 @@ class PublisherSettings(KafkaSettings):
         delivery_timeout_seconds: when an event is given up as failed; None: never.
         registry: a schema registry to register the schema with; events are then written in Confluent's format.
         create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
+        topic_partitions: of the events topic, if it has to be created.
+        topic_replication_factor: of all of them, likewise; -1 leaves it to the broker.
     """
 
     client_id: str = "headwater-publisher"
@@ -39,6 +48,17 @@ class PublisherSettings(KafkaSettings):
     delivery_timeout_seconds: float | None = Field(default=None, gt=0, le=2_147_483)
     registry: RegistrySettings | None = None
     create_topics: bool = True
+    topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
+    topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
+
+    def specs(self, topics: TopicNames) -> tuple[TopicSpec, ...]:
+        """The topics as they should be."""
+        return topic_specs(
+            topics,
+            partitions=self.topic_partitions,
+            replication_factor=self.topic_replication_factor,
+            max_message_bytes=self.max_message_bytes,
+        )
 
     def producer_config(self) -> dict[str, str | int | float | bool]:
         """These settings as librdkafka spells them, secrets in clear: hand it to a producer, never to a log."""
@@ -55,7 +75,8 @@ class PublisherSettings(KafkaSettings):
             "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
             # The same partition for the same key as Java's producers choose.
             "partitioner": "murmur2_random",
-            "reconnect.backoff.max.ms": 10_000,
+            # Recovery within seconds of a broker's return, not the default's ten.
+            "reconnect.backoff.max.ms": 2_000,
             # librdkafka writes to stderr by itself; what it has to say arrives by callback.
             "log_level": 2,
             **self.client_config(),
