@@ -54,10 +54,10 @@ def sasl_broker(folder: Path) -> Iterator[str]:
     )
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
-    subprocess.run([*java, "kafka.tools.StorageTool", *arguments], check=True, capture_output=True, timeout=60)
+    subprocess.run([*java, "kafka.tools.StorageTool", *arguments], check=True, capture_output=True, timeout=120)
     broker = GuardedProcess("Kafka", [*java, "kafka.Kafka", str(properties)], output=folder / "kafka.log", delete=None)
     try:
-        broker.wait_until(lambda: _listens(chosen.kafka), timeout_seconds=60, cancelled=lambda: False)
+        broker.wait_until(lambda: _listens(chosen.kafka), timeout_seconds=120, cancelled=lambda: False)
         yield f"127.0.0.1:{chosen.kafka}"
     finally:
         broker.stop()
