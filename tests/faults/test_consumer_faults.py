@@ -58,6 +58,7 @@ def test_a_consumer_that_is_killed_again_and_again_ends_in_the_same_graph(
             consumer.until(
                 lambda: consumer.metric("events_applied_total") >= 15 * (1 + turn),  # noqa: B023 - within the turn
                 "progress",
+                seconds=120,  # the one killed before holds its partitions until its session times out
             )
             consumer.kill()
     group = settings["HEADWATER_MATERIALIZER_GROUP"]
@@ -82,7 +83,7 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
     with Proxy(settings["HEADWATER_NEO4J_URI"].removeprefix("bolt://")) as link:
         through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://{link.address}"}
         with consuming(through, "--until-caught-up") as consumer:
-            consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress")
+            consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress", seconds=120)
             link.cut()
             consumer.until(lambda: consumer.get("/readyz")[0] == 503, "word of the cut")
             assert consumer.get("/livez")[0] == 200

@@ -52,6 +52,9 @@ class SourceConfig:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "partition.assignment.strategy": "cooperative-sticky",
+            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
+            # thread's, so neither a long write nor Python's lock delays them.
+            "session.timeout.ms": 15_000,
             "allow.auto.create.topics": False,
             "queued.max.messages.kbytes": self.queued_kilobytes,
             "fetch.max.bytes": self.queued_kilobytes * 1024,
