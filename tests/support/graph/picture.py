@@ -3,7 +3,7 @@
     Run "enrich r1" state=COMPLETE ended_at=05:20:00
     Run "enrich r1" -CONSUMED-> Dataset "t" partitions=[0] from=[0] to_exclusive=[10]
 
-Properties that follow from names are left out: key, name, tenant, namespace and those that hold a node's key.
+Properties that follow from names are left out: key, name, title, tenant, namespace and those that hold a node's key.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LEFT_OUT = frozenset({"key", "name", "tenant", "namespace", "query_id", "source_end_digest", "producer", "batch_id"})
+_LEFT_OUT = frozenset(
+    {"key", "name", "title", "tenant", "namespace", "query_id", "source_end_digest", "producer", "batch_id"}
+)
 _DAY = datetime(2013, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.graph import keys
+from headwater_consumers.graph.titles import dataset_title
 from headwater_consumers.materializer.fold.delta import GraphDelta
 from headwater_consumers.materializer.fold.facts import (
     DatasetFacts,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_consumers.graph.model import RelType
-    from headwater_consumers.materializer.fold.registers import Cell, Registers
+    from headwater_consumers.materializer.fold.registers import Cell, Props, Registers
     from headwater_schemas.events import DatasetRef, JobRef
 
 
@@ -46,7 +47,14 @@ class Builder:
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
-            node = DatasetFacts({"key": key, "name": dataset.name, "tenant": tenant, "namespace": dataset.namespace})
+            identity: Props = {
+                "key": key,
+                "name": dataset.name,
+                "title": dataset_title(dataset.name),
+                "tenant": tenant,
+                "namespace": dataset.namespace,
+            }
+            node = DatasetFacts(identity)
             self.delta.datasets[key] = node
         return key, node
 
