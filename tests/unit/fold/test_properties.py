@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,6 @@ from headwater_consumers.materializer.fold.properties import changes, flatten, p
 from headwater_consumers.materializer.fold.registers import Registers, beats, join
 from headwater_consumers.materializer.fold.stamp import LENGTH, stamp, stamp_time
 from headwater_consumers.materializer.write.state import REGISTERS, USE_REGISTERS
-from headwater_schemas.events import LineageEvent
 from support.events import (
     full_dataset_event,
     full_interval_event,
@@ -20,6 +20,9 @@ from support.events import (
     full_plan_event,
     full_run_event,
 )
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
 
 OLD, NEW = (stamp(datetime(2013, 1, day, tzinfo=UTC), "0" * 36) for day in (1, 2))
 EVENTS = (full_run_event(), full_interval_event(), full_plan_event(), full_dataset_event(), full_job_event())

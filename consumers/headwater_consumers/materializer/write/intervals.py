@@ -79,8 +79,7 @@ def write_intervals(tx: Transaction, delta: GraphDelta) -> tuple[dict[str, Inter
     for key in created:
         _add_losers(conflicts, now[key])
     if contested:
-        _settle(tx, delta, contested, changed, conflicts)
-        now |= contested
+        now |= _settle(tx, delta, contested, changed, conflicts)
     changed.send(tx, "update_intervals")
     conflicts.send(tx, "conflicts")
     return now, set(created)
@@ -88,18 +87,26 @@ def write_intervals(tx: Transaction, delta: GraphDelta) -> tuple[dict[str, Inter
 
 def _settle(
     tx: Transaction, delta: GraphDelta, contested: dict[str, IntervalFacts], changed: _Rows, conflicts: _Rows
-) -> None:
-    """Join contested intervals with their stored conflicts too, and have all of their variants written anew."""
-    keys = sorted(contested)
-    for record in tx.run("stored_conflicts", keys=keys):
+) -> dict[str, IntervalFacts]:
+    """Join contested intervals, of which the Interval is known, with their stored conflicts and the delta.
+
+    Returns those that change. All of their variants are written anew, as another may be the Interval now.
+    """
+    for record in tx.run("stored_conflicts", keys=sorted(contested)):
         digest, variant = read_variant(record["properties"], record["uses"])
         contested[record["interval"]].variants[digest] = variant
-    tx.run("delete_conflicts", keys=keys)
-    for key in keys:
-        interval = contested[key]
+    now: dict[str, IntervalFacts] = {}
+    for key, stored in sorted(contested.items()):
+        interval = IntervalFacts(stored.identity, stored.query, stored.batch_id)
+        interval.join(stored)
         interval.join(delta.intervals[key])
-        changed.add(interval.identity, interval.winner, interval.variants[interval.winner])
-        _add_losers(conflicts, interval)
+        if interval != stored:
+            now[key] = interval
+            changed.add(interval.identity, interval.winner, interval.variants[interval.winner])
+            _add_losers(conflicts, interval)
+    if now:
+        tx.run("delete_conflicts", keys=sorted(now))
+    return now
 
 
 def _add_losers(conflicts: _Rows, interval: IntervalFacts) -> None:

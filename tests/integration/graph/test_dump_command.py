@@ -1,0 +1,77 @@
+"""`headwater graph dump` as a user runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.cli import main
+from headwater.errors import ExitCode
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from support.graph.colliding import colliding_events
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater_consumers.materializer.write import GraphWriter
+    from support.stack import StackUnderTest
+
+pytestmark = pytest.mark.stack
+
+
+@pytest.fixture(autouse=True)
+def _settings(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
+    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
+
+
+@pytest.fixture
+def expected(writer: GraphWriter) -> bytes:
+    delta = fold(colliding_events(random.Random(3), 40))
+    writer.apply(delta)
+    return "".join(f"{line}\n" for line in oracle(delta)).encode()
+
+
+def test_to_stdout(expected: bytes, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["graph", "dump"]) == ExitCode.DONE
+    assert capfdbinary.readouterr().out == expected
+
+
+def test_to_a_file(expected: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "graph.jsonl"
+    assert main(["graph", "dump", "-o", str(file), "--json"]) == ExitCode.DONE
+    assert file.read_bytes() == expected
+    document = json.loads(capsys.readouterr().out)
+    assert document["sha256"] == hashlib.sha256(expected).hexdigest()
+    assert document["lines"] == sum(document["nodes"].values()) + sum(document["relationships"].values())
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.jsonl"]
+
+
+def test_json_alone_compares_graphs(expected: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["graph", "dump", "--json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out)["sha256"] == hashlib.sha256(expected).hexdigest()
+
+
+def test_no_such_folder(writer: GraphWriter, tmp_path: Path) -> None:
+    assert main(["graph", "dump", "-o", str(tmp_path / "none" / "graph.jsonl")]) == ExitCode.BAD_INPUT
+
+
+def test_wrong_password(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", "not-it")
+    assert main(["graph", "dump"]) == ExitCode.CONFIGURATION
+
+
+def test_no_such_database(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_DATABASE", "elsewhere")
+    assert main(["graph", "dump"]) == ExitCode.NOT_FOUND
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
+    assert main(["graph", "dump"]) == ExitCode.UNREACHABLE

@@ -1,0 +1,88 @@
+"""What the writer leaves in a real Neo4j is byte for byte what the oracle says, whatever the order and the writers."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from support.graph.cases import Case, load_cases
+from support.graph.colliding import colliding_events
+from support.graph.picture import picture
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+    from headwater_schemas.events import LineageEvent
+
+pytestmark = pytest.mark.stack
+
+EVENTS = 150
+CASES = load_cases()
+
+
+def apply_in_batches(writer: GraphWriter, events: list[LineageEvent], dice: random.Random) -> None:
+    while events:
+        size = dice.choice([1, 1, 2, 5, 20, 60])
+        writer.apply(fold(events[:size]))
+        events = events[size:]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+def test_each_golden_event_by_event(graph: Driver, writer: GraphWriter, case: Case) -> None:
+    for event in reversed(case.events):
+        writer.apply(fold([event]))
+    assert picture(dump(graph)) == list(case.graph), case.says
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    dice = random.Random(seed)
+    events = colliding_events(dice, EVENTS)
+    expected = list(oracle(fold(events)))
+    dice.shuffle(events)
+    apply_in_batches(writer, events, dice)
+    assert list(dump(graph)) == expected
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    dice = random.Random(seed)
+    events = colliding_events(dice, EVENTS)
+    expected = list(oracle(fold(events)))
+
+    def consume(number: int) -> None:
+        mine = random.Random(seed * 10 + number)
+        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
+        mine.shuffle(share)
+        apply_in_batches(writer, share, mine)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(consume, range(2)))
+    assert list(dump(graph)) == expected
+
+
+def test_applying_again_changes_nothing(graph: Driver, writer: GraphWriter) -> None:
+    events = colliding_events(random.Random(7), EVENTS)
+    writer.apply(fold(events))
+    before = list(dump(graph))
+    again = writer.apply(fold(events))
+    assert (again.nodes_created, again.relationships_created, again.nodes_deleted, again.relationships_deleted) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert list(dump(graph)) == before
+
+
+def test_pages_do_not_show(graph: Driver, writer: GraphWriter) -> None:
+    writer.apply(fold(colliding_events(random.Random(8), EVENTS)))
+    assert list(dump(graph, page_nodes=3)) == list(dump(graph))

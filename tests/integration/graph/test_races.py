@@ -1,0 +1,127 @@
+"""Two transactions that overlap, for every statement: the second one waits where it has to, and nothing is lost.
+
+Each golden is cut in two in every way; one transaction writes its part and stays open while another writes the other
+part, until Neo4j says that it is blocked (or it is through); then the first commits. `test_every_statement_was_raced`
+keeps this honest: a statement that no golden reaches is one nobody raced.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from neo4j.exceptions import TransientError
+
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.graph.statements import names
+from headwater_consumers.materializer.fold import GraphDelta, fold
+from headwater_consumers.materializer.write import transaction
+from headwater_consumers.materializer.write.writer import write
+from support.graph.cases import Case, load_cases
+from support.graph.colliding import Pools, colliding_events
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+CASES = load_cases()
+TINY = Pools(tenants=1, jobs=2, datasets=2, runs=2, queries=1, batches=3, times=4, columns=2, plans=2)
+NOT_RACED = {
+    "graph_version": "MERGE of one node under a constraint; two at once in test_schema",
+    "await_indexes": "writes nothing",
+}
+_raced: set[str] = set()
+
+
+@pytest.fixture(autouse=True)
+def _remember_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = transaction.Transaction.run
+
+    def remembering(self: transaction.Transaction, name: str, **parameters: Any) -> Any:
+        _raced.add(name)
+        return run(self, name, **parameters)
+
+    monkeypatch.setattr(transaction.Transaction, "run", remembering)
+
+
+def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:
+    """Write both, the second beginning before the first is committed."""
+    done = threading.Event()
+    failures: list[Exception] = []
+
+    def write_second() -> None:
+        try:
+            with driver.session() as session:
+                # A deadlock is the database's way to say "again"; the loop does the same.
+                while True:
+                    with session.begin_transaction(metadata={"race": "second"}) as tx:
+                        try:
+                            write(tx, second)  # type: ignore[arg-type]  # the same `run`
+                            tx.commit()
+                        except TransientError:
+                            continue
+                        return
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            failures.append(error)
+        finally:
+            done.set()
+
+    with driver.session() as session, session.begin_transaction() as tx:
+        write(tx, first)  # type: ignore[arg-type]  # the same `run`
+        thread = threading.Thread(target=write_second)
+        thread.start()
+        wait_until_blocked(driver, done)
+        tx.commit()
+    thread.join(timeout=60)
+    assert done.is_set()
+    assert not failures, failures
+
+
+def wait_until_blocked(driver: Driver, done: threading.Event) -> None:
+    deadline = time.monotonic() + 30
+    with driver.session() as session:
+        while not done.is_set():
+            assert time.monotonic() < deadline, "the second transaction neither waits nor ends"
+            rows = session.run("SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.race = 'second' RETURN status")
+            if any(row["status"].startswith("Blocked") for row in rows):
+                return
+            done.wait(0.002)
+
+
+def empty(driver: Driver) -> None:
+    with driver.session() as session:
+        session.run("MATCH (n) WHERE NOT n:HeadwaterGraph DETACH DELETE n").consume()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+def test_every_cut_of_a_golden(graph: Driver, case: Case) -> None:
+    expected = list(oracle(fold(case.events)))
+    for cut in range(1, len(case.events) + 1):
+        parts = fold(case.events[:cut]), fold(case.events[cut - 1 :])
+        for first, second in (parts, parts[::-1]):
+            empty(graph)
+            race(graph, first, second)
+            assert list(dump(graph)) == expected
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(12))
+def test_onto_a_graph_that_is_there(graph: Driver, seed: int) -> None:
+    events = colliding_events(random.Random(seed), 24, TINY)
+    third = len(events) // 3
+    with graph.session() as session:
+        session.execute_write(write, fold(events[:third]))
+    race(graph, fold(events[third : 2 * third]), fold(events[2 * third :]))
+    assert list(dump(graph)) == list(oracle(fold(events)))
+
+
+def test_every_statement_was_raced() -> None:
+    if not _raced:
+        pytest.skip("run the whole module")
+    assert set(names("write")) - _raced == set(NOT_RACED)

@@ -1,0 +1,85 @@
+"""Constraints, indexes and the graph's version; and that every statement finds its nodes by index."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.graph.model import KEYED, Label
+from headwater_consumers.graph.schema import GRAPH_VERSION
+from headwater_consumers.graph.statements import names, statement
+from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+
+def test_every_node_and_keyed_relationship_is_unique_by_key(graph: Driver) -> None:
+    with graph.session() as session:
+        rows = session.run(
+            "SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE properties = ['key'] "
+            "RETURN labelsOrTypes[0] AS of, type"
+        )
+        found = {row["of"]: row["type"] for row in rows}
+    assert found == dict.fromkeys(Label, "UNIQUENESS") | dict.fromkeys(KEYED, "RELATIONSHIP_UNIQUENESS")
+
+
+def test_again_and_by_several_at_once(graph: Driver, writer: GraphWriter) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: writer.ensure_schema(), range(4)))
+    with graph.session() as session:
+        assert session.run("MATCH (v:HeadwaterGraph) RETURN count(v) AS n").single(strict=True)["n"] == 1
+
+
+def test_the_graph_of_another_version_is_refused(graph: Driver, writer: GraphWriter) -> None:
+    with graph.session() as session:
+        session.run("MATCH (v:HeadwaterGraph) SET v.version = $v", v=GRAPH_VERSION + 1).consume()
+    with pytest.raises(GraphVersionMismatch, match=f"version {GRAPH_VERSION + 1}") as raised:
+        writer.ensure_schema()
+    assert (raised.value.found, raised.value.expected) == (GRAPH_VERSION + 1, GRAPH_VERSION)
+
+
+SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan", "CartesianProduct"}
+PARAMETERS: dict[str, Any] = {
+    **{
+        name: []
+        for name in (
+            *("rows", "keys", "jobs", "queries", "runs", "datasets", "versions", "columns", "plans"),
+            *("derives", "influences", "generates"),
+        )
+    },
+    "version": 1,
+    "seconds": 1,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in names("write") if name != "await_indexes"])
+def test_every_write_statement_seeks_by_index(graph: Driver, name: str) -> None:
+    with graph.session() as session:
+        plan = session.run("EXPLAIN " + statement("write", name), PARAMETERS).consume().plan
+    assert plan is not None
+    operators = set(_operators(plan))
+    scans = {operator for operator in operators if operator.split("@")[0] in SCANS}
+    # Both ends are sought by key, one after the other: a product of one row by one row.
+    assert scans <= {"CartesianProduct"}, f"{name}: {sorted(operators)}"
+    assert any("IndexSeek" in operator for operator in operators), f"{name}: {sorted(operators)}"
+
+
+def _operators(plan: dict[str, Any]) -> list[str]:
+    found = [plan["operatorType"].split("@")[0]]
+    for child in plan.get("children", ()):
+        found += _operators(child)
+    return found
+
+
+def test_neighbours_are_the_ends_of_an_index_range(graph: Driver) -> None:
+    with graph.session() as session:
+        plan = session.run("EXPLAIN " + statement("write", "neighbours"), rows=[]).consume().plan
+    assert plan is not None
+    operators = _operators(plan)
+    assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(operators), operators
+    assert operators.count("NodeIndexSeek") == 2
