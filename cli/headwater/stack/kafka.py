@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from headwater.stack.ports import Ports
 
-START_SECONDS = 90.0
+# Generous: a server that ends is noticed at once, and 2 busy cores have taken 100 s.
+START_SECONDS = 240.0
 
 # One node is broker and controller. The offsets topic's 50 partitions are for clusters. Nothing is deleted by age: the
 # records of the demo carry the flights' own times, which are years ago.
@@ -60,11 +61,21 @@ logger.server.level = info
 class KafkaBroker:
     """A broker below one folder. `start()` formats the folder the first time; the data stays there."""
 
-    def __init__(self, folder: Path, ports: Ports, jars: Sequence[Path], *, heap_mb: int, delete: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        ports: Ports,
+        jars: Sequence[Path],
+        *,
+        heap_mb: int,
+        jvm_options: Sequence[str] = (),
+        delete: bool,
+    ) -> None:
         self._folder = folder
         self._ports = ports
         self._jars = jars
-        self._heap_mb = heap_mb
+        self._java_options = java_options
+        self._jvm_options = jvm_options
         self._delete = delete
         self._process: GuardedProcess | None = None
 
@@ -110,7 +121,8 @@ class KafkaBroker:
     def _java(self) -> list[str]:
         return [
             str(java_runtime().executable),
-            f"-Xmx{self._heap_mb}m",
+            *self._java_options,
+            *self._jvm_options,
             "-XX:+ExitOnOutOfMemoryError",
             f"-Dlog4j2.configurationFile={self._folder / 'log4j2.properties'}",
             "-cp",

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from headwater.stack.ports import Ports
 
-START_SECONDS = 120.0
+# Generous: a server that ends is noticed at once, and 2 busy cores have taken 150 s.
+START_SECONDS = 300.0
 USER = "neo4j"
 
 # What Neo4j itself uses for a new password (version "1" of its hasher configurations).
@@ -56,15 +57,17 @@ class Neo4jServer:
         ports: Ports,
         jars: Sequence[Path],
         *,
-        heap_mb: int,
+        java_options: Sequence[str],
         page_cache_mb: int,
+        jvm_options: Sequence[str] = (),
         delete: bool,
     ) -> None:
         self._folder = folder
         self._ports = ports
         self._jars = jars
-        self._heap_mb = heap_mb
+        self._java_options = java_options
         self._page_cache_mb = page_cache_mb
+        self._jvm_options = jvm_options
         self._delete = delete
         self._process: GuardedProcess | None = None
 
@@ -134,7 +137,8 @@ class Neo4jServer:
     def _command(self) -> list[str]:
         return [
             str(java_runtime().executable),
-            f"-Xmx{self._heap_mb}m",
+            *self._java_options,
+            *self._jvm_options,
             "-XX:+ExitOnOutOfMemoryError",
             "-Dlog4j2.disable.jmx=true",
             *(f"--add-opens={package}=ALL-UNNAMED" for package in _ADD_OPENS),
