@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headwater_producers.spark.explain import LineageExplanation, LineageSource
-from headwater_schemas.events import ColumnLineage
+if TYPE_CHECKING:
+    from headwater_producers.spark.explain import LineageExplanation, LineageSource
+    from headwater_schemas.events import ColumnLineage
 
 GOLDEN = Path(__file__).parent / "golden"
 

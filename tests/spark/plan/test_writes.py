@@ -1,0 +1,183 @@
+"""What write commands of a real session say: datasets, modes, schemas, columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode, describe
+from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
+from spark.plan.goldens import check, edge_lines
+from spark.plan.listener import executions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def described(spark: SparkSession, write: Callable[[], object]) -> list[PlanDescription]:
+    """What the commands that `write` runs are described as."""
+    with executions(spark) as found:
+        write()
+    return [d for d in (describe(execution, session=spark) for execution in found) if d.command]
+
+
+def only(descriptions: list[PlanDescription]) -> tuple[PlanDescription, PlanOutput]:
+    (description,) = descriptions
+    (output,) = description.outputs
+    return description, output
+
+
+def fields(output: PlanOutput) -> list[tuple[str, str | None]]:
+    assert output.schema is not None
+    return [(field.path, field.type) for field in output.schema.fields]
+
+
+def test_overwriting_partitioned_files(tables: SparkSession, tmp_path: Path) -> None:
+    frame = tables.sql("SELECT id, upper(name) AS name, city FROM people WHERE age > 18")
+    writer = frame.write.mode("overwrite").partitionBy("city")
+    description, output = only(described(tables, lambda: writer.parquet(f"{tmp_path}/adults")))
+    assert description.command == "InsertIntoHadoopFsRelationCommand"
+    assert output.dataset == DatasetRef("file", f"{tmp_path}/adults")
+    assert (output.mode, output.lifecycle) == (WriteMode.OVERWRITE, LifecycleChange.OVERWRITE)
+    assert (output.format, output.partition_columns) == ("parquet", ("city",))
+    assert fields(output) == [("id", "int"), ("name", "string"), ("city", "string")]
+    (source,) = description.inputs
+    assert source.kind is SourceKind.TABLE
+    assert [link.name for link in source.symlinks] == ["default.people"]
+    check("writes", "overwriting partitioned files", edge_lines(description.lineage))
+
+
+def test_files_read_are_a_position(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(5).repartition(2).write.parquet(f"{tmp_path}/numbers")
+    write = spark.read.parquet(f"{tmp_path}/numbers").write.mode("append")
+    description, output = only(described(spark, lambda: write.json(f"{tmp_path}/copy")))
+    (source,) = description.inputs
+    assert source.position is not None
+    assert source.position.files is not None
+    files = sorted((tmp_path / "numbers").glob("*.parquet"))
+    assert source.position.files.count == len(files)
+    assert source.position.files.bytes == sum(file.stat().st_size for file in files)
+    assert [path.rsplit("/", 1)[1] for path in source.position.files.paths] == [file.name for file in files]
+    assert source.certainty is Certainty.EXACT
+    assert (output.mode, output.format, output.lifecycle) == (WriteMode.APPEND, "json", None)
+
+
+def test_save_as_table_is_one_dataset_by_both_its_commands(tables: SparkSession) -> None:
+    found = described(tables, lambda: tables.table("cities").write.saveAsTable("copied"))
+    assert [d.command for d in found] == ["InsertIntoHadoopFsRelationCommand", "CreateDataSourceTableAsSelectCommand"]
+    inner, outer = (d.outputs[0] for d in found)
+    assert inner.dataset == outer.dataset
+    assert (outer.mode, outer.lifecycle) == (WriteMode.CREATE, LifecycleChange.CREATE)
+    assert [link.name for link in outer.symlinks] == ["default.copied"]
+    check("writes", "create table as select", edge_lines(found[1].lineage))
+
+
+def test_insert_into_a_table(tables: SparkSession) -> None:
+    tables.sql("CREATE TABLE places (place STRING, land STRING) USING parquet")
+    statement = "INSERT INTO places SELECT city, upper(country) FROM cities"
+    description, output = only(described(tables, lambda: tables.sql(statement)))
+    assert (output.kind, output.mode) == (SourceKind.TABLE, WriteMode.APPEND)
+    assert fields(output) == [("place", "string"), ("land", "string")]
+    check("writes", "insert into a table", edge_lines(description.lineage))
+
+
+def test_insert_overwrite_by_name(tables: SparkSession) -> None:
+    tables.sql("CREATE TABLE lands (land STRING, place STRING) USING parquet")
+    statement = "INSERT OVERWRITE lands BY NAME SELECT city AS place, country AS land FROM cities"
+    description, output = only(described(tables, lambda: tables.sql(statement)))
+    assert output.mode is WriteMode.OVERWRITE
+    check("writes", "insert overwrite by name", edge_lines(description.lineage))
+
+
+def test_insert_into_a_partition(tables: SparkSession) -> None:
+    tables.sql("CREATE TABLE parts (name STRING, city STRING) USING parquet PARTITIONED BY (city)")
+    statement = "INSERT INTO parts PARTITION (city = 'Oslo') SELECT name FROM people"
+    description, output = only(described(tables, lambda: tables.sql(statement)))
+    assert output.partition_columns == ("city",)
+    check("writes", "insert into a partition", edge_lines(description.lineage))
+
+
+def test_create_view(tables: SparkSession) -> None:
+    statement = "CREATE VIEW grown AS SELECT name FROM people WHERE age > 18"
+    description, output = only(described(tables, lambda: tables.sql(statement)))
+    assert output.type == "VIEW"
+    assert output.dataset.name.endswith("default.grown")
+    check("writes", "create view", edge_lines(description.lineage))
+
+
+def test_noop(tables: SparkSession) -> None:
+    write = tables.table("cities").write.format("noop").mode("overwrite")
+    description, output = only(described(tables, write.save))
+    assert description.command == "OverwriteByExpression"
+    assert output.dataset == DatasetRef("memory://spark/headwater-tests", "noop")
+    assert output.kind is SourceKind.GENERATED
+
+
+def test_kafka_batch_write_that_fails_is_described_all_the_same(tables: SparkSession) -> None:
+    frame = tables.sql(
+        "SELECT name AS key, to_json(struct(id, city, address.street AS street)) AS value "
+        "FROM people JOIN trips USING (id)"
+    )
+    writer = frame.write.format("kafka").option("kafka.bootstrap.servers", "localhost:1").option("topic", "people")
+    failing = writer.option("kafka.max.block.ms", "1")
+    description, output = only(described(tables, lambda: _failing(failing.save, tables)))
+    assert output.dataset == DatasetRef("kafka://localhost:1", "people")
+    assert (output.kind, output.mode) == (SourceKind.KAFKA, WriteMode.ERROR_IF_EXISTS)
+    assert fields(output) == [
+        ("key", "string"),
+        ("value", "string"),
+        ("value.id", "int"),
+        ("value.city", "string"),
+        ("value.street", "string"),
+    ]
+    check("writes", "kafka batch write", edge_lines(description.lineage))
+
+
+def _failing(write: Callable[[], object], spark: SparkSession) -> None:
+    # An empty frame would be written without asking the broker: it has no tasks that fail.
+    spark.sql("SELECT 1").collect()
+    try:
+        write()
+    except Exception as error:  # noqa: BLE001 - whatever the connector calls it
+        assert "kafka" in str(error).lower()  # noqa: PT017 - writing nothing may succeed
+
+
+def test_topics_by_column(tables: SparkSession) -> None:
+    statement = "SELECT IF(age > 18, 'adults', 'minors') AS topic, name AS value FROM people"
+    writer = tables.sql(statement).write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
+    (description,) = described(tables, lambda: _failing(writer.option("kafka.max.block.ms", "1").save, tables))
+    assert [output.dataset.name for output in description.outputs] == ["adults", "minors"]
+    assert description.lineage.complete
+
+
+def test_topics_by_rows_are_said_not_to_be_known(tables: SparkSession) -> None:
+    statement = "SELECT city AS topic, name AS value FROM people"
+    writer = tables.sql(statement).write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
+    (description,) = described(tables, lambda: _failing(writer.option("kafka.max.block.ms", "1").save, tables))
+    assert description.outputs == ()
+    assert description.lineage.incomplete_reason == "rows choose their topic, so which are written isn't in the plan"
+
+
+def test_upsert_of_a_folder_into_itself(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql("SELECT 1 AS id, 10L AS n").write.parquet(f"{tmp_path}/counts")
+    old = spark.read.parquet(f"{tmp_path}/counts")
+    new = spark.read.parquet(f"{tmp_path}/counts").selectExpr("id", "n + 1 AS n")
+    both = old.union(new).groupBy("id").sum("n").withColumnRenamed("sum(n)", "n")
+    description, output = only(described(spark, lambda: both.write.parquet(f"{tmp_path}/next")))
+    assert output.dataset.name.endswith("/next")
+    assert len(description.inputs) == 1
+    check("writes", "upsert", edge_lines(description.lineage))
+
+
+def test_collecting_writes_nothing(tables: SparkSession) -> None:
+    with executions(tables) as found:
+        tables.table("people").select("name").collect()
+    description = describe(found[-1], session=tables)
+    assert (description.outputs, description.command) == ((), None)
+    assert [source.dataset.name.rsplit("/", 1)[-1] for source in description.inputs] == ["people"]

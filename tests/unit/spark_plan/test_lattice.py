@@ -1,0 +1,42 @@
+"""Kinds compose as a join of a total order, with constants apart."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from headwater_producers.spark.plan.lattice import DIRECT_ORDER, compose, subtype
+from headwater_schemas.events import TransformationKind as Kind
+
+BLACK = (Kind.EXTERNAL, Kind.UNKNOWN)
+
+
+def test_a_black_box_is_never_forgotten() -> None:
+    for first, then in product(DIRECT_ORDER, repeat=2):
+        if first in BLACK or then in BLACK:
+            assert compose(first, then) in BLACK, (first, then)
+
+
+def test_a_chain_is_the_same_however_it_is_cut() -> None:
+    # A constant is one only at the start of a chain.
+    later = [kind for kind in DIRECT_ORDER if kind is not Kind.CONSTANT]
+    for first, second, third in product(DIRECT_ORDER, later, later):
+        cut = compose(first, compose(second, third))
+        assert compose(compose(first, second), third) is cut, (first, second, third)
+
+
+@pytest.mark.parametrize("kind", DIRECT_ORDER)
+def test_a_copy_changes_nothing(kind: Kind) -> None:
+    assert compose(kind, Kind.COPY) is kind
+    assert compose(Kind.COPY, kind) is (Kind.COPY if kind is Kind.CONSTANT else kind)
+
+
+def test_what_is_computed_from_a_constant_is_one() -> None:
+    assert compose(Kind.CONSTANT, Kind.AGGREGATE) is Kind.CONSTANT
+    assert compose(Kind.CONSTANT, Kind.EXTERNAL) is Kind.EXTERNAL
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_has_a_subtype_or_none(kind: Kind) -> None:
+    assert subtype(kind) is None or subtype(kind) == subtype(kind).upper()  # type: ignore[union-attr]
