@@ -26,12 +26,12 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
     bring_down(folder.root)
     folder.empty()
     if not keep:
-        with EmbeddedStack(folder.root, wanted=state.remembered_ports(folder.root)) as stack:
+        with EmbeddedStack(folder.root, wanted=state.remembered_ports(folder.root), quick=True) as stack:
             # The same addresses when the user brings this folder up to look around.
             state.remember_ports(folder.root, stack.ports)
             yield stack.info
         return
-    info = bring_up(folder.root)
+    info = bring_up(folder.root, quick=True)
     try:
         yield info
     except BaseException:

@@ -49,7 +49,7 @@ class EmbeddedStack:
         wanted: Ports to take if they are free. By default random ones.
         memory: Limits for the JVMs.
         quick: Start with half the processor time (12 s instead of 28 for both), and run more slowly at length. For
-            tests; not for what is measured.
+            tests and the demo; not for what is measured.
 
     Attributes:
         ports: Where it listens, once started.

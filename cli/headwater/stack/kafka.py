@@ -67,15 +67,13 @@ class KafkaBroker:
         ports: Ports,
         jars: Sequence[Path],
         *,
-        heap_mb: int,
-        jvm_options: Sequence[str] = (),
+        java_options: Sequence[str],
         delete: bool,
     ) -> None:
         self._folder = folder
         self._ports = ports
         self._jars = jars
         self._java_options = java_options
-        self._jvm_options = jvm_options
         self._delete = delete
         self._process: GuardedProcess | None = None
 
@@ -122,7 +120,6 @@ class KafkaBroker:
         return [
             str(java_runtime().executable),
             *self._java_options,
-            *self._jvm_options,
             "-XX:+ExitOnOutOfMemoryError",
             f"-Dlog4j2.configurationFile={self._folder / 'log4j2.properties'}",
             "-cp",

@@ -35,10 +35,14 @@ class StartError(HeadwaterError):
         self.exit_code = exit_code
 
 
-def bring_up(data_dir: Path) -> StackInfo:
+def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
     """Leave a supervised stack running on this folder; the one that already runs there, if there is one.
 
     Interrupted while it waits, it ends what it had begun.
+
+    Args:
+        data_dir: The folder.
+        quick: As `EmbeddedStack` means it.
 
     Raises:
         HeadwaterError: It could not be started; nothing is left running.
@@ -52,7 +56,7 @@ def bring_up(data_dir: Path) -> StackInfo:
     log = data_dir / "supervisor.log"
     with log.open("wb") as output:
         supervisor = subprocess.Popen(
-            [sys.executable, "-m", "headwater.stack.supervisor", str(data_dir)],
+            [sys.executable, "-m", "headwater.stack.supervisor", str(data_dir), *(["--quick"] if quick else [])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=output,

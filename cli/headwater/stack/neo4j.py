@@ -59,7 +59,6 @@ class Neo4jServer:
         *,
         java_options: Sequence[str],
         page_cache_mb: int,
-        jvm_options: Sequence[str] = (),
         delete: bool,
     ) -> None:
         self._folder = folder
@@ -67,7 +66,6 @@ class Neo4jServer:
         self._jars = jars
         self._java_options = java_options
         self._page_cache_mb = page_cache_mb
-        self._jvm_options = jvm_options
         self._delete = delete
         self._process: GuardedProcess | None = None
 
@@ -138,7 +136,6 @@ class Neo4jServer:
         return [
             str(java_runtime().executable),
             *self._java_options,
-            *self._jvm_options,
             "-XX:+ExitOnOutOfMemoryError",
             "-Dlog4j2.disable.jmx=true",
             *(f"--add-opens={package}=ALL-UNNAMED" for package in _ADD_OPENS),

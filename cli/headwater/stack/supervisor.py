@@ -1,6 +1,6 @@
 """The process that `headwater up` leaves behind: it owns both JVMs until SIGTERM.
 
-    python -m headwater.stack.supervisor DATA_DIR
+    python -m headwater.stack.supervisor DATA_DIR [--quick]
 
 On standard output it says one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
@@ -25,8 +25,12 @@ from headwater.stack.embedded import EmbeddedStack
 _CHECK_SECONDS = 1.0
 
 
-def supervise(data_dir: Path) -> None:
+def supervise(data_dir: Path, *, quick: bool = False) -> None:
     """Start the stack of this folder, and keep it until SIGTERM or until both servers have ended.
+
+    Args:
+        data_dir: The folder.
+        quick: As `EmbeddedStack` means it.
 
     Raises:
         HeadwaterError: It could not be started, or another supervisor has the folder.
@@ -40,7 +44,7 @@ def supervise(data_dir: Path) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigurationError(f"Another headwater has {data_dir} in use.", fix="headwater down") from None
-        stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir))
+        stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir), quick=quick)
         try:
             info = stack.start(cancelled=stop.is_set)
             state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
@@ -75,9 +79,9 @@ def _log(text: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Supervise the stack of the folder named by the one argument."""
+    """Supervise the stack of the folder that the first argument names."""
     try:
-        supervise(Path(arguments[0]))
+        supervise(Path(arguments[0]), quick="--quick" in arguments[1:])
     except HeadwaterError as error:
         _log(error.message)
         _report({"error": error.message, "fix": error.fix, "exit_code": int(error.exit_code)})
