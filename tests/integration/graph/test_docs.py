@@ -1,0 +1,33 @@
+"""The queries of docs/graph.md run, and name nothing that the graph doesn't have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.materializer.fold import fold
+from support.graph.cases import load_cases
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+
+pytestmark = pytest.mark.stack
+
+PAGE = (Path(__file__).parents[3] / "docs" / "graph.md").read_text(encoding="utf-8")
+QUERIES = re.findall(r"```cypher\n(// (.*)\n.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_queries_of_the_page(graph: Driver, writer: GraphWriter) -> None:
+    for case in load_cases():
+        writer.apply(fold(case.events))
+    assert len(QUERIES) >= 4
+    for text, title in QUERIES:
+        with graph.session() as session:
+            summary = session.run(text).consume()
+        unknown = [n["title"] for n in summary.notifications or () if "Unknown" in n["code"]]
+        assert unknown == [], title

@@ -1,0 +1,33 @@
+"""The Bolt structure that is built here is the one that the driver would send."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from neo4j._codec.hydration.v2.temporal import dehydrate_datetime
+
+from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        datetime(2013, 1, 1, 5, 15, 0, 123456, tzinfo=UTC),
+        datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+    ],
+)
+def test_as_the_driver_would(time: datetime) -> None:
+    assert bolt_time(time) == dehydrate_datetime(time)  # type: ignore[no-untyped-call]
+
+
+def test_in_utc_whatever_the_zone() -> None:
+    time = datetime(2013, 1, 1, 5, 15, tzinfo=timezone(timedelta(hours=-5)))
+    assert bolt_time(time) == bolt_time(time.astimezone(UTC))
+
+
+def test_only_times_are_touched() -> None:
+    properties = {"name": "n", "rows": 1, "paths": ["a"], "complete": True, "gone": None}
+    assert to_bolt(properties) == properties == from_bolt(properties)

@@ -1,0 +1,44 @@
+"""Cypher files: titled, one statement each, loaded by name, and each one used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import headwater_consumers
+from headwater_consumers.graph.model import Label
+from headwater_consumers.graph.statements import names, statement
+
+FOLDERS = ("schema", "write", "read")
+FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
+ROOT = Path(next(iter(headwater_consumers.__path__)))
+
+
+@pytest.mark.parametrize(("folder", "name"), FILES)
+def test_one_titled_statement(folder: str, name: str) -> None:
+    title, *body = statement(folder, name).splitlines()
+    assert re.fullmatch(r"// [A-Z].*[^.]", title)
+    assert not any(line.startswith("//") for line in body)
+    assert ";" not in "".join(body)
+
+
+def test_two_files_never_share_a_title() -> None:
+    titles = [statement(folder, name).splitlines()[0] for folder, name in FILES]
+    assert sorted(titles) == sorted(set(titles))
+
+
+def test_every_statement_is_used() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
+    made = {f"dump_{label.value.lower()}" for label in Label}
+    made |= {f"{owner}_{type_}" for owner in ("job", "query") for type_ in ("reads", "writes")}
+    made |= {f"{word}_{type_}" for word in ("declare", "undeclare") for type_ in ("reads", "writes", "feeds")}
+    made |= {f"update_{kind}" for kind in ("jobs", "datasets", "versions")}
+    unused = [name for folder, name in FILES if folder != "schema" and f'"{name}"' not in code and name not in made]
+    assert unused == []
+
+
+def test_a_name_that_is_no_file() -> None:
+    with pytest.raises(FileNotFoundError):
+        statement("write", "nothing")
