@@ -92,6 +92,10 @@ class FakeSource:
         assert self._listener is not None, "nobody has subscribed"
         return self._listener
 
+    @property
+    def subscribed(self) -> bool:
+        return self._listener is not None
+
     def subscribe(self, listener: SourceListener) -> None:
         self._listener = listener
         self.assign(*self.first)

@@ -1,0 +1,73 @@
+"""The figures, from what the brokers hold."""
+
+from __future__ import annotations
+
+from headwater_consumers.materializer.accounting import coordinate, settle
+from headwater_consumers.materializer.offsets import Committed, Position, start_offset
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.records import Partition, Record, next_offsets
+from headwater_schemas.errors import DecodeReason
+
+P0, P1 = Partition("t", 0, "now"), Partition("t", 1, "now")
+BEFORE = Partition("t", 0, "before")
+
+
+def test_acknowledged_is_applied_and_dead_lettered_and_pending() -> None:
+    figures = settle([Position(P0, 0, 10, 8), Position(P1, 0, 5, None)], [(P0, 3), (P0, 7)])
+    assert (figures.acknowledged, figures.applied, figures.dead_lettered, figures.pending) == (15, 6, 2, 7)
+    assert not figures.closed
+    assert figures.acknowledged == figures.applied + figures.dead_lettered + figures.pending + figures.expired
+
+
+def test_a_letter_that_was_sent_twice_is_one() -> None:
+    figures = settle([Position(P0, 0, 10, 10)], [(P0, 3), (P0, 3), (P0, 3)])
+    assert (figures.applied, figures.dead_lettered, figures.closed) == (9, 1, True)
+
+
+def test_a_letter_whose_offset_is_not_committed_is_pending_still() -> None:
+    figures = settle([Position(P0, 0, 10, 3)], [(P0, 3)])
+    assert (figures.applied, figures.dead_lettered, figures.pending) == (3, 0, 7)
+
+
+def test_letters_of_an_earlier_incarnation_of_the_topic_are_not_this_ones() -> None:
+    figures = settle([Position(P0, 0, 10, 10)], [(BEFORE, 3)])
+    assert (figures.applied, figures.dead_lettered) == (10, 0)
+
+
+def test_what_retention_deleted_unread_is_told_and_never_counts_as_applied() -> None:
+    figures = settle([Position(P0, 6, 10, 4)], [])
+    assert (figures.applied, figures.expired, figures.pending, figures.closed) == (4, 2, 4, False)
+    assert settle([Position(P0, 6, 10, 10)], []).closed, "read before it was deleted"
+
+
+def test_coordinates_are_read_from_headers_of_ours_alone() -> None:
+    headers = [
+        ("__connect.errors.topic", b"t"),
+        ("__connect.errors.partition", b"0"),
+        ("__connect.errors.offset", b"12"),
+        ("headwater.topic.id", b"now"),
+    ]
+    assert coordinate(headers) == (P0, 12)
+    assert coordinate(headers[:2]) is None
+    assert coordinate([*headers[:2], ("__connect.errors.offset", b"twelve")]) is None
+    assert coordinate(None) is None
+
+
+def test_a_committed_offset_is_where_to_start_only_in_its_own_incarnation() -> None:
+    from confluent_kafka import OFFSET_BEGINNING, OFFSET_STORED
+
+    assert start_offset(None, "now") == OFFSET_STORED
+    assert start_offset(Committed(5, "now"), "now") == 5
+    assert start_offset(Committed(5, "before"), "now") == OFFSET_BEGINNING
+    assert start_offset(Committed(5, ""), "now") == 5, "committed by a tool that knows no ids"
+
+
+def test_the_next_offset_is_behind_the_last_record_or_the_end_that_was_reached() -> None:
+    records = [Record(P0, 4, b""), Record(P1, 9, b""), Record(P0, 5, b"")]
+    assert next_offsets(records) == {P0: 6, P1: 10}
+    assert next_offsets(records, {P0: 8}) == {P0: 8, P1: 10}
+    assert next_offsets([], {P0: 0}) == {P0: 0}
+
+
+def test_the_contracts_decode_reasons_are_dead_letter_reasons() -> None:
+    assert {reason.value for reason in DecodeReason} <= {reason.value for reason in DeadLetterReason}

@@ -1,0 +1,41 @@
+"""What librdkafka's errors come to."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from headwater_consumers.materializer.errors import (
+    BrokerUnavailableError,
+    CredentialsRefusedError,
+    MaterializerError,
+    TopicsUnusableError,
+)
+from headwater_consumers.materializer.kafka_errors import classify
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "setting"),
+    [
+        (KafkaError._AUTHENTICATION, CredentialsRefusedError, "HEADWATER_KAFKA_SASL_PASSWORD"),
+        (KafkaError.SASL_AUTHENTICATION_FAILED, CredentialsRefusedError, "HEADWATER_KAFKA_SASL_PASSWORD"),
+        (KafkaError.UNSUPPORTED_SASL_MECHANISM, CredentialsRefusedError, "HEADWATER_KAFKA_SASL_MECHANISM"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, CredentialsRefusedError, "HEADWATER_KAFKA_SASL_USERNAME"),
+        (KafkaError.GROUP_AUTHORIZATION_FAILED, CredentialsRefusedError, "HEADWATER_KAFKA_SASL_USERNAME"),
+        (KafkaError.TOPIC_EXCEPTION, TopicsUnusableError, "HEADWATER_TOPIC_PREFIX"),
+        (KafkaError._TRANSPORT, BrokerUnavailableError, None),
+        (KafkaError._ALL_BROKERS_DOWN, BrokerUnavailableError, None),
+        (KafkaError._WAIT_COORD, BrokerUnavailableError, None),
+        (KafkaError.UNKNOWN_TOPIC_OR_PART, BrokerUnavailableError, None),
+        (KafkaError.ILLEGAL_GENERATION, BrokerUnavailableError, None),
+        (KafkaError.REBALANCE_IN_PROGRESS, BrokerUnavailableError, None),
+        (KafkaError.NOT_COORDINATOR, BrokerUnavailableError, None),
+        (KafkaError._MAX_POLL_EXCEEDED, BrokerUnavailableError, None),
+    ],
+)
+def test_a_code(code: int, expected: type[MaterializerError], setting: str | None) -> None:
+    for raised in (KafkaError(code), KafkaException(KafkaError(code))):
+        error = classify(raised, servers="broker:9092", doing="committing offsets")
+        assert type(error) is expected
+        assert "broker:9092" in str(error)
+        assert getattr(error, "setting", None) == setting
