@@ -41,7 +41,7 @@ def running_stack() -> Iterator[StackUnderTest]:
 
 @contextlib.contextmanager
 def _embedded() -> Iterator[StackUnderTest]:
-    with EmbeddedStack(memory=Memory(neo4j_heap_mb=768, neo4j_page_cache_mb=128)) as stack:
+    with EmbeddedStack(memory=Memory(neo4j_heap_mb=768, neo4j_page_cache_mb=128), quick=True) as stack:
         yield StackUnderTest(
             stack.bootstrap_servers,
             stack.neo4j_uri,

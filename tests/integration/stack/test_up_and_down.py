@@ -46,7 +46,7 @@ class Headwater:
 
     def run(self, *arguments: str, status: int = 0, **variables: str) -> Any:
         with self.start(*arguments, "--json", **variables) as process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=300)
         assert process.returncode == status, err
         return json.loads(out)
 
@@ -85,7 +85,7 @@ def topics(document: dict[str, Any]) -> set[str]:
     return set(admin.list_topics(timeout=10).topics)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path: Path) -> None:
     assert headwater.run("status", status=3) == {"running": False, "data_dir": str(headwater.data_dir)}
     first = headwater.run("up")
@@ -154,6 +154,7 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     assert not headwater.data_dir.exists()
 
 
+@pytest.mark.timeout(300)
 def test_an_interrupted_up_leaves_nothing_running(headwater: Headwater) -> None:
     with headwater.start("up") as up:
         # The log of Neo4j is begun just before its JVM is.
