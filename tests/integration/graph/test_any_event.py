@@ -1,0 +1,74 @@
+"""Whatever passes `reject` can be stored, and reads back as the oracle says: any text, any time, any integer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold, reject
+from headwater_schemas import identity
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    Tag,
+    build,
+)
+from support.event_strategies import events
+from support.events import TIME
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+    from headwater_schemas.events import LineageEvent
+
+pytestmark = pytest.mark.stack
+
+
+def _with_id(event: LineageEvent) -> LineageEvent:
+    try:
+        return msgspec.structs.replace(event, event_id=identity.event_id(event))
+    except ValueError:
+        return event  # it lacks what its id is made of, so it will be rejected
+
+
+@pytest.mark.timeout(300)
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(st.lists(events().map(_with_id).filter(lambda event: reject(event) is None), min_size=1, max_size=4))
+def test_any_event(graph: Driver, writer: GraphWriter, told: list[LineageEvent]) -> None:
+    with graph.session() as session:
+        session.run("MATCH (n) WHERE NOT n:HeadwaterGraph DETACH DELETE n").consume()
+    for event in told:
+        writer.apply(fold([event]))
+    writer.apply(fold(told[::-1]))
+    assert list(dump(graph)) == list(oracle(fold(told)))
+
+
+def test_names_longer_than_an_index_takes(graph: Driver, writer: GraphWriter) -> None:
+    name = "n" * 40_000
+    dataset = DatasetRef(name, name)
+    body = DatasetEvent(dataset=dataset, schema=SchemaDefinition((SchemaField(path=name),)), tags=(Tag(key=name),))
+    run = RunEvent(type=RunEventType.COMPLETE, inputs=(DatasetUse(dataset=dataset),), query_id=name)
+    told = [
+        build.dataset_event(body, producer=name, event_time=TIME, tenant=name),
+        build.run_event(run, job=JobRef(name, name), run=RunRef(name), producer=name, event_time=TIME, tenant=name),
+    ]
+    writer.apply(fold(told))
+    assert list(dump(graph)) == list(oracle(fold(told)))
