@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import subprocess
@@ -18,7 +19,7 @@ from headwater.stack import state
 from headwater.stack.ports import Ports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 @dataclass(slots=True)
@@ -76,19 +77,26 @@ class DemoUnderTest:
 
     def child(self, *words: str) -> psutil.Process | None:
         """The process whose command line ends so; not its guard, whose line ends so too but begins with -I."""
-        for process in self.look():
-            try:
-                line = process.cmdline()
-            except psutil.Error:
-                continue
+        for process, line in self.command_lines():
             if line[-len(words) :] == list(words) and "-I" not in line:
                 return process
         return None
 
+    def command_lines(self) -> Iterator[tuple[psutil.Process, list[str]]]:
+        """Its processes that can still be asked, and what they run."""
+        for process in self.look():
+            with contextlib.suppress(psutil.Error):
+                yield process, process.cmdline()
+
     def left(self, seconds: float) -> list[str]:
         """Command lines of its processes that still run after so long."""
         _, alive = psutil.wait_procs(self.seen, timeout=seconds)
-        return [" ".join(process.cmdline())[:200] for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+        found = []
+        for process in alive:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(" ".join(process.cmdline())[:200])
+        return found
 
 
 def command(*arguments: str) -> list[str]:

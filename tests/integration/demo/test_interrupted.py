@@ -27,7 +27,7 @@ def test_nothing_is_left_running(
     demos.append(demo)
 
     def spark_is_up() -> bool:
-        return any("SparkSubmit" in " ".join(process.cmdline()) for process in demo.look() if process.is_running())
+        return any("SparkSubmit" in " ".join(line) for _, line in demo.command_lines())
 
     demo.until(spark_is_up, "a Spark driver", seconds=200)
     demo.process.send_signal(number)
