@@ -82,33 +82,16 @@ class EmbeddedStack:
         Raises:
             HeadwaterError: A server did not come up; the message has the end of its log. Nothing is left running.
         """
-        jars = {name: ensure_jars(name) for name in ("kafka", "neo4j")}
         folder = self._data_dir or Path(tempfile.mkdtemp(prefix="headwater-stack-"))
         self._data_dir = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.ports = chosen = ports.choose(self._wanted)
-        memory, delete = self._memory, self._temporary
-        self._kafka = KafkaBroker(
-            folder / "kafka",
-            chosen,
-            jars["kafka"],
-            java_options=(f"-Xmx{memory.kafka_heap_mb}m", *self._options),
-            delete=delete,
-        )
-        self._neo4j = neo4j.Neo4jServer(
-            folder / "neo4j",
-            chosen,
-            jars["neo4j"],
-            java_options=(f"-Xmx{memory.neo4j_heap_mb}m", *self._options),
-            page_cache_mb=memory.neo4j_page_cache_mb,
-            delete=delete,
-        )
         try:
+            broker, graph = self._servers(folder)
             # Neo4j first: it takes twice as long.
-            self._neo4j.start()
-            self._kafka.start()
-            self._kafka.wait(cancelled)
-            self._neo4j.wait(cancelled)
+            graph.start()
+            broker.start()
+            broker.wait(cancelled)
+            graph.wait(cancelled)
         except BaseException:
             self.stop()
             raise
@@ -169,6 +152,27 @@ class EmbeddedStack:
     def neo4j_password(self) -> str:
         """That user's password."""
         return self.info.neo4j_password
+
+    def _servers(self, folder: Path) -> tuple[KafkaBroker, neo4j.Neo4jServer]:
+        jars = {name: ensure_jars(name) for name in ("kafka", "neo4j")}
+        self.ports = chosen = ports.choose(self._wanted)
+        memory, delete = self._memory, self._temporary
+        self._kafka = KafkaBroker(
+            folder / "kafka",
+            chosen,
+            jars["kafka"],
+            java_options=(f"-Xmx{memory.kafka_heap_mb}m", *self._options),
+            delete=delete,
+        )
+        self._neo4j = neo4j.Neo4jServer(
+            folder / "neo4j",
+            chosen,
+            jars["neo4j"],
+            java_options=(f"-Xmx{memory.neo4j_heap_mb}m", *self._options),
+            page_cache_mb=memory.neo4j_page_cache_mb,
+            delete=delete,
+        )
+        return self._kafka, self._neo4j
 
     def _describe(self, folder: Path) -> StackInfo:
         if self._kafka is None or self._neo4j is None:
