@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,13 @@ from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, LineageEvent, RunEventType, Versions
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from headwater_producers.spark import Capture
     from headwater_schemas.events import IntervalEntry, RunEvent
 
+# Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
+FLUSH_SECONDS = 60.0
 RECORDED = Path(__file__).parents[1] / "unit" / "capture" / "recorded"
 
 
@@ -66,6 +72,22 @@ class RecordingSink:
 
     def jobs(self) -> set[str]:
         return {event.job.name for event in self.events if event.job}
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A session that is being captured."""
+
+    spark: SparkSession
+    sink: RecordingSink
+    capture: Capture
+
+    def flushed(self) -> RecordingSink:
+        """The sink, when all that has happened is in it."""
+        assert self.capture.flush(FLUSH_SECONDS)
+        status = self.capture.status()
+        assert (status.failed, status.dropped, status.publish_failed) == (0, 0, 0), status.last_error
+        return self.sink
 
 
 def body(event: LineageEvent) -> RunEvent:

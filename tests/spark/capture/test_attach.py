@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.spark import Capture, CaptureError, CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.sessions import listeners_of
+from headwater_schemas.events import RunEventType
+from support.capture import RecordingSink
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+def test_attaching_twice_is_attaching_once(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sink, other = RecordingSink(), RecordingSink()
+    with attach(spark, sink=sink, job_name="once") as capture:
+        assert attach(spark) is capture
+        assert caplog.text == ""
+        assert attach(spark, sink=other, job_name="twice") is capture
+        assert "settings of a second attach are ignored" in caplog.text
+        spark.range(1).write.parquet(str(tmp_path / "x"))
+    assert sink.run_types("once.x") == [RunEventType.START, RunEventType.COMPLETE]
+    assert other.events == []
+
+
+def test_closing_and_attaching_again_hears_everything_once(spark: SparkSession, tmp_path: Path) -> None:
+    first, second = RecordingSink(), RecordingSink()
+    with attach(spark, sink=first, job_name="a"):
+        spark.range(1).write.parquet(str(tmp_path / "one"))
+    listeners = listeners_of(spark)
+    spark.range(1).write.parquet(str(tmp_path / "unheard"))
+    with attach(spark, sink=second, job_name="b"):
+        assert listeners_of(spark) is listeners, "registered for the session's life"
+        spark.range(1).write.parquet(str(tmp_path / "two"))
+    assert first.jobs() == {"a", "a.one"}
+    assert second.jobs() == {"b", "b.two"}
+    assert len(second.runs("b.two")) == 2
+    assert first.closed
+
+
+def test_an_application_has_a_run_of_its_own(spark: SparkSession) -> None:
+    sink = RecordingSink()
+    capture = attach(spark, sink=sink, job_name="app", job_owner="team:x", job_tags="tier=1", job_code_version="v7")
+    capture.close()
+    capture.close()
+    assert sink.run_types("app") == [RunEventType.START, RunEventType.COMPLETE]
+    versions = sink.last_run("app").versions
+    assert versions is not None
+    assert versions.code == "v7"
+    [job] = sink.of_kind("JOB")
+    assert job.job_event is not None
+    assert job.job_event.owners is not None
+    assert job.job_event.owners[0].name == "team:x"
+    assert job.job_event.tags is not None
+    assert (job.job_event.tags[0].key, job.job_event.tags[0].value) == ("tier", "1")
+    assert not capture.status().enabled
+
+
+def test_an_error_that_leaves_the_block_is_the_applications_failure(spark: SparkSession) -> None:
+    sink = RecordingSink()
+
+    def work() -> None:
+        with attach(spark, sink=sink, job_name="app"):
+            raise LookupError("token=hunter2")
+
+    with pytest.raises(LookupError):
+        work()
+    assert sink.run_types("app") == [RunEventType.START, RunEventType.FAIL]
+    assert "hunter2" not in repr(sink.runs("app"))
+
+
+def test_the_default_name_is_the_applications(spark: SparkSession) -> None:
+    sink = RecordingSink()
+    attach(spark, sink=sink).close()
+    assert sink.jobs() == {spark.sparkContext.appName}
+
+
+def test_turned_off_it_does_nothing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_CAPTURE_ENABLED", "false")
+    capture = attach(spark)
+    assert isinstance(capture, Capture)
+    assert not capture.status().enabled
+    assert capture.flush(1)
+    capture.close()
+
+
+def test_without_kafka_it_says_what_to_set(spark: SparkSession) -> None:
+    with pytest.raises(CaptureSettingsError, match="HEADWATER_KAFKA_BOOTSTRAP_SERVERS"):
+        attach(spark)
+    with pytest.raises(CaptureSettingsError, match="did you mean job_name"):
+        attach(spark, CaptureSettings.load(), job_nam="x")
+
+
+def test_a_session_without_a_jvm_is_refused_in_words() -> None:
+    with pytest.raises(CaptureError, match="Spark Connect"):
+        attach(object(), sink=RecordingSink())  # type: ignore[arg-type]
+
+
+def test_a_sink_that_fails_does_not_reach_the_job(spark: SparkSession, tmp_path: Path) -> None:
+    class Broken(RecordingSink):
+        def publish(self, event: object) -> None:
+            raise RuntimeError("down")
+
+    with attach(spark, sink=Broken(), job_name="app") as capture:
+        spark.range(3).write.parquet(str(tmp_path / "x"))
+        capture.flush(60)
+        assert capture.status().publish_failed >= 4
+    assert spark.read.parquet(str(tmp_path / "x")).count() == 3
+
+
+def test_callbacks_that_find_no_room_are_counted(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    from headwater_producers.spark.runtime.dispatch import Dispatch
+
+    gate = threading.Event()
+    handle = Dispatch.handle
+    monkeypatch.setattr(Dispatch, "handle", lambda self, item: gate.wait(60) and handle(self, item))
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="app", capture_queue_size=1) as capture:
+        for number in range(6):
+            spark.range(1).write.parquet(str(tmp_path / f"n{number}"))
+        assert spark.sparkContext._jsc is not None
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+        gate.set()
+        capture.flush(60)
+        status = capture.status()
+    assert status.dropped >= 4
+    assert status.dropped + status.received == 6
+    assert caplog.text.count("some are dropped") == 1
+
+
+def test_hooks_pass_on_what_was_there() -> None:
+    """The hooks stay for the process's life: they must be invisible."""
+    with pytest.raises(SystemExit) as left:
+        sys.exit(3)
+    assert left.value.code == 3
+    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
+
+from headwater_schemas.events import DatasetRef, RunEventType
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.capture import Captured
+
+
+START, COMPLETE, FAIL = RunEventType.START, RunEventType.COMPLETE, RunEventType.FAIL
+
+
+def test_a_write_tells_what_it_wrote(captured: Captured, tmp_path: Path) -> None:
+    captured.spark.range(100).repartition(2).write.parquet(str(tmp_path / "numbers"))
+    sink = captured.flushed()
+    assert sink.run_types("job.numbers") == [START, COMPLETE]
+    end = sink.last_run("job.numbers")
+    [output] = end.outputs
+    assert output.dataset == DatasetRef("file", str(tmp_path / "numbers"))
+    assert (output.rows, output.files) == (100, 2)
+    files = list((tmp_path / "numbers").glob("*.parquet"))
+    assert output.bytes == sum(file.stat().st_size for file in files)
+    assert end.started_at is not None
+    assert end.ended_at is not None
+    assert end.started_at < end.ended_at
+    assert end.versions is not None
+    assert end.versions.engine is not None
+    assert end.versions.engine.version == captured.spark.version
+
+
+def test_a_write_tells_what_it_read(captured: Captured, tmp_path: Path) -> None:
+    spark = captured.spark
+    spark.range(10).withColumnRenamed("id", "a").write.parquet(str(tmp_path / "left"))
+    spark.range(4).withColumnRenamed("id", "a").write.parquet(str(tmp_path / "right"))
+    left, right = (spark.read.parquet(str(tmp_path / name)) for name in ("left", "right"))
+    left.join(right, "a").groupBy("a").count().write.parquet(str(tmp_path / "counts"))
+    sink = captured.flushed()
+    end = sink.last_run("job.counts")
+    assert {use.dataset.name: use.rows for use in end.inputs} == {
+        str(tmp_path / "left"): 10,
+        str(tmp_path / "right"): 4,
+    }
+    assert end.outputs[0].rows == 4
+    plans = {event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event}
+    assert end.plan_digest in plans
+
+
+def test_several_writes_are_several_runs_of_one_application(captured: Captured, tmp_path: Path) -> None:
+    for _ in range(2):
+        captured.spark.range(1).write.mode("overwrite").json(str(tmp_path / "again"))
+    sink = captured.flushed()
+    runs = sink.runs("job.again")
+    assert [event.run_event.type for event in runs if event.run_event] == [START, COMPLETE] * 2
+    assert len({event.run.run_id for event in runs if event.run}) == 2
+    [application] = sink.runs("job")
+    parents = {event.run_event.parent.run_id for event in runs if event.run_event and event.run_event.parent}
+    assert application.run is not None
+    assert parents == {application.run.run_id}
+
+
+def test_reading_alone_is_not_captured(captured: Captured, tmp_path: Path) -> None:
+    captured.spark.range(3).show()
+    captured.spark.range(3).count()
+    captured.spark.range(3).createOrReplaceTempView("three")
+    captured.spark.sql("SHOW TABLES").count()
+    assert captured.flushed().jobs() == {"job"}
+
+
+def test_a_table_made_by_a_query_is_one_run(captured: Captured, tmp_path: Path) -> None:
+    spark = captured.spark
+    location = str(tmp_path / "made")
+    try:
+        spark.range(7).write.option("path", location).saveAsTable("made")
+        sink = captured.flushed()
+        [job] = sink.jobs() - {"job"}
+        assert sink.run_types(job) == [START, COMPLETE]
+        assert sink.last_run(job).outputs[0].rows == 7
+    finally:
+        spark.sql("DROP TABLE IF EXISTS made")
+
+
+def test_a_failed_write_says_why_without_secrets(captured: Captured, tmp_path: Path) -> None:
+    broken = captured.spark.range(3).select(F.raise_error(F.lit("no access: password=hunter2")).cast("int").alias("x"))
+    with pytest.raises(PySparkException, match="hunter2"):
+        broken.write.parquet(str(tmp_path / "never"))
+    sink = captured.flushed()
+    assert sink.run_types("job.never") == [START, FAIL]
+    error = sink.last_run("job.never").error
+    assert error is not None
+    assert error.type is not None
+    assert error.type.startswith("org.apache.spark")
+    assert "password=[redacted]" in error.message
+    assert error.stack_trace is not None
+    assert "\tat org.apache.spark" in error.stack_trace
+    assert "hunter2" not in repr(sink.events)
+
+
+def test_a_batch_write_to_kafka_that_can_not_be_reached_fails_as_a_run(captured: Captured) -> None:
+    rows = captured.spark.sql("SELECT 'v' AS value")
+    writer = rows.write.format("kafka").option("topic", "t").option("kafka.bootstrap.servers", "127.0.0.1:1")
+    # PySpark has no exception of its own for a failed task.
+    with pytest.raises(Py4JJavaError):
+        writer.option("kafka.max.block.ms", "500").save()
+    sink = captured.flushed()
+    assert sink.run_types("job.t") == [START, FAIL]
+    assert sink.last_run("job.t").outputs[0].dataset == DatasetRef("kafka://127.0.0.1:1", "t")

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
+
+from headwater_schemas.events import RunEventType, TransformationType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+
+    from support.capture import Captured
+
+
+@pytest.fixture
+def run(captured: Captured, tmp_path: Path) -> Callable[[Callable[[DataFrame, int], None]], None]:
+    """Runs a foreachBatch function over three micro-batches of 2, 4 and 6 rows."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        file = folder / f"{number}.csv"
+        file.write_text("".join(f"{row},k{row % 2}\n" for row in range(number * 2)))
+        # The source takes files in the order of their times.
+        os.utime(file, (1_700_000_000 + number,) * 2)
+
+    def go(func: Callable[[DataFrame, int], None]) -> None:
+        source = captured.spark.readStream.schema("a INT, k STRING").option("maxFilesPerTrigger", 1).csv(str(folder))
+        shaped = source.select((F.col("a") + 1).alias("b"), "k")
+        writer = (
+            shaped.writeStream.foreachBatch(func).queryName("fb").option("checkpointLocation", str(tmp_path / "cp"))
+        )
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    return go
+
+
+def outputs(captured: Captured) -> list[dict[str, int | None]]:
+    entries = captured.flushed().entries("job.fb")
+    assert [entry.batch_id for entry in entries] == [0, 1, 2]
+    return [{use.dataset.name.rsplit("/", 1)[1]: use.rows for use in entry.outputs} for entry in entries]
+
+
+def test_the_writes_inside_are_the_intervals_outputs(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        frame.write.mode("append").parquet(str(tmp_path / "rows"))
+        frame.groupBy("k").count().write.mode("append").json(str(tmp_path / "counts"))
+
+    run(func)
+    assert outputs(captured) == [{"rows": 2 * n, "counts": 2} for n in (1, 2, 3)]
+    sink = captured.sink
+    assert sink.jobs() == {"job", "job.fb"}, "no runs of their own"
+    assert sink.run_types("job.fb") == [RunEventType.START, RunEventType.RUNNING, RunEventType.COMPLETE]
+    [plan] = [event.plan_event for event in sink.of_kind("PLAN") if event.plan_event]
+    lineage = plan.lineage
+    direct = {
+        (lineage.datasets[edge.output].name.rsplit("/", 1)[1], edge.output_field, edge.input_field)
+        for edge in lineage.edges
+        if edge.type is TransformationType.DIRECT
+        and edge.input is not None
+        and lineage.datasets[edge.input].name == str(tmp_path / "in")
+    }
+    assert {("rows", "b", "a"), ("rows", "k", "k"), ("counts", "k", "k")} <= direct, "through to the stream's source"
+    assert {entry.plan_digest for entry in sink.entries()} == {plan.digest}
+
+
+def test_whatever_thread_or_session_writes(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        def beside() -> None:
+            frame.where("b > 0").write.mode("append").parquet(str(tmp_path / "thread"))
+
+        thread = threading.Thread(target=beside)
+        thread.start()
+        thread.join()
+        # Through the main session, by a view of the frame; and rows that have nothing to do with the frame.
+        frame.createOrReplaceTempView("batch")
+        frame.sparkSession.sql("SELECT k FROM batch").write.mode("append").csv(str(tmp_path / "view"))
+        frame.sparkSession.range(1).write.mode("append").json(str(tmp_path / "audit"))
+
+    run(func)
+    assert outputs(captured) == [{"thread": 2 * n, "view": 2 * n, "audit": 1} for n in (1, 2, 3)]
+    assert captured.sink.jobs() == {"job", "job.fb"}
+
+
+def test_a_cached_or_checkpointed_frame_is_still_the_batchs(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        frame.persist()
+        frame.write.mode("append").parquet(str(tmp_path / "cached"))
+        frame.localCheckpoint().write.mode("append").parquet(str(tmp_path / "checkpointed"))
+        frame.unpersist()
+
+    run(func)
+    assert outputs(captured) == [{"cached": 2 * n, "checkpointed": 2 * n} for n in (1, 2, 3)]
+
+
+def test_writes_to_one_dataset_add_up(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        for _ in range(2):
+            frame.write.mode("append").parquet(str(tmp_path / "twice"))
+
+    run(func)
+    assert outputs(captured) == [{"twice": 4 * n} for n in (1, 2, 3)]
+
+
+def test_a_function_that_writes_nothing(captured: Captured, tmp_path: Path, run: Any) -> None:
+    run(lambda frame, batch_id: frame.count())
+    assert outputs(captured) == [{}, {}, {}]
+
+
+def test_an_error_of_the_function_is_the_jobs_own(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        frame.write.mode("append").parquet(str(tmp_path / "rows"))
+        if batch_id == 1:
+            raise LookupError("not my day, token=hunter2")
+
+    with pytest.raises(StreamingQueryException, match="not my day"):
+        run(func)
+    sink = captured.flushed()
+    assert [entry.batch_id for entry in sink.entries("job.fb")] == [0], "batch 1 was never committed"
+    assert sink.last_run("job.fb").type is RunEventType.FAIL
+    assert "hunter2" not in repr(sink.events)
+    assert sink.jobs() == {"job", "job.fb"}

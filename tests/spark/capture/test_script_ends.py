@@ -1,0 +1,151 @@
+"""However a script ends, what it did is delivered: real scripts, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.stack import ensure_jars, java_runtime
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Startup of Spark takes most of it.
+SECONDS = 240.0
+
+SCRIPT = """
+import json, os, sys, time
+from pyspark.sql import SparkSession
+from headwater_producers.spark import attach
+
+class Lines:
+    def __init__(self, path):
+        self.file = open(path, "w", buffering=1)
+    def publish(self, event):
+        body = event.run_event
+        batches = [entry.batch_id for entry in event.interval_event.entries] if event.interval_event else None
+        line = {"job": event.job.name if event.job else None, "kind": event.kind, "batches": batches}
+        if body:
+            line |= {"type": body.type.value, "error": body.error.message if body.error else None}
+        self.file.write(json.dumps(line) + "\\n")
+    def flush(self, timeout_seconds):
+        self.file.write(json.dumps({"kind": "flushed"}) + "\\n")
+        return 0
+    def close(self):
+        self.file.close()
+
+folder, ending = sys.argv[1:]
+spark = SparkSession.builder.appName("ends").getOrCreate()
+spark.sparkContext.setLogLevel("OFF")
+attach(spark, sink=Lines(f"{folder}/events"))
+spark.range(5).write.parquet(f"{folder}/in")
+stream = spark.readStream.schema("id BIGINT").parquet(f"{folder}/in").writeStream.format("parquet").queryName("copy")
+stream = stream.option("checkpointLocation", f"{folder}/cp")
+if ending == "sigterm":
+    query = stream.start(f"{folder}/out")
+    query.processAllAvailable()
+    open(f"{folder}/ready", "w").close()
+    query.awaitTermination()
+stream.trigger(availableNow=True).start(f"{folder}/out").awaitTermination()
+"""
+
+JOBS = ("ends", "ends.in", "ends.copy")
+ENDINGS = {
+    "last line": "",
+    "stop": "spark.stop()",
+    "raise": "raise LookupError('token=hunter2')",
+    "sigterm": "",
+}
+
+
+class Script:
+    """One run of the script, and what it told."""
+
+    def __init__(self, folder: Path, ending: str) -> None:
+        self.folder = folder
+        path = folder / "job.py"
+        path.write_text(SCRIPT + ENDINGS[ending] + "\n", encoding="utf-8")
+        jars = ",".join(str(jar) for jar in ensure_jars("spark"))
+        options = [
+            "--master",
+            "local[1]",
+            "--driver-memory",
+            "512m",
+            "--jars",
+            jars,
+            "--conf",
+            "spark.ui.enabled=false",
+        ]
+        environment = {
+            **os.environ,
+            **java_runtime().environment(),
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            # A group of its own: SIGTERM is for the driver alone, as from an orchestrator.
+            self.process = subprocess.Popen(
+                [sys.executable, str(path), str(folder), ending],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=folder,
+                start_new_session=True,
+            )
+
+    def wait(self) -> int:
+        try:
+            return self.process.wait(SECONDS)
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not (self.folder / "ready").exists():
+            assert self.process.poll() is None, self.log.read_text(errors="replace")[-4_000:]
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+    def told(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder / "events").read_text().splitlines()]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("ending", "code", "application", "query", "error"),
+    [
+        ("last line", 0, "COMPLETE", "COMPLETE", None),
+        ("stop", 0, "COMPLETE", "COMPLETE", None),
+        ("raise", 1, "FAIL", "COMPLETE", "token=[redacted]"),
+        ("sigterm", -signal.SIGTERM, "ABORT", "ABORT", "the driver was terminated"),
+    ],
+)
+def test_nothing_is_lost(
+    tmp_path: Path, ending: str, code: int, application: str, query: str, error: str | None
+) -> None:
+    script = Script(tmp_path, ending)
+    if ending == "sigterm":
+        script.wait_until_ready()
+        script.process.send_signal(signal.SIGTERM)
+    assert script.wait() == code, script.log.read_text(errors="replace")[-4_000:]
+
+    told = script.told()
+    runs = {job: [line["type"] for line in told if line["kind"] == "RUN" and line["job"] == job] for job in JOBS}
+    assert runs == {"ends": ["START", application], "ends.in": ["START", "COMPLETE"], "ends.copy": ["START", query]}
+    assert [line["batches"] for line in told if line["kind"] == "INTERVAL"] == [[0]]
+    assert told[-1]["kind"] == "flushed"
+    assert told[-2]["job"] == "ends"
+    assert told[-2]["error"] == error
+    if ending == "raise":
+        assert "LookupError" in script.log.read_text(errors="replace"), "the traceback is printed as ever"
