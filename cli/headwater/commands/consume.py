@@ -12,10 +12,13 @@ from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
+from headwater.lean_imports import without
 from headwater.settings import load_settings, running_stack
-from headwater_consumers.materializer.app import Materializer, Target, assemble
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+with without("numpy", "pandas"):
+    from headwater_consumers.materializer.app import Materializer, Target, assemble
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -94,7 +94,7 @@ class HealthServer:
 
     def __init__(self, health: Health, metrics: Metrics, *, port: int, host: str) -> None:
         self._server = make_server(host, port, application(health, metrics), _Server, _Quiet)
-        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="health", daemon=True)
         self._thread.start()
 
     @property
