@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 PAGE = (Path(__file__).parents[3] / "docs" / "graph.md").read_text(encoding="utf-8")
-QUERIES = re.findall(r"```cypher\n(// (.*)\n.*?)```", PAGE, re.DOTALL)
+QUERIES = re.findall(r"```cypher\n(// ([^\n]*)\n.*?)```", PAGE, re.DOTALL)
 
 
 def test_the_queries_of_the_page(graph: Driver, writer: GraphWriter) -> None:
