@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from neo4j_browser_storage import LOCAL_STORAGE
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Page, sync_playwright
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = "apt install chromium"
 STEP_SECONDS = 30.0
+LOOP = 60  # pixels above the highest node, for an arrow from it to itself
+CLOSE = 0.6  # of its final distance from the centre a node keeps while the view comes nearer
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # root in a container has no user namespace to sandbox with, and the only page is our own
@@ -37,63 +40,6 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
-
-# Label: fill and border, dark enough for a white caption. A label that is not here keeps the Browser's grey.
-COLORS = {
-    "Dataset": ("#2F6FC4", "#24569A"),
-    "Column": ("#2E8B82", "#236B64"),
-    "Job": ("#D2691E", "#A75318"),
-    "Run": ("#7A57B8", "#5F4391"),
-    "Query": ("#B2456E", "#8C3656"),
-    "Interval": ("#55802B", "#426421"),
-    "Plan": ("#86703F", "#695831"),
-}
-
-# What the Browser keeps in local storage: open on an empty page, send no reports, draw only what the query returned.
-LOCAL_STORAGE = {
-    "settings": {
-        "theme": "light",
-        "initCmd": "",
-        "playImplicitInitCommands": False,
-        "allowCrashReports": False,
-        "allowUserStats": False,
-        "showWheelZoomInfo": False,
-        "autoComplete": False,
-    },
-    "udc": {"consentBannerShownCount": 1_000},
-    "grass": {
-        "node": {
-            "diameter": "104px",
-            "color": "#7D8590",
-            "border-color": "#616870",
-            "border-width": "2px",
-            "text-color-internal": "#FFFFFF",
-            "font-size": "13px",
-            "caption": "{name}",
-        },
-        "relationship": {
-            "color": "#8A93A0",
-            "shaft-width": "2px",
-            "font-size": "11px",
-            "padding": "3px",
-            "text-color-external": "#30363D",
-            "text-color-internal": "#FFFFFF",
-            "caption": "<type>",
-        },
-        **{
-            f"node.{label}": {
-                "diameter": "104px",
-                "color": fill,
-                "border-color": border,
-                "border-width": "2px",
-                "text-color-internal": "#FFFFFF",
-                "font-size": "13px",
-                "caption": "{name}",
-            }
-            for label, (fill, border) in COLORS.items()
-        },
-    },
-}
 
 # The Browser draws with d3, which keeps each element's datum on the element.
 _NODES = """nodes => nodes.map(({__data__: d}) =>
@@ -130,6 +76,24 @@ class Drawn:
 
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of the page, in pixels from its top left."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point lies in it, or in the strip above that loops are drawn in."""
+        return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height
+
+
+def _towards(centre: tuple[float, float], place: tuple[float, float], share: float) -> tuple[float, float]:
+    return centre[0] + (place[0] - centre[0]) * share, centre[1] + (place[1] - centre[1]) * share
 
 
 def find_chromium() -> str | None:
@@ -227,27 +191,43 @@ class NeoBrowser:
             )
 
     def arrange(self, drawn: Drawn, places: Mapping[str, tuple[float, float]]) -> None:
-        """Drag each node to its place, as a hand would; a dragged node stays where it was put.
+        """Bring captions to their full size and drag each node to its place, as a hand would.
+
+        A dragged node stays where it was put.
 
         Args:
             drawn: What `draw` returned.
             places: By node id, x and y as fractions of the free canvas; (0, 0) is its top left.
         """
-        page = self._page
-        left, top, width, height = self._free_canvas()
         with self._step("arranging the nodes"):
-            for position, node in enumerate(drawn.nodes):
-                circle = page.locator("g.node").nth(position).locator("circle.b-outline")
-                box = circle.bounding_box()
-                if box is None:
-                    raise NeoBrowserError(f"Neo4j Browser: {node.label} {node.name!r} is not on the canvas.")
-                x, y = places[node.id]
-                page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-                page.mouse.down()
-                page.mouse.move(left + x * width, top + y * height, steps=4)
-                page.mouse.up()
-            page.mouse.move(left, top)
-            self._rest()
+            # Close to the view's centre first, so that no node leaves the canvas while the view comes nearer.
+            canvas, free = self._canvas(), self._free_canvas()
+            centre = (canvas.x + canvas.width / 2 - free.x) / free.width, 0.5
+            near = CLOSE * min(1.0, self._scale())
+            self._drag(drawn, {node: _towards(centre, place, near) for node, place in places.items()})
+            nearer = self._page.get_by_label("zoom-in").first
+            while self._scale() < 1 and nearer.is_enabled():
+                nearer.click()
+                self._rest()
+            self._drag(drawn, places)
+
+    def _drag(self, drawn: Drawn, places: Mapping[str, tuple[float, float]]) -> None:
+        mouse, free = self._page.mouse, self._free_canvas()
+        for position, node in enumerate(drawn.nodes):
+            box = self._page.locator("g.node").nth(position).locator("circle.b-outline").bounding_box()
+            middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) if box else (-1.0, -1.0)
+            if not free.holds(*middle):
+                raise NeoBrowserError(f"Neo4j Browser: {node.label} {node.name!r} is not in view.")
+            x, y = places[node.id]
+            mouse.move(*middle)
+            mouse.down()
+            mouse.move(free.x + x * free.width, free.y + y * free.height, steps=4)
+            mouse.up()
+        self._rest()
+        # Off the canvas, by way of empty space, so that the overview is not of what was last under the mouse.
+        mouse.move(free.x + 5, free.y + 5, steps=4)
+        mouse.move(5, 5, steps=4)
+        self._page.get_by_test_id("vizInspector").get_by_text("Overview").wait_for()
 
     def captions(self) -> dict[str, float]:
         """The text in each circle that can be seen, and how far from the left it stands, in pixels."""
@@ -262,14 +242,22 @@ class NeoBrowser:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._page.screenshot(path=path)
 
-    def _free_canvas(self) -> tuple[float, float, float, float]:
-        # The overview lies over the canvas's right side.
-        canvas = self._page.locator("svg.neod3viz").bounding_box()
-        overview = self._page.get_by_test_id("vizInspector").bounding_box()
-        if canvas is None:
+    def _scale(self) -> float:
+        circle = self._page.locator("g.node circle.b-outline").first
+        box = circle.bounding_box()
+        return box["width"] / (2 * float(circle.get_attribute("r") or 1)) if box else 1.0
+
+    def _canvas(self) -> Area:
+        box = self._page.locator("svg.neod3viz").bounding_box()
+        if box is None:
             raise NeoBrowserError("Neo4j Browser: there is no canvas.")
-        right = overview["x"] if overview else canvas["x"] + canvas["width"]
-        return canvas["x"], canvas["y"], right - canvas["x"], canvas["height"]
+        return Area(box["x"], box["y"], box["width"], box["height"])
+
+    def _free_canvas(self) -> Area:
+        """Where nodes are seen: the overview lies over the canvas's right side."""
+        canvas, overview = self._canvas(), self._page.get_by_test_id("vizInspector").bounding_box()
+        right = overview["x"] if overview else canvas.x + canvas.width
+        return Area(canvas.x, canvas.y + LOOP, right - canvas.x, canvas.height - LOOP)
 
     def _rest(self) -> None:
         # The force layout cools down over some 300 frames; it rests when two looks half a second apart see the same.

@@ -1,4 +1,4 @@
-"""Take a picture of a query's graph in Neo4j Browser.
+"""Take the README's pictures: the demo's lineage as Neo4j Browser draws it.
 
     ./bin/headwater demo --keep
     uv run scripts/screenshot_browser.py
@@ -16,11 +16,14 @@ from pathlib import Path
 from flow_layout import flow_layout
 from neo4j_browser import INSTALL_CHROMIUM, NeoBrowserError, find_chromium, open_browser
 
-from headwater.settings import load_settings
+from headwater.settings import Settings, load_settings
 from headwater.stack import find_running_stack
 
-LINEAGE = "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow"
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "lineage-in-neo4j-browser.png"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+PICTURES = {
+    "dataset-lineage.png": "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow",
+    "column-lineage.png": "MATCH trace = (:Column)-[:DERIVES*]->(:Column {name: 'mean_delay'}) RETURN trace",
+}
 
 
 def main() -> int:
@@ -28,12 +31,15 @@ def main() -> int:
     flags = argparse.ArgumentParser(
         description=(__doc__ or "").partition("\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    flags.add_argument("--query", default=LINEAGE, help="Cypher that returns paths or nodes")
-    flags.add_argument("--output", type=Path, default=PICTURE, help="the PNG to write")
+    flags.add_argument("--query", help="Cypher that returns paths or nodes, to be drawn instead; needs --output")
+    flags.add_argument("--output", type=Path, help="the PNG to write it to")
     flags.add_argument("--browser-url", help="where Neo4j Browser is served, when no embedded stack is running")
-    flags.add_argument("--width", type=int, default=1600)
-    flags.add_argument("--height", type=int, default=900)
+    flags.add_argument("--width", type=int, default=1680, help="of the page, in pixels")
+    flags.add_argument("--height", type=int, default=920, help="of the page, in pixels")
     chosen = flags.parse_args()
+    if bool(chosen.query) != bool(chosen.output):
+        flags.error("--query and --output need each other")
+    pictures = {chosen.output: chosen.query} if chosen.query else {IMAGES / name: q for name, q in PICTURES.items()}
 
     chromium = find_chromium()
     if chromium is None:
@@ -44,21 +50,26 @@ def main() -> int:
     if browser_url is None:
         print("No embedded stack is running: start one with `headwater up`, or give --browser-url.", file=sys.stderr)
         return 3
-    neo4j = load_settings(running=stack.settings() if stack else None).neo4j
+    settings = load_settings(running=stack.settings() if stack else None)
     try:
-        with open_browser(chromium, width=chosen.width, height=chosen.height) as browser:
-            browser.sign_in(
-                browser_url, bolt_uri=neo4j.uri, user=neo4j.user, password=neo4j.password.get_secret_value()
-            )
-            drawn = browser.draw(chosen.query)
-            arrows = [(arrow.source, arrow.target) for arrow in drawn.arrows]
-            browser.arrange(drawn, flow_layout([node.id for node in drawn.nodes], arrows))
-            browser.save(chosen.output)
+        for path, query in pictures.items():
+            take(path, query, chromium, browser_url, settings, size=(chosen.width, chosen.height))
     except NeoBrowserError as error:
         print(error, file=sys.stderr)
         return 5
-    print(f"{chosen.output}: {len(drawn.nodes)} nodes, {len(drawn.arrows)} relationships")
     return 0
+
+
+def take(path: Path, query: str, chromium: str, browser_url: str, settings: Settings, *, size: tuple[int, int]) -> None:
+    """One picture, in a Browser of its own."""
+    neo4j = settings.neo4j
+    with open_browser(chromium, width=size[0], height=size[1]) as browser:
+        browser.sign_in(browser_url, bolt_uri=neo4j.uri, user=neo4j.user, password=neo4j.password.get_secret_value())
+        drawn = browser.draw(query)
+        arrows = [(arrow.source, arrow.target) for arrow in drawn.arrows]
+        browser.arrange(drawn, flow_layout([node.id for node in drawn.nodes], arrows))
+        browser.save(path)
+    print(f"{path}: {len(drawn.nodes)} nodes, {len(drawn.arrows)} relationships")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 FLOW = "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow"
 SEED = """
-CREATE (departed:Dataset {name: 'departed'})-[:FEEDS]->(enriched:Dataset {name: 'enriched'}),
-       (planes:Dataset {name: 'planes'})-[:FEEDS]->(enriched),
-       (enriched)-[:FEEDS]->(:Dataset {name: 'report'})
+CREATE (departed:Dataset {name: 'departed', title: 'departed'}),
+       (enriched:Dataset {name: 'enriched', title: 'enriched'}),
+       (departed)-[:FEEDS]->(enriched),
+       (planes:Dataset {name: '/data/planes', title: 'planes'})-[:FEEDS]->(enriched),
+       (enriched)-[:FEEDS]->(:Dataset {name: '/data/report', title: 'report'})
 """
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -47,8 +49,8 @@ def test_a_lineage_graph_is_drawn_from_left_to_right(
         assert {node.label for node in drawn.nodes} == {"Dataset"}
         assert {(name[arrow.source], arrow.type, name[arrow.target]) for arrow in drawn.arrows} == {
             ("departed", "FEEDS", "enriched"),
-            ("planes", "FEEDS", "enriched"),
-            ("enriched", "FEEDS", "report"),
+            ("/data/planes", "FEEDS", "enriched"),
+            ("enriched", "FEEDS", "/data/report"),
         }
 
         browser.arrange(
