@@ -19,22 +19,20 @@ from headwater_consumers.materializer.checkpoint import Checkpoint
 from headwater_consumers.materializer.commits import Commits
 from headwater_consumers.materializer.errors import (
     BrokerUnavailableError,
-    DeadLettersUndeliveredError,
     RetryCause,
     SchemasUnavailableError,
     TransientError,
 )
 from headwater_consumers.materializer.hand import Hand
 from headwater_consumers.materializer.jobs import Job, JobKind, settled
-from headwater_consumers.materializer.metrics import End, Rebalance
+from headwater_consumers.materializer.metrics import Rebalance
+from headwater_consumers.materializer.reporting import Reporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headwater_consumers.materializer.parts import LoopPolicy, Parts
     from headwater_consumers.materializer.records import Partition
-
-_SHOW_SECONDS = 0.5
 
 
 class Loop:
@@ -53,6 +51,7 @@ class Loop:
         self._parts = parts
         self._policy = policy
         self._clock = clock
+        self._report = Reporting(parts, clock)
         self._hand = Hand(parts.limit)
         self._catch_up = CatchUp(parts.source, clock)
         self._backoff = Backoff(policy.backoff, clock, random)
@@ -61,7 +60,6 @@ class Loop:
         self._job: Job | None = None
         self._job_since = 0.0
         self._next_ping = 0.0
-        self._next_show = 0.0
         self._assigned: frozenset[Partition] = frozenset()
         self._started = False
         self._stopping = False
@@ -98,14 +96,16 @@ class Loop:
         Raises:
             FatalError: as `run`.
         """
-        self._parts.health.moved()
+        self._report.moved()
         self._finish(0)
         self._start()
         self._prepare()
         self._start()
         self._commits.send()
         self._fetch()
-        self._show()
+        self._report.show(
+            in_hand=self._hand.records, paused=self._paused, committing=self._commits.backoff.attempts == 0
+        )
 
     # The lane.
 
@@ -144,10 +144,9 @@ class Loop:
 
     def _succeeded(self, job: Job) -> None:
         self._backoff.succeeded()
-        self._parts.health.up(End.NEO4J, up=True)
-        self._parts.notices.over(RetryCause.GRAPH, RetryCause.RACE)
+        self._report.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.PING:
-            self._parts.notices.over(RetryCause.DEAD_LETTERS)
+            self._report.over(RetryCause.DEAD_LETTERS)
         if job.kind is JobKind.START:
             self._started = True
             self._parts.source.subscribe(self)
@@ -161,15 +160,7 @@ class Loop:
 
     def _failed(self, error: TransientError) -> None:
         self._backoff.failed()
-        self._note(error)
-        if error.cause is RetryCause.GRAPH:
-            self._parts.health.up(End.NEO4J, up=False)
-
-    def _note(self, error: TransientError) -> None:
-        undelivered = len(error.remaining) if isinstance(error, DeadLettersUndeliveredError) else 0
-        self._parts.totals.retries += 1
-        self._parts.metrics.retried(error.cause, undelivered)
-        self._parts.notices.trouble(error.cause, str(error))
+        self._report.trouble(error)
 
     # Fetching and preparing.
 
@@ -185,18 +176,20 @@ class Loop:
             hand.prepare(partial(prepare, how=self._parts.preparation))
         except SchemasUnavailableError as error:
             self._decode_backoff.failed()
-            self._note(error)
+            self._report.trouble(error)
         else:
             self._decode_backoff.succeeded()
-            self._parts.notices.over(RetryCause.SCHEMAS)
+            self._report.over(RetryCause.SCHEMAS)
 
     def _fetch(self) -> None:
         hand, source = self._hand, self._parts.source
         waiting = self._backoff.attempts > 0 or self._decode_backoff.attempts > 0
         writing = self._job is not None
         if hand.full and writing and not waiting and self._clock() - self._job_since < self._policy.stall_seconds:
-            # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead.
+            # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
+            # for one record at a time keeps rebalances and commits going.
             self._finish(self._policy.idle_seconds)
+            self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
             return
         self._paused = hand.full or waiting
         if self._paused:
@@ -205,12 +198,12 @@ class Loop:
             source.resume()
         ready = not writing and not waiting and (hand.prepared is not None or hand.anything_fetched)
         timeout = 0.0 if ready else self._policy.busy_seconds if writing else self._policy.idle_seconds
-        polled = source.poll(
-            max_records=max(1, hand.room_records), max_bytes=max(1, hand.room_bytes), timeout_seconds=timeout
-        )
-        hand.add(polled)
-        self._parts.totals.consumed += len(polled.records)
-        self._parts.metrics.consumed(len(polled.records))
+        self._poll(max_records=max(1, hand.room_records), max_bytes=max(1, hand.room_bytes), timeout_seconds=timeout)
+
+    def _poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> None:
+        polled = self._parts.source.poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
+        self._hand.add(polled)
+        self._report.consumed(len(polled.records))
 
     # What the source tells (`source.SourceListener`), within a poll or its closing.
 
@@ -226,7 +219,7 @@ class Loop:
         try:
             self._commits.flush(partitions)
         except BrokerUnavailableError as error:
-            self._note(error)  # its next owner reads again what isn't committed
+            self._report.trouble(error)  # its next owner reads again what isn't committed
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.REVOKED)
 
@@ -239,7 +232,7 @@ class Loop:
         """The brokers' answer to the last commit."""
         self._commits.answered(confirmed=error is None)
         if error is not None:
-            self._note(error)
+            self._report.trouble(error)
 
     def _forget(self, partitions: frozenset[Partition]) -> None:
         self._hand.drop(partitions, writing=self._job is not None)
@@ -251,8 +244,7 @@ class Loop:
 
     def _hold(self, partitions: frozenset[Partition], kind: Rebalance) -> None:
         self._assigned = partitions
-        self._parts.metrics.rebalanced(kind, len(partitions))
-        self._parts.health.assigned(len(partitions))
+        self._report.rebalanced(kind, len(partitions))
 
     # The end.
 
@@ -269,30 +261,14 @@ class Loop:
             return
         self._parts.source.pause()
         while not (self._hand.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:
-            self._parts.health.moved()
+            self._report.moved()
             self._start()
             self._prepare()
             self._finish(min(self._policy.idle_seconds, deadline.remaining_seconds))
             self._commits.send()
             # For the answer to the commit; paused, it brings no records.
-            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
+            self._poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
 
     @property
     def _in_trouble(self) -> bool:
         return any(backoff.attempts for backoff in (self._backoff, self._decode_backoff, self._commits.backoff))
-
-    def _show(self) -> None:
-        parts = self._parts
-        reachable = parts.source.reachable
-        parts.health.up(End.KAFKA, up=reachable)
-        parts.metrics.holding(self._hand.records, paused=self._paused)
-        if reachable and self._commits.backoff.attempts == 0:
-            parts.notices.over(RetryCause.BROKER)
-        if self._clock() < self._next_show:
-            return
-        self._next_show = self._clock() + _SHOW_SECONDS
-        committed = parts.totals.committed
-        behind = {p: max(0, end - committed[p]) for p, end in parts.source.ends().items() if p in committed}
-        parts.metrics.lag(behind)
-        parts.totals.behind = sum(behind.values()) if behind else None
-        parts.watch()
