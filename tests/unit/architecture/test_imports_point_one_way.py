@@ -138,7 +138,7 @@ def test_a_package_imports_on_a_machine_with_its_own_extra_alone(package: str) -
     ]
     absent = ",".join(sorted(MAY_NOT_NEED[folder]))
     ran = subprocess.run(
-        [sys.executable, "-c", IMPORT_WITHOUT, absent, *names], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", IMPORT_WITHOUT, absent, *names], capture_output=True, text=True, timeout=100, check=False
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
 
@@ -153,7 +153,7 @@ def test_the_consumer_command_runs_without_spark_and_the_embedded_stack() -> Non
         [sys.executable, "-c", IMPORT_WITHOUT, absent, COMMANDS["consume"].module],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]

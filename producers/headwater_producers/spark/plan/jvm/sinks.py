@@ -273,8 +273,7 @@ def _unnamed(command: JvmCommand, table: Any, path: str | None, mode: WriteMode)
 
 
 def _link(plan: Any, sink: str, kind: SourceKind) -> StreamingLink:
-    batch = plan.batchId()
-    number = option(batch)
+    number = option(plan.batchId())
     return StreamingLink(
         query_id=str(plan.queryId()),
         batch_id=None if number is None else int(number),
