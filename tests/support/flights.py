@@ -24,15 +24,15 @@ def flights(days: int) -> pd.DataFrame:
     return rows.assign(event_time=event_time)
 
 
-def records(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[str, dict[str, Any]]]]:
-    """Keys and JSON values of each partition, in order."""
+def raw(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[bytes, bytes]]]:
+    """Keys and values of each partition, in order."""
     consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "look", "enable.auto.commit": False})
     try:
         partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
         parts = [TopicPartition(topic, number, 0) for number in partitions]
         left = sum(consumer.get_watermark_offsets(part, timeout=20)[1] for part in parts)
         consumer.assign(parts)
-        found: defaultdict[int, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+        found: defaultdict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
         while left:
             message = consumer.poll(20)
             assert message is not None
@@ -41,11 +41,19 @@ def records(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[str, dic
             assert number is not None
             assert isinstance(key, bytes)
             assert isinstance(value, bytes)
-            found[number].append((key.decode(), json.loads(value)))
+            found[number].append((key, value))
             left -= 1
         return found
     finally:
         consumer.close()
+
+
+def records(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[str, dict[str, Any]]]]:
+    """Keys and JSON values of each partition, in order."""
+    return {
+        number: [(key.decode(), json.loads(value)) for key, value in part]
+        for number, part in raw(bootstrap_servers, topic).items()
+    }
 
 
 def check_departed(bootstrap_servers: str, expected: pd.DataFrame) -> None:

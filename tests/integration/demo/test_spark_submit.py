@@ -1,0 +1,82 @@
+"""The scripts without the demo around them: plain spark-submit, settings in flags and environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from headwater.demo.jobs import scripts_folder
+from headwater.stack import ensure_jars, java_runtime
+from headwater_schemas.codec import Decoder
+from headwater_schemas.events import LineageEvent, RunEventType
+from headwater_schemas.topics import TopicSpec, ensure_topics
+from support import flights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.stack import StackUnderTest
+
+TOPICS = {"flights.departed": 3, "flights.enriched": 2}
+SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
+
+
+@pytest.fixture
+def topics(stack: StackUnderTest) -> Iterator[None]:
+    client = {"bootstrap.servers": stack.bootstrap_servers}
+    ensure_topics(client, [TopicSpec(name, partitions) for name, partitions in TOPICS.items()])
+    yield
+    admin = AdminClient(client)
+    for deleted in admin.delete_topics(list(TOPICS), operation_timeout=10).values():
+        deleted.result()
+
+
+def submit(script: str, *flags: str, home: Path, environment: dict[str, str]) -> str:
+    command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
+    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    command += ["--jars", ",".join(map(str, ensure_jars("spark")))]
+    command += [str(scripts_folder() / script), "--home", str(home), *flags]
+    variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": sys.executable, **environment}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.stack
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, topic_prefix: str, tmp_path: Path) -> None:
+    # No HEADWATER_KAFKA_BOOTSTRAP_SERVERS: the lineage goes to the pipeline's own Kafka.
+    environment = {"FLIGHTS_KAFKA": stack.bootstrap_servers, "HEADWATER_TOPIC_PREFIX": topic_prefix}
+    expected = flights.flights(days=1)
+
+    said = submit("load.py", "--days", "1", "--no-lineage", home=tmp_path, environment=environment)
+    assert said == "flights of 2013-01-01 until 2013-01-02 are on flights.departed\n"
+    flights.check_departed(stack.bootstrap_servers, expected)
+
+    submit("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
+    flights.check_enriched(stack.bootstrap_servers, expected)
+    first = lineage(stack, topic_prefix)
+    intervals = [event for event in first if event.interval_event is not None]
+    assert [entry.batch_id for event in intervals for entry in event.interval_event.entries] == [0, 1, 2]  # type: ignore[union-attr]
+
+    # Again: the checkpoint knows that all is done, and the topic stays as it is.
+    submit("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
+    flights.check_enriched(stack.bootstrap_servers, expected)
+    again = lineage(stack, topic_prefix)
+    assert [event for event in again if event.interval_event is not None] == intervals
+    states = [event.run_event.type for event in again if event.run_event is not None]
+    assert states.count(RunEventType.COMPLETE) == states.count(RunEventType.START) > 0
+
+
+def lineage(stack: StackUnderTest, prefix: str) -> list[LineageEvent]:
+    decoder = Decoder()
+    partitions = flights.raw(stack.bootstrap_servers, f"{prefix}.events").values()
+    events = [decoder.decode(value) for partition in partitions for _, value in partition]
+    return sorted(events, key=lambda event: event.event_time)
