@@ -29,6 +29,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from headwater.connection import KafkaSettings, Neo4jSettings, TopicSettings
 from headwater.errors import InputError
 from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_schemas.registry import RegistrySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
     kafka: KafkaSettings = KafkaSettings()
     neo4j: Neo4jSettings = Neo4jSettings()
     topic: TopicSettings = TopicSettings()
+    registry: RegistrySettings = RegistrySettings()
     materializer: MaterializerSettings = MaterializerSettings()
 
     @classmethod
@@ -186,9 +188,19 @@ def reject_unknown_variables(environment: Mapping[str, str]) -> None:
         InputError: It names the nearest known one.
     """
     known = [*map(environment_name, setting_names()), *OTHER_VARIABLES]
-    for variable in sorted(environment):
-        if variable.startswith(ENV_PREFIX) and variable not in known:
+    strange = sorted(name for name in environment if name.startswith(ENV_PREFIX) and name not in known)
+    if strange:
+        known += sorted(_capture_variables())
+    for variable in strange:
+        if variable not in known:
             raise _unknown(f"{variable} in the environment", variable, known)
+
+
+def _capture_variables() -> frozenset[str]:
+    # Imported only once a variable isn't one of ours: it costs every command half a second otherwise.
+    from headwater_producers.spark.settings import environment_names
+
+    return environment_names()
 
 
 def _unknown(what: str, name: str, known: list[str], hint: str = "") -> InputError:

@@ -32,14 +32,14 @@ class RegistrySettings(BaseModel):
     """A registry and the credentials for it.
 
     Attributes:
-        url: `http(s)://host:port`, of one that is Confluent-compatible.
+        url: `http(s)://host:port`, of one that is Confluent-compatible; None: there is no registry.
         username, password: for basic authentication, where it asks for it.
         timeout_seconds: of each request.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    url: str = Field(pattern=r"^https?://")
+    url: str | None = Field(default=None, pattern=r"^https?://")
     username: str | None = None
     password: SecretStr | None = None
     timeout_seconds: float = Field(default=10.0, gt=0)
@@ -51,10 +51,16 @@ class RegistryClient:
     Args:
         settings: which one.
         clock: monotonic seconds.
+
+    Raises:
+        ValueError: `settings` names no registry.
     """
 
     def __init__(self, settings: RegistrySettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+        if settings.url is None:
+            raise ValueError("no registry to ask: HEADWATER_REGISTRY_URL isn't set")
         self._settings = settings
+        self._url = settings.url.rstrip("/")
         self._clock = clock
         self._known: dict[int, AvroSchema] = {}
         self._absent: dict[int, float] = {}
@@ -112,7 +118,7 @@ class RegistryClient:
 
     def _request(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
         """Status and JSON object of the answer, of 200 or 4xx alone."""
-        url = self._settings.url.rstrip("/") + path
+        url = self._url + path
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
         if self._settings.username is not None:
             password = self._settings.password.get_secret_value() if self._settings.password else ""
@@ -139,7 +145,7 @@ class RegistryClient:
 
     @property
     def _where(self) -> str:
-        parts = urllib.parse.urlsplit(self._settings.url)
+        parts = urllib.parse.urlsplit(self._url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 

@@ -49,6 +49,7 @@ def command(
         Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
         settings.topic.names(),
         settings.topic.specs(),
+        settings.registry,
     )
     with _progress() as watch:
         try:

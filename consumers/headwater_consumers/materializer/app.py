@@ -28,6 +28,7 @@ from headwater_consumers.materializer.totals import Tally, Totals
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
 from headwater_schemas import errors as contract
 from headwater_schemas.codec import Decoder
+from headwater_schemas.registry import RegistryClient, RegistrySettings
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
@@ -46,12 +47,14 @@ class Target:
         neo4j: the graph.
         topics: names of the three topics.
         specs: how to create those that are missing; by default as `topic_specs` does.
+        registry: where schemas of records in Confluent's wire format are found, where it has a URL.
     """
 
     kafka: Mapping[str, Any]
     neo4j: Neo4jTarget
     topics: TopicNames
     specs: tuple[TopicSpec, ...] = ()
+    registry: RegistrySettings = RegistrySettings()
 
     def __repr__(self) -> str:
         return f"Target({self.kafka.get('bootstrap.servers')!r}, {self.neo4j!r}, {self.topics!r})"
@@ -124,7 +127,8 @@ def assemble(
         notices=notices,
     )
     schemas = SchemaStore(kafka, target.topics.schemas)
-    preparation = Preparation(Decoder(schemas), reject, fold, timed=metrics.timed, clock=clock)
+    registry = RegistryClient(target.registry) if target.registry.url else None
+    preparation = Preparation(Decoder(schemas, registry), reject, fold, timed=metrics.timed, clock=clock)
     driver = target.neo4j.driver()
     graph = Neo4jGraph(
         target.neo4j, driver, GraphWriter(driver, target.neo4j.database), version_mismatch=GraphVersionMismatch

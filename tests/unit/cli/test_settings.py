@@ -121,6 +121,15 @@ def test_no_secret_shows_in_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.kafka.client_config()["sasl.password"] == "hush-hush"
 
 
+def test_what_capture_alone_reads_is_known_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_CAPTURE_QUEUE_SIZE", "5")
+    load_settings()
+    monkeypatch.setenv("HEADWATER_CAPTURE_QUEUE_SIZ", "5")
+    with pytest.raises(InputError) as told:
+        load_settings()
+    assert told.value.fix == "The nearest known one is HEADWATER_CAPTURE_QUEUE_SIZE."
+
+
 def test_topics_are_created_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", "staging.lineage")
     monkeypatch.setenv("HEADWATER_TOPIC_PARTITIONS", "12")
