@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.materializer.backoff import BackoffPolicy
@@ -54,7 +54,7 @@ class Target:
     neo4j: Neo4jTarget
     topics: TopicNames
     specs: tuple[TopicSpec, ...] = ()
-    registry: RegistrySettings = RegistrySettings()
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
 
     def __repr__(self) -> str:
         return f"Target({self.kafka.get('bootstrap.servers')!r}, {self.neo4j!r}, {self.topics!r})"
