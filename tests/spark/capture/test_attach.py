@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_producers.spark import Capture, CaptureError, CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.sessions import listeners_of
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
@@ -119,10 +122,6 @@ def test_a_sink_that_fails_does_not_reach_the_job(spark: SparkSession, tmp_path:
 def test_callbacks_that_find_no_room_are_counted(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import threading
-
-    from headwater_producers.spark.runtime.dispatch import Dispatch
-
     gate = threading.Event()
     handle = Dispatch.handle
     monkeypatch.setattr(Dispatch, "handle", lambda self, item: gate.wait(60) and handle(self, item))
@@ -146,3 +145,16 @@ def test_hooks_pass_on_what_was_there() -> None:
         sys.exit(3)
     assert left.value.code == 3
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+
+
+def test_a_kafka_that_can_not_be_reached_costs_the_job_no_more_than_the_drain(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    began = time.monotonic()
+    settings = CaptureSettings.load(kafka_bootstrap_servers="127.0.0.1:1", capture_drain_timeout_seconds=1.0)
+    with attach(spark, settings, job_name="app") as capture:
+        spark.range(3).write.parquet(str(tmp_path / "x"))
+    assert time.monotonic() - began < 60
+    assert capture.status().published >= 4
+    assert "not everything could be delivered" in caplog.text
+    assert spark.read.parquet(str(tmp_path / "x")).count() == 3

@@ -9,14 +9,12 @@ from headwater_producers.spark import shutdown
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import TracebackType
 
 
 @pytest.fixture(autouse=True)
-def _fresh_outcome(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _fresh_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutdown, "_outcome", shutdown._Outcome())
-    yield
 
 
 @pytest.mark.parametrize(
