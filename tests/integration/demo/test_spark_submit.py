@@ -29,7 +29,7 @@ SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 
 @pytest.fixture
 def topics(stack: StackUnderTest) -> Iterator[None]:
-    client = {"bootstrap.servers": stack.bootstrap_servers}
+    client: dict[str, str | int | float | bool] = {"bootstrap.servers": stack.bootstrap_servers}
     ensure_topics(client, [TopicSpec(name, partitions) for name, partitions in TOPICS.items()])
     yield
     admin = AdminClient(client)
