@@ -38,6 +38,8 @@ def edge_lines(lineage: ColumnLineage) -> list[str]:
         masked = " masked" if edge.masking else ""
         told = f": {texts[edge.expression]}" if edge.expression else ""
         found.append(f"{names[edge.output]}.{edge.output_field or '*'} <- {where} {edge.kind}{masked}{told}")
+    # Edges are sorted by dataset, and those of a test lie in folders that are new each time.
+    found.sort()
     if not lineage.complete:
         found.append(f"! {lineage.incomplete_reason}")
     return found

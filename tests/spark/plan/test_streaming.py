@@ -24,8 +24,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 FLIGHT = "carrier STRING, origin STRING, dest STRING, tailnum STRING, dep_delay DOUBLE, time_hour TIMESTAMP"
-# Nothing listens there, and nothing needs to: a query makes its plan before it asks its sources.
+# Nothing listens there, and nothing needs to: a query makes its plan before it asks its sources. They give up soon,
+# because a query can't be stopped while Kafka's client waits (a minute, by default).
 NOWHERE = "localhost:1"
+IMPATIENT = {
+    "kafka.bootstrap.servers": NOWHERE,
+    "kafka.default.api.timeout.ms": "200",
+    "kafka.request.timeout.ms": "100",
+    "fetchOffset.numRetries": "1",
+    "fetchOffset.retryIntervalMs": "1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +48,7 @@ def reference(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def topic(spark: SparkSession, name: str) -> DataFrame:
-    options = {"kafka.bootstrap.servers": NOWHERE, "subscribe": name}
-    return spark.readStream.format("kafka").options(**options).load()
+    return spark.readStream.format("kafka").options(**IMPATIENT, subscribe=name).load()
 
 
 def flights(spark: SparkSession, name: str) -> DataFrame:
@@ -126,8 +133,8 @@ def test_several_topics_share_a_source(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_topics_of_a_pattern_are_said_not_to_be_known(spark: SparkSession, tmp_path: Path) -> None:
-    options = {"kafka.bootstrap.servers": NOWHERE, "subscribePattern": "flights\\..*"}
-    frame = spark.readStream.format("kafka").options(**options).load().select("value")
+    source = spark.readStream.format("kafka").options(**IMPATIENT, subscribePattern="flights\\..*")
+    frame = source.load().select("value")
     description = plan_of(to_topic(frame, "all"), spark, tmp_path)
     assert not description.lineage.complete
     assert description.inputs == ()
