@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from headwater.demo.jobs import YEAR_DAYS
 from headwater.demo.queries import favourites
 from headwater.stack import paths
 
@@ -89,22 +90,22 @@ def _checks(outcome: Outcome) -> Table:
 
 def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
     info = outcome.info
-    grid = Table.grid(padding=(0, 2))
-    if kept:
-        again, end = "", "headwater down"
-    else:
-        # The demo's folder is a data folder like any other; its ports are remembered.
-        prefix = f"HEADWATER_DATA_DIR={shlex.quote(str(paths.demo_dir()))} "
-        again, end = f"{prefix}headwater up", f"{prefix}headwater down"
-        grid.add_row("Look around", again)
-    grid.add_row("Neo4j Browser", info.browser_url)
-    grid.add_row("User", info.neo4j_user)
-    grid.add_row("Password", f"in {info.password_file}")
-    grid.add_row("Bolt", info.neo4j_uri)
-    grid.add_row("Kafka", info.bootstrap_servers)
-    grid.add_row("Logs", str(paths.demo_dir() / "logs"))
-    grid.add_row("End it", end)
-    parts: list[RenderableType] = [Text("What next", style="bold"), grid]
+    # The demo's folder is a data folder like any other, and its ports are remembered.
+    prefix = "" if kept else f"HEADWATER_DATA_DIR={shlex.quote(str(paths.demo_dir()))} "
+    browser = Table.grid(padding=(0, 2))
+    browser.add_row("Neo4j Browser", info.browser_url)
+    browser.add_row("User", info.neo4j_user)
+    browser.add_row("Password", f"in {info.password_file}")
+    commands = Table.grid(padding=(0, 2))
+    if not kept:
+        commands.add_row(f"{prefix}headwater up", "bring Kafka and Neo4j up again, with all that is in them")
+    commands.add_row(f"{prefix}headwater status", "where they are, and whether they answer")
+    commands.add_row(f"{prefix}headwater graph dump -o graph.jsonl", "the whole graph, the same for the same events")
+    commands.add_row(f"{prefix}headwater down", "end them")
+    if outcome.days < YEAR_DAYS:
+        commands.add_row("headwater demo --full", "the whole year")
+    parts: list[RenderableType] = [Text("What next", style="bold"), browser, _BLANK, commands]
+    parts += [_BLANK, f"Logs are in {escape(str(paths.demo_dir() / 'logs'))}. To paste into the Browser:"]
     for favourite in favourites():
         # Never wrapped, so that what is copied is what was written.
         text = Text(favourite.text, no_wrap=True, overflow="ignore")
