@@ -32,7 +32,9 @@ def test_it_is_valid_by_the_compose_specification() -> None:
 
 
 def test_the_services_are_the_documented_ones() -> None:
-    assert set(SERVICES) == {"kafka", "neo4j", "materializer", "prometheus", "grafana"}
+    always = {name for name, settings in SERVICES.items() if "profiles" not in settings}
+    assert always == {"kafka", "neo4j", "materializer", "prometheus", "grafana"}
+    assert {name: SERVICES[name]["profiles"] for name in set(SERVICES) - always} == {"schema-registry": ["registry"]}
 
 
 @pytest.mark.parametrize("service", SERVICES)
