@@ -75,4 +75,4 @@ def unpack(folder: Path) -> Path:
 def read(spark: SparkSession, folder: Path, table: str) -> DataFrame:
     """One of `TABLES` as a DataFrame; ill-formed rows are an error, not nulls."""
     path = unpack(folder) / f"{table}.csv"
-    return spark.read.csv(path.as_uri(), schema=TABLES[table], header=True, nullValue="NA", mode="FAILFAST")
+    return spark.read.csv(f"file://{path}", schema=TABLES[table], header=True, nullValue="NA", mode="FAILFAST")

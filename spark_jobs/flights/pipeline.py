@@ -63,11 +63,16 @@ class Options:
 
     def output(self, name: str) -> str:
         """URI of a folder that a script writes."""
-        return (self.home / name).as_uri()
+        return uri(self.home / name)
 
     def checkpoint(self, query: str) -> str:
         """URI of a streaming query's checkpoint."""
-        return (self.home / "checkpoints" / query).as_uri()
+        return uri(self.home / "checkpoints" / query)
+
+
+def uri(path: Path) -> str:
+    """A local path as Hadoop takes it: with its scheme, whatever the default file system, and not percent-encoded."""
+    return f"file://{path}"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -6,15 +6,14 @@ newest partition before its own and overwrites its own, so a batch that is run a
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
 
 import pipeline
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -25,12 +24,12 @@ def main() -> None:
     """Run the query."""
     options = pipeline.parse(pipeline.stream_parser(__doc__))
     spark = pipeline.session("flights-routes")
-    table = options.output("routes")
+    table = options.home / "routes"
 
     def upsert(batch: DataFrame, batch_id: int) -> None:
         changed = count_routes(batch)
         counts = merge(stored(batch, table, batch_id), changed)
-        counts.coalesce(1).write.mode("overwrite").parquet(f"{table}/batch_id={batch_id}")
+        counts.coalesce(1).write.mode("overwrite").parquet(part(table, batch_id))
         changed.select(
             F.concat_ws("-", "origin", "dest").alias("key"), F.to_json(F.struct(*changed.columns)).alias("value")
         ).write.format("kafka").option("kafka.bootstrap.servers", options.kafka).option("topic", pipeline.ROUTES).save()
@@ -65,13 +64,17 @@ def merge(before: DataFrame | None, changed: DataFrame) -> DataFrame:
     )
 
 
-def stored(batch: DataFrame, table: str, batch_id: int) -> DataFrame | None:
+def stored(batch: DataFrame, table: Path, batch_id: int) -> DataFrame | None:
     """The table as it was before `batch_id`; None before the first."""
-    folder = Path(unquote(urlparse(table).path))
-    before = previous(batch_id, (part.name for part in folder.glob("batch_id=*")))
+    before = previous(batch_id, (folder.name for folder in table.glob("batch_id=*")))
     if before is None:
         return None
-    return batch.sparkSession.read.schema(COUNTS).parquet(f"{table}/batch_id={before}")
+    return batch.sparkSession.read.schema(COUNTS).parquet(part(table, before))
+
+
+def part(table: Path, batch_id: int) -> str:
+    """URI of one micro-batch's partition of the table."""
+    return pipeline.uri(table / f"batch_id={batch_id}")
 
 
 def previous(batch_id: int, partitions: Iterable[str]) -> int | None:

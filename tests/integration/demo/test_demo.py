@@ -39,7 +39,9 @@ def empty(info: StackInfo) -> None:
 def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbed_one(
     tmp_path: Path, demos: list[DemoUnderTest]
 ) -> None:
-    demo = DemoUnderTest.start(tmp_path, "--days", "1", "--keep", "--json")
+    # The default folder of macOS has a space in it.
+    data = tmp_path / "Application Support"
+    demo = DemoUnderTest.start(data, "--days", "1", "--keep", "--json")
     demos.append(demo)
 
     # In the middle: some micro-batches are behind, most are to come, and the consumer is at work.
@@ -50,27 +52,27 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
 
     output, errors = demo.process.communicate(timeout=600)
     assert demo.process.returncode == 0, f"{output}\n{errors}"
-    assert (tmp_path / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
+    assert (data / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
     check_document(json.loads(output))
 
     # --keep: the stack is up, and every command finds it.
-    status = json.loads(run(tmp_path, ["status", "--json"]))
+    status = json.loads(run(data, ["status", "--json"]))
     assert status["healthy"] == {"kafka": True, "neo4j": True}
-    info = find_running_stack(tmp_path / "demo")
+    info = find_running_stack(data / "demo")
     assert info is not None
     assert all(row_counts(info).values()), row_counts(info)
 
-    check_data(tmp_path / "demo" / "flights", info)
+    check_data(data / "demo" / "flights", info)
 
-    disturbed = run(tmp_path, ["graph", "dump"])
+    disturbed = run(data, ["graph", "dump"])
     empty(info)
-    replay = json.loads(run(tmp_path, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
+    replay = json.loads(run(data, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
     assert replay["dead_lettered"] == 3
-    undisturbed = run(tmp_path, ["graph", "dump"])
+    undisturbed = run(data, ["graph", "dump"])
     assert undisturbed.splitlines() == disturbed.splitlines()
 
-    run(tmp_path, ["down"])
-    assert find_running_stack(tmp_path / "demo") is None
+    run(data, ["down"])
+    assert find_running_stack(data / "demo") is None
 
 
 def check_data(home: Path, info: StackInfo) -> None:

@@ -66,6 +66,10 @@ def test_settings_come_from_flags_then_environment_then_defaults(monkeypatch: py
     assert options.checkpoint("enrich") == "file:///flag/checkpoints/enrich"
 
 
+def test_a_path_is_not_encoded_for_hadoop_does_not_decode() -> None:
+    assert pipeline.uri(Path("/Application Support/flights")) == "file:///Application Support/flights"
+
+
 class FakeQuery:
     """Remembers what it was told, and ends by itself after so many waits."""
 
