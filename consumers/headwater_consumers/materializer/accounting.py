@@ -14,11 +14,12 @@ that was sent twice, is still one. Offsets that hold no record (a transaction's 
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer import dead_letter, kafka_errors
 from headwater_consumers.materializer.errors import BrokerUnavailableError
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
+# How long the brokers may take to have an answer at all, and how long to wait before asking again.
+_ANSWER_SECONDS = 20.0
+_PAUSE_SECONDS = 0.25
 # The dead-letter topic is read to its end; this is how long no progress at all may last.
 _READ_SECONDS = 30.0
 
@@ -100,6 +104,18 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
         FatalError: they refuse.
     """
     client = quiet(client)
+    deadline = time.monotonic() + _ANSWER_SECONDS
+    while True:
+        try:
+            return _account(client, topics, group)
+        except BrokerUnavailableError:
+            # A partition that has just been made, or moved, has no leader for a moment.
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accounting:
     try:
         positions = OffsetReader(client, group=group).positions(topics.events, timeout_seconds=_REQUEST_SECONDS)
         # Read after the offsets: a letter is acknowledged before its offset is committed, so none can be missing.
@@ -182,8 +198,6 @@ def _coordinates(client: Mapping[str, Any], topic: str) -> list[tuple[Partition,
 
 
 def _at_end(message: Message) -> bool:
-    from confluent_kafka import KafkaError
-
     error = message.error()
     return error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own name
 

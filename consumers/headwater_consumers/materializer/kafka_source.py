@@ -17,8 +17,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from headwater_consumers.materializer import kafka_errors
 from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError, RetryCause
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
-from headwater_consumers.materializer.offsets import OffsetReader, Position, committed_metadata, start_offset
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.offsets import Committed, OffsetReader, Position, start_offset
+from headwater_consumers.materializer.ownership import Ownership, committable
 from headwater_consumers.materializer.source import Polled
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.materializer.kafka_config import SourceConfig
     from headwater_consumers.materializer.notices import Notices
+    from headwater_consumers.materializer.records import Partition, Record
     from headwater_consumers.materializer.source import SourceListener
 
 # How soon a topic that was deleted and created again is noticed. One small request.
@@ -47,7 +48,8 @@ class KafkaSource:
         self._fatal: FatalError | None = None
         self._last_error: KafkaError | None = None
         self._reachable = False
-        self._owned: dict[tuple[str, int], Partition] = {}
+        self._ownership = Ownership()
+        self._committing: dict[Partition, int] = {}
         self._listener: SourceListener | None = None
         self._paused = False
         self._rebalanced = False
@@ -63,11 +65,6 @@ class KafkaSource:
     def reachable(self) -> bool:
         """Whether a broker was connected when last looked at."""
         return self._reachable
-
-    @property
-    def owned(self) -> frozenset[Partition]:
-        """The partitions that are ours."""
-        return frozenset(self._owned.values())
 
     def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
@@ -102,12 +99,13 @@ class KafkaSource:
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
         """Start to commit; the listener hears the answer within a later poll."""
-        ours = self._ours(offsets)
+        ours = self._ownership.ours(offsets)
         if not ours:
             self._told().committed(None)
             return
+        self._committing = ours
         try:
-            self._consumer.commit(offsets=ours, asynchronous=True)
+            self._consumer.commit(offsets=committable(ours), asynchronous=True)
         except KafkaException as error:
             self._answer(error.args[0])
 
@@ -118,16 +116,17 @@ class KafkaSource:
             BrokerUnavailableError: they haven't, or not certainly.
             FatalError: they never will.
         """
-        ours = self._ours(offsets)
+        ours = self._ownership.ours(offsets)
         if not ours:
             return
         try:
-            committed = self._consumer.commit(offsets=ours, asynchronous=False)
+            committed = self._consumer.commit(offsets=committable(ours), asynchronous=False)
         except KafkaException as error:
             raise self._classified(error, "committing offsets") from error
         for partition in committed or ():
             if partition.error is not None:
                 raise self._classified(partition.error, "committing offsets")
+        self._ownership.confirm(ours)
 
     def pause(self) -> None:
         """Let polls bring no records, until `resume`."""
@@ -153,14 +152,15 @@ class KafkaSource:
         except KafkaException as error:
             raise self._classified(error, "reading offsets") from error
 
-    def ends(self) -> Mapping[Partition, int]:
-        """The end of each partition of ours as last heard of; asks nobody."""
-        ends = {}
-        for (topic, number), partition in self._owned.items():
-            _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, number), cached=True)
+    def lag(self) -> Mapping[Partition, int]:
+        """Offsets between what is committed and the end, for partitions of ours, as last heard of; asks nobody."""
+        behind = {}
+        for partition in self._ownership.partitions:
+            at = TopicPartition(partition.topic, partition.number)
+            begin, end = self._consumer.get_watermark_offsets(at, cached=True)
             if end >= 0:  # below: not known yet
-                ends[partition] = end
-        return ends
+                behind[partition] = self._ownership.behind(partition, begin, end)
+        return behind
 
     def close(self) -> None:
         """Leave the group. What is ours is revoked first."""
@@ -170,9 +170,8 @@ class KafkaSource:
         records: list[Record] = []
         reached: dict[Partition, int] = {}
         for message in messages:
-            topic, number, offset = message.topic(), message.partition(), message.offset()
-            error = message.error()
-            partition = self._owned.get((str(topic), -1 if number is None else number))
+            offset, error = message.offset(), message.error()
+            partition = self._ownership.find(message.topic(), message.partition())
             if error is not None:
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
                     self._trouble(error)
@@ -188,23 +187,26 @@ class KafkaSource:
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
-        assigned, starts = self._incarnated(partitions)
+        topic_id, committed = self._incarnation(partitions)
+        starts = [
+            TopicPartition(p.topic, p.partition, start_offset(committed.get((p.topic, p.partition)), topic_id))
+            for p in partitions
+        ]
         consumer.incremental_assign(starts)
         if self._paused and starts:
             consumer.pause(starts)
-        self._owned = {**self._owned, **assigned}
-        self._told().assigned(frozenset(assigned.values()))
+        self._told().assigned(self._ownership.take(partitions, topic_id, committed))
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
-        self._told().revoked(self._those(partitions))
-        self._disown(partitions)
+        self._told().revoked(self._ownership.those(partitions))
+        self._ownership.give(partitions)
         consumer.incremental_unassign(partitions)
 
     def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
-        those = self._those(partitions)
-        self._disown(partitions)
+        those = self._ownership.those(partitions)
+        self._ownership.give(partitions)
         self._told().lost(those)
         consumer.incremental_unassign(partitions)
 
@@ -213,6 +215,8 @@ class KafkaSource:
 
     def _answer(self, error: KafkaError | None) -> None:
         meant = None if error is None else self._classified(error, "committing offsets")
+        if meant is None:
+            self._ownership.confirm(self._committing)
         if isinstance(meant, FatalError):
             self._fatal = meant
         else:
@@ -244,54 +248,32 @@ class KafkaSource:
         meant = kafka_errors.classify(error, servers=self._config.servers, doing=doing)
         return meant if isinstance(meant, FatalError | BrokerUnavailableError) else BrokerUnavailableError(str(meant))
 
-    def _ours(self, offsets: Mapping[Partition, int]) -> list[TopicPartition]:
-        return [
-            TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id))
-            for p, offset in offsets.items()
-            if self._owned.get((p.topic, p.number)) == p
-        ]
-
     def _told(self) -> SourceListener:
         if self._listener is None:
             raise RuntimeError("subscribe first")
         return self._listener
 
-    def _those(self, partitions: list[TopicPartition]) -> frozenset[Partition]:
-        return frozenset(owned for p in partitions if (owned := self._owned.get((p.topic, p.partition))) is not None)
-
-    def _disown(self, partitions: list[TopicPartition]) -> None:
-        gone = {(p.topic, p.partition) for p in partitions}
-        self._owned = {key: owned for key, owned in self._owned.items() if key not in gone}
-
-    def _incarnated(
-        self, partitions: list[TopicPartition]
-    ) -> tuple[dict[tuple[str, int], Partition], list[TopicPartition]]:
-        """Which incarnation they are of, and where to start in it."""
+    def _incarnation(self, partitions: list[TopicPartition]) -> tuple[str, dict[tuple[str, int], Committed]]:
+        """The topic's id now, and what is committed of these partitions."""
         try:
             topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
-            committed = self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
+            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
             # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
             self._notices.trouble(RetryCause.BROKER, str(self._classified(error, "looking up the topic's id")))
             self._next_check = self._clock()
-            topic_id, committed = "", {}
-        assigned = {(p.topic, p.partition): Partition(p.topic, p.partition, topic_id) for p in partitions}
-        starts = [
-            TopicPartition(p.topic, p.partition, start_offset(committed.get((p.topic, p.partition)), topic_id))
-            for p in partitions
-        ]
-        return assigned, starts
+            return "", {}
 
     def _check_incarnation(self) -> None:
         """Start over in a topic that was deleted and created again behind librdkafka's back."""
-        if self._clock() < self._next_check or not self._owned:
+        if self._clock() < self._next_check or not self._ownership.partitions:
             return
         self._next_check = self._clock() + INCARNATION_CHECK_SECONDS
         try:
             topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException:
             return
-        stale = [TopicPartition(p.topic, p.number) for p in self._owned.values() if p.topic_id != topic_id]
+        stale = [TopicPartition(p.topic, p.number) for p in self._ownership.partitions if p.topic_id != topic_id]
         if stale:
             self._on_lost(self._consumer, stale)
             self._on_assign(self._consumer, stale)

@@ -18,7 +18,7 @@ class BatchPolicy:
         min_records: no halving goes below.
     """
 
-    max_records: int = 2_000
+    max_records: int = 1_000
     max_bytes: int = 8 * 1024 * 1024
     min_records: int = 1
 

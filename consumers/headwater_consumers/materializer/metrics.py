@@ -91,7 +91,7 @@ class Metrics:
         self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
         self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
         self._in_hand = self._gauge("records_in_hand", "Records read and not yet committed.")
-        self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end.", "partition")
+        self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end of a partition.", "partition")
         self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")
         build = self._gauge("build_info", "1; the release is in the label.", "version")
 

@@ -29,6 +29,7 @@ class LoopPolicy:
         busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
         ping_seconds: how often the database is looked at while there is nothing to write.
+        silence_seconds: a write that takes longer makes the consumer unready.
         until_caught_up: stop when the group has committed what was on the topic at the start.
     """
 
@@ -38,6 +39,7 @@ class LoopPolicy:
     busy_seconds: float = 0.01
     stall_seconds: float = 5.0
     ping_seconds: float = 5.0
+    silence_seconds: float = 30.0
     until_caught_up: bool = False
 
 

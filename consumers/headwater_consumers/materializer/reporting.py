@@ -42,6 +42,11 @@ class Reporting:
         if error.cause is RetryCause.GRAPH:
             self._parts.health.up(End.NEO4J, up=False)
 
+    def silent(self, seconds: float) -> None:
+        """The database hasn't answered for so long."""
+        self._parts.health.up(End.NEO4J, up=False)
+        self._parts.notices.trouble(RetryCause.GRAPH, f"Neo4j hasn't answered a write for {seconds:.0f} s.")
+
     def over(self, *causes: RetryCause) -> None:
         """These troubles are not, or not any more."""
         self._parts.notices.over(*causes)
@@ -75,8 +80,7 @@ class Reporting:
         if self._clock() < self._next:
             return
         self._next = self._clock() + _SHOW_SECONDS
-        committed = parts.totals.committed
-        behind = {p: max(0, end - committed[p]) for p, end in parts.source.ends().items() if p in committed}
-        parts.metrics.lag(behind)
-        parts.totals.behind = sum(behind.values()) if behind else None
+        lag = parts.source.lag()
+        parts.metrics.lag(lag)
+        parts.totals.behind = sum(lag.values()) if lag else None
         parts.watch()

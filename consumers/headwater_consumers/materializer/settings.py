@@ -23,7 +23,7 @@ class MaterializerSettings(BaseModel):
     http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
     """Their port. 0 takes a free one and says which."""
 
-    batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 2_000
+    batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     """Most records in one transaction."""
 
     batch_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 8_388_608

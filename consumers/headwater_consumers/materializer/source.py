@@ -88,8 +88,8 @@ class Source(Protocol):
             FatalError: it may not be asked.
         """
 
-    def ends(self) -> Mapping[Partition, int]:
-        """The end of each partition of ours as last heard of; asks nobody."""
+    def lag(self) -> Mapping[Partition, int]:
+        """Offsets between what is committed and the end, for partitions of ours, as last heard of; asks nobody."""
 
     @property
     def reachable(self) -> bool:

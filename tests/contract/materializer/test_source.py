@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater_consumers.materializer.records import Partition, next_offsets
-from support.materializer.worlds import Listener, World, gather, until
+from support.materializer.worlds import Listener, World, gather, patiently, until
 
 
 def test_records_arrive_untouched_and_in_order(world: World) -> None:
@@ -53,7 +53,7 @@ def test_offsets_can_be_committed_while_partitions_are_being_revoked(world: Worl
     assert kind == "revoked"
     assert records[0].partition in partitions
     probe = world.source()
-    committed = {position.partition: position.committed for position in probe.positions()}
+    committed = {position.partition: position.committed for position in patiently(probe.positions)}
     assert committed[records[0].partition] == 2
 
 
@@ -65,7 +65,7 @@ def test_partitions_that_are_not_ours_are_left_out_of_a_commit(world: World) -> 
     stranger = Partition(record.partition.topic, 1, "of an earlier incarnation")
     source.commit({record.partition: 1, stranger: 99})
     until(lambda: bool(listener.answers), source)
-    committed = {position.partition.number: position.committed for position in source.positions()}
+    committed = {position.partition.number: position.committed for position in patiently(source.positions)}
     assert committed == {0: 1, 1: None}
 
 
@@ -100,7 +100,7 @@ def test_a_poll_brings_no_more_records_than_asked_for(world: World) -> None:
 def test_positions_tell_of_every_partition_without_joining(world: World) -> None:
     world.put(b"0")
     world.put(b"1")
-    positions = world.source().positions()
+    positions = patiently(world.source().positions)
     assert [(p.partition.number, p.begin, p.end, p.committed, p.pending) for p in positions] == [
         (0, 0, 2, None, 2),
         (1, 0, 0, None, 0),
@@ -149,3 +149,15 @@ def test_a_topic_created_again_is_another_one_and_is_read_from_its_beginning(wor
     assert [record.value for record in after] == [b"new %d" % number for number in range(5)]
     assert after[0].partition != before[0].partition
     assert after[0].partition.topic_id != before[0].partition.topic_id
+
+
+def test_the_lag_is_from_what_is_committed_to_the_end_from_the_first_record_on(world: World) -> None:
+    for number in range(4):
+        world.put(b"%d" % number)
+    source, listener = world.source(), Listener()
+    source.subscribe(listener)
+    records = gather(source, 4)
+    assert source.lag()[records[0].partition] == 4
+    source.commit(next_offsets(records[:3]))
+    until(lambda: bool(listener.answers), source)
+    assert source.lag()[records[0].partition] == 1

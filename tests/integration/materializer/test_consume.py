@@ -88,3 +88,20 @@ def test_health_and_metrics_answer_and_all_series_start_at_0(world: RealWorld, s
         ):
             assert f"headwater_materializer_{series}\n" in text
         assert consumer.get("/nothing")[0] == 404
+
+
+def test_a_topic_deleted_and_created_again_under_a_running_consumer_is_read_from_its_beginning(
+    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
+) -> None:
+    world.put_many(events.good(number) for number in range(20))
+    with consuming(settings) as consumer:
+        consumer.until(lambda: consumer.metric("events_applied_total") == 20, "progress")
+        world.recreate()
+        # More than before, so that going on at the old offset would find records, and skip twenty.
+        world.put_many(events.good(100 + number) for number in range(30))
+        consumer.until(lambda: consumer.metric("events_applied_total") >= 50, "the new topic's events", seconds=120)
+        assert consumer.stop() == 0
+    (record,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r) AS runs").records
+    assert record["runs"] == 50
+    figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
+    assert (figures.acknowledged, figures.applied, figures.closed) == (30, 30, True)

@@ -148,8 +148,9 @@ class FakeSource:
     def positions(self) -> list[Position]:
         return self.broker.positions()
 
-    def ends(self) -> Mapping[Partition, int]:
-        return {partition: len(self.broker.log.get(number, [])) for number, partition in self.owned.items()}
+    def lag(self) -> Mapping[Partition, int]:
+        committed = self.broker.committed
+        return {p: len(self.broker.log.get(n, [])) - committed.get(p, 0) for n, p in self.owned.items()}
 
     def close(self) -> None:
         if self.owned:

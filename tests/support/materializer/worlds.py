@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.source import Source
     from support.stack import StackUnderTest
 
+T = TypeVar("T")
 PARTITIONS = 2
 
 
@@ -277,3 +278,15 @@ def until(condition: Callable[[], bool], *sources: Source, seconds: float = 30) 
         assert time.monotonic() < deadline, f"not within {seconds} s"
         for source in sources:
             source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05)
+
+
+def patiently(ask: Callable[[], T], *, seconds: float = 20) -> T:
+    """What it answers once the brokers can: a partition that has just been made has no leader for a moment."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return ask()
+        except BrokerUnavailableError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.1)

@@ -88,6 +88,26 @@ def test_records_that_trickle_in_are_written_at_once() -> None:
     assert harness.graph.events == ids([1])
 
 
+def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() -> None:
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane())
+    while harness.metric("partitions_assigned") == 0:
+        harness.rounds()
+    harness.broker.append(good(1))
+    while not graph.entered.acquire(blocking=False):
+        harness.rounds()
+    assert harness.health.document()["ready"] is True
+    harness.rounds(40, seconds=1)
+    assert harness.health.document()["ready"] is False
+    assert harness.health.document()["alive"] is True
+    assert len([line for line in harness.said if "hasn't answered" in line]) == 1
+    graph.go.release()
+    harness.settle(limit=1_000_000)
+    harness.rounds()
+    assert harness.health.document()["ready"] is True
+    harness.parts.lane.close()
+
+
 # Rebalances
 
 
