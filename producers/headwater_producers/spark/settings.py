@@ -13,6 +13,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from headwater_producers.spark.errors import CaptureSettingsError
 
 ENV_PREFIX = "HEADWATER_"
+# Variables that are capture's alone, so that an unknown one is a mistake. The rest is shared with other parts.
+_OWN_PREFIXES = (f"{ENV_PREFIX}JOB_", f"{ENV_PREFIX}CAPTURE_")
 
 
 class CaptureSettings(BaseSettings):
@@ -84,6 +86,11 @@ class CaptureSettings(BaseSettings):
         unknown = sorted(set(overrides) - set(cls.model_fields))
         if unknown:
             raise CaptureSettingsError(_unknown(unknown[0], list(cls.model_fields)))
+        strange = sorted(
+            name for name in os.environ if name.startswith(_OWN_PREFIXES) and name not in environment_names()
+        )
+        if strange:
+            raise CaptureSettingsError(f"in the environment: {_unknown(strange[0], sorted(environment_names()))}")
         try:
             return cls(**overrides)
         except ValidationError as error:
@@ -119,11 +126,6 @@ class CaptureSettings(BaseSettings):
 def environment_names() -> frozenset[str]:
     """Every environment variable that capture reads, for those who check a process's whole `HEADWATER_…` set."""
     return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
-
-
-def set_in_environment() -> frozenset[str]:
-    """Those of them that are set."""
-    return environment_names() & set(os.environ)
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark
+
 
 def test_attaching_twice_is_attaching_once(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from support.capture import Captured
 
+pytestmark = pytest.mark.spark
 
 START, COMPLETE, FAIL = RunEventType.START, RunEventType.COMPLETE, RunEventType.FAIL
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from support.capture import Captured
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture
 def run(captured: Captured, tmp_path: Path) -> Callable[[Callable[[DataFrame, int], None]], None]:

@@ -18,6 +18,8 @@ from headwater.stack import ensure_jars, java_runtime
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.spark
+
 # Startup of Spark takes most of it.
 SECONDS = 240.0
 

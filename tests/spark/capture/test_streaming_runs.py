@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from support.capture import Captured
 
+pytestmark = pytest.mark.spark
 
 START, COMPLETE, FAIL = RunEventType.START, RunEventType.COMPLETE, RunEventType.FAIL
 

@@ -22,6 +22,14 @@ def test_an_unknown_setting_names_the_nearest() -> None:
         CaptureSettings.load(jobname="x")
 
 
+def test_an_unknown_variable_names_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "somebody else's")
+    CaptureSettings.load()
+    monkeypatch.setenv("HEADWATER_JOB_NAM", "x")
+    with pytest.raises(CaptureSettingsError, match=r"HEADWATER_JOB_NAM; did you mean HEADWATER_JOB_NAME\?"):
+        CaptureSettings.load()
+
+
 def test_an_ill_formed_setting_names_itself_and_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CaptureSettingsError, match="capture_queue_size, from attach"):
         CaptureSettings.load(capture_queue_size=0)

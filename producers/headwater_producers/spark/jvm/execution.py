@@ -22,6 +22,16 @@ _INSIDE: Final = {
 }
 # Commands that hide the query they write.
 _QUERY_INSIDE: Final = frozenset({"SaveIntoDataSourceCommand", "CreateDataSourceTableAsSelectCommand"})
+# Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
+_V2_WRITES: Final = frozenset(
+    {
+        "AppendDataExec",
+        "OverwriteByExpressionExec",
+        "OverwritePartitionsDynamicExec",
+        "ReplaceDataExec",
+        "WriteDeltaExec",
+    }
+)
 # A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
 _MAX_LEAVES: Final = 200
 
@@ -49,7 +59,7 @@ def written_counts(executed_plan: Any) -> Counts:
     node = _opened(executed_plan)
     counted = _metrics(node)
     rows = counted.get("numOutputRows")
-    if rows is None and hasattr_jvm(node, "commitProgress"):
+    if rows is None and class_name(node) in _V2_WRITES:
         progress = node.commitProgress()
         rows = int(progress.get().numOutputRows()) if progress.isDefined() else None
     return Counts(rows=rows, bytes=counted.get("numOutputBytes"), files=counted.get("numFiles"))
@@ -91,11 +101,6 @@ def elements(sequence: Any) -> Iterator[Any]:
     """A Scala Seq's elements."""
     for index in range(int(sequence.size())):
         yield sequence.apply(index)
-
-
-def hasattr_jvm(node: Any, method: str) -> bool:
-    """Whether a JVM object has a method. `hasattr` is always true of a py4j reference."""
-    return method in {each.getName() for each in node.getClass().getMethods()}
 
 
 def _time(millis: int) -> datetime:
