@@ -139,6 +139,24 @@ def test_topics_of_a_pattern_are_said_not_to_be_known(spark: SparkSession, tmp_p
     assert not description.lineage.complete
     assert description.inputs == ()
     assert description.outputs[0].dataset.name == "all"
+    assert description.streaming is not None
+    assert description.streaming.pattern_sources == (0,)
+
+
+def test_topics_of_a_pattern_are_told_by_progress(spark: SparkSession, tmp_path: Path) -> None:
+    source = spark.readStream.format("kafka").options(**IMPATIENT, subscribePattern="flights\\..*")
+    writer = to_topic(source.load().select("value"), "all").option("checkpointLocation", str(tmp_path))
+    query = writer.start()
+    try:
+        _when_planned(query, spark)
+        description = describe_streaming(query, session=spark, topics={0: ["flights.b", "flights.a"]})
+    finally:
+        query.stop()
+    assert [(i.dataset.name, i.topic_pattern) for i in description.inputs] == [
+        ("flights.a", "flights\\..*"),
+        ("flights.b", "flights\\..*"),
+    ]
+    assert description.lineage.complete
 
 
 def test_sources_are_numbered_as_progress_numbers_them(spark: SparkSession, reference: str, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode, describe
+from headwater_producers.spark.explain import explain_lineage
+from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSettings, SourceKind, WriteMode, describe
 from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
-from spark.plan.goldens import check, edge_lines
+from spark.plan.goldens import check, edge_lines, lines
 from spark.plan.listener import executions
 
 if TYPE_CHECKING:
@@ -181,3 +182,62 @@ def test_collecting_writes_nothing(tables: SparkSession) -> None:
     description = describe(found[-1], session=tables)
     assert (description.outputs, description.command) == ((), None)
     assert [source.dataset.name.rsplit("/", 1)[-1] for source in description.inputs] == ["people"]
+
+
+def test_a_plan_beyond_the_cap_keeps_its_datasets(tables: SparkSession, tmp_path: Path) -> None:
+    write = tables.table("people").select("name").write
+    with executions(tables) as found:
+        write.parquet(f"{tmp_path}/names")
+    description = describe(found[0], session=tables, settings=PlanSettings(max_plan_bytes=100))
+    assert description.lineage.incomplete_reason == "the plan's JSON is larger than 100 bytes"
+    assert description.upstream is None
+    assert fields(description.outputs[0]) == [("name", "string")]
+    assert edge_lines(description.lineage)[0] == "names.* <- people UNKNOWN"
+
+
+def test_literals_can_be_hidden(tables: SparkSession) -> None:
+    frame = tables.sql("SELECT concat(name, 'secret', 7) AS x FROM people WHERE city = 'Oslo'")
+    found = lines(explain_lineage(frame, settings=PlanSettings(literals=False)))
+    assert found == [
+        "x <- people.name DERIVE: concat(name, ?, cast(? as string))",
+        "* <- people.city FILTER_DEPENDENCY: (city = ?)",
+    ]
+
+
+def test_a_cluster_has_the_name_it_is_given(spark: SparkSession) -> None:
+    frame = spark.readStream.format("kafka").options(**{"kafka.bootstrap.servers": "b:1,a:2", "subscribe": "t"}).load()
+    explained = explain_lineage(frame.select("value"), settings=PlanSettings(kafka_cluster_names={"*": "main"}))
+    assert [source.namespace for source in explained.outputs[0].sources] == ["kafka://main"]
+
+
+def test_commands_without_columns_are_no_problem(tables: SparkSession) -> None:
+    tables.sql("CREATE TABLE gone (a INT) USING parquet")
+    with executions(tables) as found:
+        tables.sql("DROP TABLE gone")
+        tables.sql("REFRESH TABLE people")
+    descriptions = [describe(execution, session=tables) for execution in found]
+    assert all(not d.outputs and d.lineage.complete for d in descriptions), descriptions
+
+
+def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
+    # Derby comes with Spark.
+    url = "jdbc:derby:memory:lineage;create=true"
+    options = {"url": url, "driver": "org.apache.derby.jdbc.EmbeddedDriver"}
+    spark.sql("SELECT 1 AS id, 'x' AS name").write.format("jdbc").options(**options, dbtable="people").save()
+    query = "(SELECT p.* FROM people p WHERE 1 IN (SELECT count(*) FROM people)) q"
+    table = explain_lineage(spark.read.format("jdbc").options(**options, dbtable="people").load())
+    queried = explain_lineage(spark.read.format("jdbc").options(**options, dbtable=query).load())
+    check("writes", "jdbc table", lines(table))
+    check("writes", "jdbc query", lines(queried))
+
+
+def test_explanations_can_be_read(tables: SparkSession) -> None:
+    explained = explain_lineage(tables.sql("SELECT upper(name) AS name, 1 AS one FROM people WHERE age < 3"))
+    assert [output.path for output in explained.outputs] == ["name", "one"]
+    table = explained.to_table().splitlines()
+    assert table[0].split() == ["output", "input", "field", "type", "kind", "expression"]
+    assert table[2].split()[0] == "name"
+    assert table[-1].startswith("*")
+    assert "<td>(age &lt; 3)</td>" in explained._repr_html_()
+    with pytest.raises(TypeError, match="classic Spark session"):
+        explain_lineage("no frame")  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influen
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,19 @@ import msgspec
 
 from headwater_producers.spark.plan.description import PlanDescription, PlanInput, PlanOutput, PlanSettings, Upstream
 from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, query_schema
 from headwater_producers.spark.plan.jvm.context import Context
 from headwater_producers.spark.plan.jvm.leaves import JvmLeaves
 from headwater_producers.spark.plan.jvm.scala import class_name
-from headwater_producers.spark.plan.jvm.sinks import SINKS, JvmCommand, Written, query_schema
+from headwater_producers.spark.plan.jvm.sinks import SINKS
 from headwater_producers.spark.plan.jvm.size import estimated_bytes
-from headwater_producers.spark.plan.operators import PlanReader
+from headwater_producers.spark.plan.operators import PlanReader, is_write
 from headwater_producers.spark.plan.schema import schema_definition, type_parts
 from headwater_schemas.events import ColumnLineage, SchemaDefinition, SchemaField
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from headwater_producers.spark.plan.column import Column, DataType
     from headwater_producers.spark.plan.relation import Relation
 
@@ -58,6 +62,7 @@ def describe_streaming(
     *,
     session: Any,
     settings: PlanSettings | None = None,
+    topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
     """What a started streaming query reads, writes and derives; the same for all its micro-batches.
 
@@ -70,12 +75,24 @@ def describe_streaming(
             (its first progress, or the call of its foreachBatch function, is proof); before that, this says so.
         session: the `SparkSession` that started it.
         settings: see `PlanSettings`.
+        topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
         plan = streaming_query._jsq.streamingQuery().logicalPlan()
+        known = _topics_read(streaming_query) if topics is None else topics
     except Exception as error:
         return _nothing(error)
-    return describe_plan(plan, session=session, settings=settings)
+    return describe_plan(plan, session=session, settings=settings, topics=known)
+
+
+def _topics_read(streaming_query: Any) -> dict[int, Collection[str]]:
+    progress = streaming_query.lastProgress
+    found: dict[int, Collection[str]] = {}
+    for index, source in enumerate(progress["sources"] if progress else ()):
+        if str(source["description"]).startswith("KafkaV2["):
+            end = source["endOffset"]
+            found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
+    return found
 
 
 def describe_plan(
@@ -84,10 +101,11 @@ def describe_plan(
     session: Any,
     upstream: Upstream | None = None,
     settings: PlanSettings | None = None,
+    topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
     """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
     try:
-        return _Description.of(plan, Context(session, settings or PlanSettings()), upstream).made()
+        return _Description.of(plan, Context(session, settings or PlanSettings(), topics or {}), upstream).made()
     except Exception as error:
         return _nothing(error)
 
@@ -126,12 +144,16 @@ class _Description:
         outputs, lineage = self._lineage(written, relation, inputs, schema)
         streaming = written.streaming
         if streaming is not None:
-            streaming = replace(streaming, source_descriptions=self.leaves.stream_descriptions())
+            streaming = replace(
+                streaming,
+                source_descriptions=self.leaves.stream_descriptions(),
+                pattern_sources=self.leaves.pattern_sources(),
+            )
         return PlanDescription(
             inputs=inputs,
             outputs=outputs,
             lineage=lineage,
-            command=name if name in SINKS or name.endswith("Command") else None,
+            command=name if is_write(name) else None,
             streaming=streaming,
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
         )
@@ -153,7 +175,8 @@ class _Description:
     def _written(self, name: str, columns: dict[str, Column]) -> Written:
         rule = SINKS.get(name)
         if rule is None:
-            if name.endswith("Command"):
+            # DROP, ALTER, CACHE and their like have no columns.
+            if is_write(name) and columns:
                 self._problem(f"what a {name} writes isn't known")
             return Written()
         try:

@@ -126,6 +126,8 @@ class StreamingLink:
         sink: class or short name of the sink: `ForeachBatchSink`, `FileStreamSink`, `kafka`.
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
+        pattern_sources: indices of the sources that subscribe to a pattern of topics. Before the first progress their
+            topics aren't known, so nor are their inputs; with each new topic there is more to describe.
     """
 
     query_id: str | None = None
@@ -133,6 +135,7 @@ class StreamingLink:
     sink: str | None = None
     sink_kind: SourceKind = SourceKind.UNKNOWN
     source_descriptions: tuple[str, ...] = ()
+    pattern_sources: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

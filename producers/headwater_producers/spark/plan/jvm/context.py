@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,10 +20,12 @@ class Context:
     Attributes:
         session: the `SparkSession`.
         settings: of describing.
+        topics: of sources subscribed by pattern, by their index in the progress, as far as known.
     """
 
     session: Any
     settings: PlanSettings
+    topics: Mapping[int, Collection[str]] = field(default_factory=dict)
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:

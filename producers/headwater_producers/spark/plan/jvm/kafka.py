@@ -10,6 +10,8 @@ from headwater_producers.spark.plan.jvm.scala import setting
 from headwater_producers.spark.plan.leaves import Leaf
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_schemas.events import SchemaDefinition
 
@@ -17,11 +19,11 @@ SERVERS = "kafka.bootstrap.servers"
 PAYLOADS = frozenset({"key", "value"})
 
 
-def source(options: Any, context: Context, *, index: int | None, schema: SchemaDefinition, offsets: str = "") -> Leaf:
-    """The topics that a reader's options name; a pattern's as far as `offsets`, its offset JSON, names them."""
+def source(options: Any, context: Context, *, index: int | None, schema: SchemaDefinition) -> Leaf:
+    """The topics that a reader's options name; those of a pattern as far as the context knows them."""
     servers = setting(options, SERVERS) or ""
     pattern = setting(options, "subscribePattern")
-    topics = _topics(options, offsets)
+    topics = _topics(options, context.topics.get(index, ()) if index is not None else ())
     inputs = tuple(
         PlanInput(
             dataset=context.topic(servers, topic),
@@ -38,13 +40,11 @@ def source(options: Any, context: Context, *, index: int | None, schema: SchemaD
     return Leaf(inputs=inputs, payloads=PAYLOADS, problem=problem)
 
 
-def _topics(options: Any, offsets: str) -> list[str]:
-    subscribed = setting(options, "subscribe")
+def _topics(options: Any, known: Collection[str]) -> list[str]:
+    subscribed, assigned = setting(options, "subscribe"), setting(options, "assign")
     if subscribed:
         return sorted({topic.strip() for topic in subscribed.split(",") if topic.strip()})
-    assigned = setting(options, "assign") or offsets
-    found = json.loads(assigned) if assigned else {}
-    return sorted(found) if isinstance(found, dict) else []
+    return sorted(json.loads(assigned)) if assigned else sorted(known)
 
 
 def sinks(

@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.scala import class_name, items
-from headwater_producers.spark.plan.jvm.sources import SOURCES, JvmLeaf
+from headwater_producers.spark.plan.jvm.sources import SOURCES
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.reader import QUERY_FIELDS
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
@@ -66,6 +67,10 @@ class JvmLeaves:
     def stream_descriptions(self) -> tuple[str, ...]:
         """`description` of each of `StreamingQueryProgress.sources`, in order."""
         return tuple(str(stream.toString()) for stream in self._stream_objects)
+
+    def pattern_sources(self) -> tuple[int, ...]:
+        """Indices of the streaming sources that subscribe to a pattern of topics."""
+        return tuple(index for index, stream in enumerate(self._stream_objects) if "[SubscribePattern[" in str(stream))
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:
         """See `Leaves`."""

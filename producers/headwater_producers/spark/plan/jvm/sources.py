@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.jvm import kafka
-from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm import jdbc, kafka
 from headwater_producers.spark.plan.jvm.files import file_set, format_name, root_paths
+from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.schema import schema_definition
 from headwater_schemas import naming
-from headwater_schemas.events import SchemaDefinition, Storage
+from headwater_schemas.events import Storage
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -22,27 +19,6 @@ if TYPE_CHECKING:
 
 MAX_ROOTS = 16
 """A reader given more paths than this reads the folder they have in common."""
-
-
-@dataclass(frozen=True, slots=True)
-class JvmLeaf:
-    """A leaf of a JVM plan.
-
-    Attributes:
-        plan: the leaf.
-        context: see there.
-        index: of its streaming source in `StreamingQueryProgress.sources`.
-        view: the temporary view that is this leaf.
-    """
-
-    plan: Any
-    context: Context
-    index: int | None = None
-    view: str | None = None
-
-    def schema(self) -> SchemaDefinition:
-        """Its columns."""
-        return schema_definition(json.loads(self.plan.schema().json()))
 
 
 def logical_relation(leaf: JvmLeaf) -> Leaf:
@@ -55,7 +31,7 @@ def logical_relation(leaf: JvmLeaf) -> Leaf:
             options = private(relation, "sourceOptions")
             return kafka.source(options, leaf.context, index=None, schema=leaf.schema())
         case "JDBCRelation":
-            return _jdbc(leaf, relation)
+            return jdbc.source(leaf, relation)
         case other:
             return Leaf(problem=f"what a {other} reads isn't known")
 
@@ -98,15 +74,6 @@ def _common(paths: list[str]) -> str:
         (i for i, column in enumerate(zip(*steps, strict=False)) if len(set(column)) > 1), min(map(len, steps))
     )
     return "/".join(steps[0][:shared])
-
-
-def _jdbc(leaf: JvmLeaf, relation: Any) -> Leaf:
-    options = relation.jdbcOptions()
-    url, table = str(options.url()), str(options.tableOrQuery())
-    if table.lstrip().startswith("("):
-        return Leaf(problem="the tables of a JDBC query aren't read yet")
-    dataset = naming.jdbc(url, table)
-    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.JDBC, type="TABLE", schema=leaf.schema()),))
 
 
 def data_source_v2(leaf: JvmLeaf) -> Leaf:

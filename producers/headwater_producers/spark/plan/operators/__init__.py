@@ -6,6 +6,6 @@ of its output. What no table names is reported, and each of its columns may come
 
 from __future__ import annotations
 
-from headwater_producers.spark.plan.operators.reader import PlanReader
+from headwater_producers.spark.plan.operators.reader import PlanReader, is_write
 
-__all__ = ["PlanReader"]
+__all__ = ["PlanReader", "is_write"]

@@ -45,6 +45,11 @@ WRITES = frozenset(
 """Commands by another name."""
 
 
+def is_write(name: str) -> bool:
+    """Whether an operator of this class is a command, which runs a query or changes something, not a query."""
+    return name in WRITES or name.endswith("Command")
+
+
 class PlanReader:
     """Reads one plan, subqueries and all.
 
@@ -95,7 +100,7 @@ class PlanReader:
         known = RULES.get(node.name)
         if known is not None:
             return known
-        if node.name in WRITES or node.name.endswith("Command"):
+        if is_write(node.name):
             return self._command
         return self._leaf if not node.fields["num-children"] else self._unknown
 
@@ -130,8 +135,11 @@ class PlanReader:
         return replace(Relation().with_output(pairs), rows=frozenset(datasets))
 
     def _unknown(self, operator: Operator) -> Relation:
-        self.report(f"operator {operator.node.name} isn't known")
         child = operator.child
+        if not child.output and not operator.attributes():
+            # DROP TABLE and its like: no columns are below it, none come out.
+            return child
+        self.report(f"operator {operator.node.name} isn't known")
         anything = combine(child.columns.values(), Kind.UNKNOWN, operator.node.name)
         output = operator.attributes() or [a for relation in operator.children for a in relation.output]
         return child.with_output([(a, self._degraded(a, child, anything)) for a in output])

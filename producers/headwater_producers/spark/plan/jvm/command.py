@@ -1,0 +1,96 @@
+"""A command at the root of a JVM plan, and what all kinds of them have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headwater_producers.spark.plan.column import Column, DataType
+from headwater_producers.spark.plan.description import PlanOutput, SourceKind, StreamingLink, WriteMode
+from headwater_producers.spark.plan.jvm import kafka
+from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm.scala import class_name
+from headwater_schemas import naming
+from headwater_schemas.events import LifecycleChange
+
+_MODES = {
+    "Append": WriteMode.APPEND,
+    "Overwrite": WriteMode.OVERWRITE,
+    "ErrorIfExists": WriteMode.ERROR_IF_EXISTS,
+    "Ignore": WriteMode.IGNORE,
+    "Update": WriteMode.UPDATE,
+    "Complete": WriteMode.COMPLETE,
+}
+LIFECYCLES = {
+    WriteMode.OVERWRITE: LifecycleChange.OVERWRITE,
+    WriteMode.CREATE: LifecycleChange.CREATE,
+    WriteMode.REPLACE: LifecycleChange.OVERWRITE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JvmCommand:
+    """A command at the root of a JVM plan.
+
+    Attributes:
+        plan: the command.
+        context: see there.
+        columns: lineage of the query's columns by name; empty where it couldn't be read.
+    """
+
+    plan: Any
+    context: Context
+    columns: Mapping[str, Column]
+
+    @property
+    def topics(self) -> frozenset[str] | None:
+        """What a column `topic` can hold, where that is known."""
+        column = self.columns.get("topic")
+        return column.constants if column else None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a command writes.
+
+    Attributes:
+        outputs: the datasets, without schema.
+        problem: what isn't known of them, as a sentence.
+        streaming: where the command is a streaming query's.
+    """
+
+    outputs: tuple[PlanOutput, ...] = ()
+    problem: str | None = None
+    streaming: StreamingLink | None = None
+
+
+def query_schema(plan: Any) -> DataType:
+    """The schema of what the command writes, or of the query itself."""
+    for accessor in ("query", "plan") if plan.schema().isEmpty() else ():
+        try:
+            return json.loads(getattr(plan, accessor)().schema().json())
+        except Exception:  # noqa: S112 - py4j tells a missing method only when it is called
+            continue
+    return json.loads(plan.schema().json())
+
+
+def topics_of(command: JvmCommand, options: Any, mode: WriteMode) -> Written:
+    """The topics that Kafka's sink writes, batch or streaming."""
+    outputs, problem = kafka.sinks(options, command.context, mode=mode, topics=command.topics)
+    return Written(tuple(outputs), problem)
+
+
+def unnamed(command: JvmCommand, table: Any, path: str | None, mode: WriteMode) -> PlanOutput:
+    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests."""
+    # NoopTable, ConsoleTable, MemorySink.
+    name = class_name(table).removesuffix("Table").removesuffix("Sink").lower()
+    if path is not None:
+        return PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format=name)
+    return PlanOutput(dataset=command.context.in_memory(name), kind=SourceKind.GENERATED, mode=mode, format=name)
+
+
+def write_mode(mode: Any) -> WriteMode:
+    """A JVM `SaveMode` or `OutputMode`."""
+    return _MODES.get(str(mode.toString()), WriteMode.UNKNOWN)

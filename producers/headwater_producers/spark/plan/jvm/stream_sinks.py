@@ -1,0 +1,65 @@
+"""What streaming queries write, by the command at the root of their plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headwater_producers.spark.plan.description import PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, topics_of, unnamed, write_mode
+from headwater_producers.spark.plan.jvm.files import format_name
+from headwater_producers.spark.plan.jvm.scala import class_name, items, option, private, setting
+from headwater_schemas import naming
+from headwater_schemas.events import Storage
+
+
+def micro_batch(command: JvmCommand) -> Written:
+    """A streaming query with a V2 sink."""
+    plan = command.plan
+    table, mode = plan.table(), write_mode(plan.outputMode())
+    name = class_name(table)
+    if name == "KafkaTable":
+        written = topics_of(command, plan.writeOptions(), mode)
+    else:
+        path = setting(plan.writeOptions(), "path")
+        written = Written((unnamed(command, table, path, mode),)) if not name.startswith("Foreach") else Written()
+    kind = written.outputs[0].kind if written.outputs else SourceKind.CALLBACK
+    return replace(written, streaming=_link(plan, name, kind))
+
+
+def micro_batch_v1(command: JvmCommand) -> Written:
+    """A streaming query with a V1 sink: files, foreachBatch."""
+    plan = command.plan
+    sink = plan.sink()
+    name = class_name(sink)
+    if name == "ForeachBatchSink":
+        return Written(streaming=_link(plan, name, SourceKind.CALLBACK))
+    if name == "FileStreamSink":
+        # FileSink[file:/data/flights]
+        path = str(sink.toString()).partition("[")[2].removesuffix("]")
+        table = option(plan.catalogTable())
+        named = command.context.catalog_table(table) if table is not None else None
+        file_format = format_name(private(sink, "fileFormat"))
+        output = PlanOutput(
+            dataset=named.ref if named else naming.path(path),
+            kind=SourceKind.TABLE if named else SourceKind.FILE,
+            type="TABLE" if named else "FILE",
+            mode=write_mode(plan.outputMode()),
+            format=file_format,
+            partition_columns=tuple(str(name) for name in items(private(sink, "partitionColumnNames"))),
+            storage=Storage("file", file_format),
+            symlinks=named.symlinks if named else (),
+        )
+        return Written((output,), streaming=_link(plan, name, output.kind))
+    problem = f"what {name} writes isn't known"
+    return Written(problem=problem, streaming=_link(plan, name, SourceKind.UNKNOWN))
+
+
+def _link(plan: Any, sink: str, kind: SourceKind) -> StreamingLink:
+    number = option(plan.batchId())
+    return StreamingLink(
+        query_id=str(plan.queryId()),
+        batch_id=None if number is None else int(number),
+        sink=sink,
+        sink_kind=kind,
+    )
