@@ -13,6 +13,7 @@ from __future__ import annotations
 from headwater_producers.spark.attach import attach
 from headwater_producers.spark.capture import Capture
 from headwater_producers.spark.errors import CaptureError, CaptureSettingsError
+from headwater_producers.spark.explain import LineageExplanation, explain_lineage
 from headwater_producers.spark.settings import CaptureSettings
 from headwater_producers.spark.sink import EventSink
 from headwater_producers.spark.status import CaptureStatus
@@ -24,5 +25,7 @@ __all__ = [
     "CaptureSettingsError",
     "CaptureStatus",
     "EventSink",
+    "LineageExplanation",
     "attach",
+    "explain_lineage",
 ]

@@ -208,7 +208,7 @@ def _(s: SparkSession) -> DataFrame:
     return s.table("orders").groupBy(F.session_window("at", "10 minutes"), "item").count()
 
 
-@case("a chain of a thousand additions")
+@case("a chain of four hundred additions")
 def _(s: SparkSession) -> DataFrame:
     total = F.col("age")
     for _ in range(400):
