@@ -53,7 +53,7 @@ def test_a_consumer_that_is_killed_again_and_again_ends_in_the_same_graph(
     empty(neo4j_driver)
 
     disturbed = {**settings, **SMALL_BATCHES}
-    for turn in range(3):
+    for turn in range(2):
         with consuming(disturbed) as consumer:
             consumer.until(
                 lambda: consumer.metric("events_applied_total") >= 15 * (1 + turn),  # noqa: B023 - within the turn

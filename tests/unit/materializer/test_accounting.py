@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headwater_consumers.materializer.accounting import coordinate, settle
+from headwater_consumers.materializer.kafka_records import after_rewind
 from headwater_consumers.materializer.offsets import Committed, Position, start_offset
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record, next_offsets
@@ -71,3 +72,12 @@ def test_the_next_offset_is_behind_the_last_record_or_the_end_that_was_reached()
 
 def test_the_contracts_decode_reasons_are_dead_letter_reasons() -> None:
     assert {reason.value for reason in DecodeReason} <= {reason.value for reason in DeadLetterReason}
+
+
+def test_what_a_poll_brought_before_a_partition_was_set_back_is_left_out() -> None:
+    def records(*offsets: int) -> list[Record]:
+        return [Record(P0, offset, b"") for offset in offsets]
+
+    assert after_rewind(records(1, 2, 3)) == records(1, 2, 3)
+    assert after_rewind(records(7, 8, 3, 4)) == records(3, 4)
+    assert after_rewind([*records(7), Record(P1, 1, b""), *records(3)]) == [Record(P1, 1, b""), *records(3)]
