@@ -144,6 +144,15 @@ def merge(columns: Iterable[Column], text: str) -> Column:
     )
 
 
+def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
+    """The value one step of `kind` on, and each of its parts: its structure lives through the step."""
+    return replace(
+        combine([value], kind, value.text if text is None else text, whole=True),
+        parts={name: stepped(item, kind) for name, item in value.parts.items()},
+        type=value.type,
+    )
+
+
 def part(column: Column, step: str) -> Column:
     """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
     known = column.parts.get(step)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, clip, combine, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    ELEMENT,
+    Column,
+    Direct,
+    Field,
+    clip,
+    combine,
+    influences,
+    stepped,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.text import function_name
 from headwater_schemas.events import TransformationKind as Kind
@@ -41,6 +51,21 @@ def _aggregate(call: Call, *, masking: bool) -> Column:
         return result
     direct = frozenset(Direct(Field(dataset), Kind.AGGREGATE, masking=masking) for dataset in call.scope.rows)
     return replace(result, direct=direct or result.direct or CONSTANT)
+
+
+def collected(call: Call) -> Column:
+    """`collect_list(x)`: an array whose elements are the values."""
+    (value,) = call.arguments
+    element = stepped(value, Kind.AGGREGATE)
+    data_type = {"type": "array", "elementType": value.type}
+    return replace(call.step(Kind.AGGREGATE), parts={ELEMENT: element}, type=data_type)
+
+
+def one_of(call: Call) -> Column:
+    """`first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
+    value, *order = call.arguments
+    picked = stepped(value, Kind.AGGREGATE, call.text)
+    return replace(picked, indirect=picked.indirect | influences(order, Kind.CONDITIONAL))
 
 
 def rank(call: Call) -> Column:
@@ -83,6 +108,8 @@ AGGREGATES: dict[str, Rule] = {
     "WindowExpression": window,
     "WindowSpecDefinition": window_specification,
     "PivotFirst": pivot_first,
+    **rules(collected, "CollectList CollectSet"),
+    **rules(one_of, "MaxBy MinBy First Last AnyValue"),
     **rules(count, COUNTS),
     **rules(rank, RANKS),
     **rules(frame, "SpecifiedWindowFrame UnboundedPreceding$ UnboundedFollowing$ CurrentRow$ UnspecifiedFrame$"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Column, Indirect, combine, influences, merge
+from headwater_producers.spark.plan.column import Column, Indirect, combine, influences, merge, stepped
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -51,12 +51,12 @@ def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -
 
 
 def _derived(column: Column, by: frozenset[Indirect]) -> Column:
-    return replace(
-        combine([column], Kind.DERIVE, column.text, whole=True),
-        indirect=column.indirect | by,
-        parts={name: _derived(item, by) for name, item in column.parts.items()},
-        type=column.type,
-    )
+    return _influenced(stepped(column, Kind.DERIVE), by)
+
+
+def _influenced(column: Column, by: frozenset[Indirect]) -> Column:
+    parts = {name: _influenced(item, by) for name, item in column.parts.items()}
+    return replace(column, indirect=column.indirect | by, parts=parts)
 
 
 CONDITIONAL: dict[str, Rule] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import ELEMENT, Column, combine, part
+from headwater_producers.spark.plan.column import ELEMENT, Column, part, stepped
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -31,16 +31,7 @@ def decode(call: Call) -> Column:
 def encode(call: Call) -> Column:
     """`to_json` and its like: text derived from all, which can be decoded into each."""
     value = call.arguments[0]
-    return replace(call.step(Kind.DERIVE, [value]), encoded=cast_whole(value))
-
-
-def cast_whole(value: Column) -> Column:
-    """The value in another representation, each of its parts as well."""
-    return replace(
-        combine([value], Kind.CAST, value.text, whole=True),
-        parts={name: cast_whole(item) for name, item in value.parts.items()},
-        type=value.type,
-    )
+    return replace(call.step(Kind.DERIVE, [value]), encoded=stepped(value, Kind.CAST))
 
 
 def json_path(call: Call) -> Column:
