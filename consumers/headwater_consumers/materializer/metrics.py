@@ -11,7 +11,7 @@ from enum import StrEnum
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.errors import MaterializerError
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.records import Partition
+
+# A `_created` series beside every counter would double the exposition and say what `process_start_time_seconds` says.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _PREFIX = "headwater_materializer"
 # 1 ms to a minute: a decode of a few records, and a write to a struggling database.
