@@ -67,13 +67,11 @@ class Written:
 
 
 def query_schema(plan: Any) -> DataType:
-    """The schema of what the command writes, or of the query itself."""
-    for accessor in ("query", "plan") if plan.schema().isEmpty() else ():
-        try:
-            return json.loads(getattr(plan, accessor)().schema().json())
-        except Exception:  # noqa: S112 - py4j tells a missing method only when it is called
-            continue
-    return json.loads(plan.schema().json())
+    """The schema of the query that the command runs."""
+    queries = plan.children()
+    if queries.isEmpty():
+        queries = plan.innerChildren()
+    return json.loads((plan if queries.isEmpty() else queries.last()).schema().json())
 
 
 def topics_of(command: JvmCommand, options: Any, mode: WriteMode) -> Written:

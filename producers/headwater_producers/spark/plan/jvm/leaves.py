@@ -10,7 +10,6 @@ from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.plan.jvm.sources import SOURCES
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.operators.reader import QUERY_FIELDS
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -158,15 +157,9 @@ def _leaves_of(plan: Any) -> Iterator[Any]:
 
 
 def _roots(plan: Any) -> list[Any]:
+    # Commands that keep their query to themselves show it as an inner child.
     if plan.children().isEmpty():
-        for field in QUERY_FIELDS:
-            accessor = getattr(plan, field, None)
-            if accessor is None:
-                continue
-            try:
-                return [accessor()]
-            except Exception:  # noqa: S112 - py4j tells a missing method only when it is called
-                continue
+        return list(items(plan.innerChildren())) or [plan]
     return [plan]
 
 
