@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import SparkSession
+
+from headwater_producers.spark import Capture
 from headwater_producers.spark.events.context import EventContext
 from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, LineageEvent, RunEventType, Versions
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from headwater_producers.spark import Capture
     from headwater_schemas.events import IntervalEntry, RunEvent
 
 # Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
