@@ -147,8 +147,7 @@ def assemble(
         graph.prepare()
         _ensure_topics(kafka, target.specs or topic_specs(target.topics), say)
 
-    def close() -> None:
-        schemas.close()
+    def finish() -> None:
         dead_letters.close()
         graph.close()
 
@@ -159,6 +158,7 @@ def assemble(
         preparation=preparation,
         limit=BatchLimit(settings.batch_policy()),
         start=start,
+        finish=finish,
         health=health,
         metrics=metrics,
         notices=notices,
@@ -173,7 +173,7 @@ def assemble(
     )
     loop = Loop(parts, policy, clock=clock, random=random.random)
     server = HealthServer(health, metrics, port=settings.http_port, host=settings.http_host)
-    return Materializer(loop, server, totals, close)
+    return Materializer(loop, server, totals, schemas.close)
 
 
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], say: Say) -> None:

@@ -31,8 +31,11 @@ class Lane(Protocol):
     def take(self, timeout_seconds: float) -> Outcome | None:
         """The outcome of the job, waiting for it so long; None where it hasn't ended or there is none."""
 
-    def close(self) -> None:
-        """No more jobs. Doesn't wait for one that is under way."""
+    def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
+        """No more jobs but `last`, which lets go of what the jobs used. Whether it was done in time.
+
+        In the lane, because a connection that another thread closes in mid-use breaks for both of them.
+        """
 
 
 class ThreadLane:
@@ -72,9 +75,12 @@ class ThreadLane:
         self._busy = False
         return outcome
 
-    def close(self) -> None:
-        """No more jobs. Doesn't wait for one that is under way."""
+    def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
+        """No more jobs but `last`. A job that doesn't end in time is left behind, and `last` waits for it."""
+        self._jobs.put(last)
         self._jobs.put(None)
+        self._thread.join(timeout_seconds)
+        return not self._thread.is_alive()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -118,6 +124,8 @@ class InlineLane:
             return Outcome(error)
         return Outcome()
 
-    def close(self) -> None:
-        """Forget a waiting job."""
+    def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:  # noqa: ARG002 - nothing to wait for
+        """Forget a waiting job; do the last."""
         self._job = None
+        last()
+        return True

@@ -87,7 +87,7 @@ class Loop:
             self._drain()
         finally:
             self._parts.totals.seconds = self._clock() - began
-            self._parts.lane.close()
+            self._parts.lane.close(self._parts.finish, self._policy.close_seconds)
             self._parts.source.close()
 
     def run_once(self) -> None:

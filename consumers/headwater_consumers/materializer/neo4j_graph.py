@@ -5,6 +5,7 @@ The driver's own retries are off: the loop retries, keeps polling Kafka meanwhil
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -129,8 +130,9 @@ class Neo4jGraph:
         self._translated(lambda: self._run("probe"))
 
     def close(self) -> None:
-        """Let go of the connections."""
-        self._driver.close()
+        """Let go of the connections. Never raises: nothing hangs on it."""
+        with contextlib.suppress(Exception):
+            self._driver.close()
 
     def _run(self, statement: str) -> None:
         text = resources.files(__package__).joinpath("cypher", f"{statement}.cypher").read_text(encoding="utf-8")

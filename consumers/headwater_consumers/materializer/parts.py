@@ -25,6 +25,7 @@ class LoopPolicy:
     Attributes:
         backoff: between attempts.
         drain_seconds: how long the batch that is being written may take when partitions go or the consumer stops.
+        close_seconds: how long what the lane does then may still take before it is left behind.
         idle_seconds: how long a poll waits for the first record.
         busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
@@ -35,6 +36,7 @@ class LoopPolicy:
 
     backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
     drain_seconds: float = 20.0
+    close_seconds: float = 2.0
     idle_seconds: float = 0.1
     busy_seconds: float = 0.01
     stall_seconds: float = 5.0
@@ -49,6 +51,7 @@ class Parts:
 
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
+        finish: lets go of what the lane used; called in the lane, last.
         committed: hears which offsets are committed, and how long that took.
         watch: called now and then, for whoever shows progress.
     """
@@ -59,6 +62,7 @@ class Parts:
     preparation: Preparation
     limit: BatchLimit
     start: Callable[[], None]
+    finish: Callable[[], None]
     health: Health
     metrics: Metrics
     notices: Notices

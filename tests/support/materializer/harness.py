@@ -68,6 +68,7 @@ class Harness:
             preparation=Preparation(decoder or Decoder(), reject, fold, self.metrics.timed, self.clock),
             limit=self.limit,
             start=self.graph.prepare,
+            finish=self.graph.close,
             health=self.health,
             metrics=self.metrics,
             notices=Notices(self.said.append, self.clock),

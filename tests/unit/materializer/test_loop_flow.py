@@ -57,7 +57,7 @@ def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> 
         graph.go.release()
     harness.settle(limit=1_000_000)  # a thread writes: rounds go by meanwhile
     assert graph.events == ids(range(100))
-    harness.parts.lane.close()
+    harness.parts.lane.close(graph.close, 5)
 
 
 def test_what_is_in_memory_is_bounded_by_three_batches_whatever_the_backlog() -> None:
@@ -105,7 +105,24 @@ def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() ->
     harness.settle(limit=1_000_000)
     harness.rounds()
     assert harness.health.document()["ready"] is True
-    harness.parts.lane.close()
+    harness.parts.lane.close(graph.close, 5)
+
+
+def test_connections_are_let_go_only_when_the_write_on_them_has_ended() -> None:
+    graph = SlowGraph()
+    policy = LoopPolicy(drain_seconds=0.05, close_seconds=0.05)
+    harness = Harness(graph=graph, lane=ThreadLane(), policy=policy)
+    harness.loop = Loop(harness.parts, harness.policy, clock=time.monotonic, random=lambda: 0.5)
+    harness.broker.append(good(1))
+    while not graph.entered.acquire(blocking=False):
+        harness.loop.run_once()
+    harness.loop.stop()
+    harness.loop.run()
+    assert not harness.graph.closed, "it is in use"
+    graph.go.release()
+    assert harness.parts.lane.close(lambda: None, 10)
+    assert graph.closed
+    assert graph.events == ids([1])
 
 
 # Rebalances
@@ -152,7 +169,7 @@ def test_a_revocation_waits_for_the_write_no_longer_than_the_deadline() -> None:
     for _ in range(50):
         harness.loop.run_once()
     assert harness.broker.partition(0) not in harness.broker.committed, "it is another's by then"
-    harness.parts.lane.close()
+    harness.parts.lane.close(graph.close, 5)
 
 
 def test_a_lost_partition_is_dropped_and_never_committed() -> None:
