@@ -1,18 +1,14 @@
-"""Cypher statements by name: one file each below `cypher/`, its first line `// title`.
-
-Text of events never becomes Cypher: a statement is sent as it stands in its file, and everything else is a parameter.
-"""
+"""The graph's own statements: `cypher/<folder>/<name>.cypher`."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import LiteralString
 
-_FOLDER = files("headwater_consumers.graph") / "cypher"
+from headwater_consumers import cypher
+
+_PACKAGE = "headwater_consumers.graph"
 
 
-@cache
 def statement(folder: str, name: str) -> LiteralString:
     """The statement `cypher/<folder>/<name>.cypher`.
 
@@ -20,14 +16,9 @@ def statement(folder: str, name: str) -> LiteralString:
         ValueError: it doesn't begin with a title.
         FileNotFoundError: there is none of that name.
     """
-    text = (_FOLDER / folder / f"{name}.cypher").read_text(encoding="utf-8")
-    if not text.startswith("// "):
-        raise ValueError(f"cypher/{folder}/{name}.cypher must begin with `// title`")
-    return text
+    return cypher.load(_PACKAGE, f"{folder}/{name}")
 
 
-@cache
 def names(folder: str) -> tuple[str, ...]:
     """Names of the statements in a folder, sorted."""
-    found = (item.name for item in (_FOLDER / folder).iterdir())
-    return tuple(sorted(name.removesuffix(".cypher") for name in found if name.endswith(".cypher")))
+    return cypher.names(_PACKAGE, folder)

@@ -1,0 +1,3 @@
+// All datasets, for the nearest names
+MATCH (n:Dataset) WHERE n.tenant = $tenant
+RETURN properties(n) AS properties

@@ -1,0 +1,87 @@
+"""What ends a question without an answer.
+
+AnalysisError
+├── NotFoundError        no such asset, run, record; with the nearest names
+├── AmbiguousError       several assets have that name; with them
+├── QuestionError        the question itself is wrong; names the field
+├── TimeLimitError       the answer took longer than it may
+├── GraphUnreachableError   Neo4j doesn't answer
+└── GraphRefusedError    Neo4j refuses user, password or database; names the setting
+
+A defect, of a statement say, is raised as what it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class AnalysisError(Exception):
+    """Any error of this package. The message is for the person who asked; never a secret."""
+
+
+class NotFoundError(AnalysisError):
+    """What was asked about isn't in the graph.
+
+    Attributes:
+        nearest: names that are, the most similar first; maybe none.
+    """
+
+    def __init__(self, message: str, *, nearest: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.nearest = tuple(nearest)
+
+
+class AmbiguousError(AnalysisError):
+    """Several things are called that.
+
+    Attributes:
+        candidates: each in a spelling that is unambiguous.
+    """
+
+    def __init__(self, message: str, *, candidates: Sequence[str]) -> None:
+        super().__init__(message)
+        self.candidates = tuple(candidates)
+
+
+class QuestionError(AnalysisError):
+    """The question can't be asked so.
+
+    Attributes:
+        field: the parameter at fault, by its name in the API, `depth` say.
+    """
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class TimeLimitError(AnalysisError):
+    """Neo4j ended the question at its time limit.
+
+    Attributes:
+        seconds: the limit.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"No answer within {seconds:g} s. Ask for less depth, or allow more time.")
+        self.seconds = seconds
+
+
+class GraphUnreachableError(AnalysisError):
+    """Neo4j doesn't answer, or not now. Asking again later may help."""
+
+
+class GraphRefusedError(AnalysisError):
+    """Neo4j refuses us until a person changes a setting.
+
+    Attributes:
+        setting: its name.
+    """
+
+    def __init__(self, message: str, *, setting: str) -> None:
+        super().__init__(message)
+        self.setting = setting

@@ -1,0 +1,128 @@
+"""Reader: one question, one read transaction, one time limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity, unit_of_work
+from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
+
+from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, TimeLimitError
+from headwater_consumers.analysis.statements import statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neo4j import Driver, Record
+
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+T = TypeVar("T")
+
+DEFAULT_TENANT = "default"
+DEFAULT_TIMEOUT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A read transaction that runs statements by name.
+
+    Attributes:
+        tenant: whose graph is asked; a parameter of every statement, `$tenant`.
+    """
+
+    tenant: str
+    _tx: ManagedTransaction
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Record]:
+        """All rows of `analysis/cypher/<name>.cypher`."""
+        return list(self._tx.run(statement(name), parameters, tenant=self.tenant))
+
+    def row(self, name: str, /, **parameters: Any) -> Record | None:
+        """The first row, or None."""
+        return next(iter(self.rows(name, **parameters)), None)
+
+
+class Reader:
+    """Asks one tenant's graph.
+
+    Args:
+        driver: to the database; stays the caller's to close.
+        target: where it is, for messages.
+        tenant: whose graph.
+        timeout_seconds: for one question, all its statements together; Neo4j ends it then.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        target: Neo4jTarget,
+        *,
+        tenant: str = DEFAULT_TENANT,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    ) -> None:
+        self._driver = driver
+        self._target = target
+        self.tenant = tenant
+        self.timeout_seconds = timeout_seconds
+
+    def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
+        """The answer of `question`, asked in one read transaction; it may be called again where that one was lost.
+
+        Raises:
+            AnalysisError: as the tree says; and whatever else `question` raises.
+        """
+        limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
+
+        @unit_of_work(timeout=limit)
+        def work(tx: ManagedTransaction) -> T:
+            return question(Transaction(self.tenant, tx))
+
+        try:
+            with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
+                return session.execute_read(work)
+        except (Neo4jError, DriverError, OSError) as error:
+            raise self._meaning(error, limit) from error
+
+    def _meaning(self, error: Exception, limit: float) -> Exception:
+        uri = self._target.uri
+        code = getattr(error, "code", None) or type(error).__name__
+        if "TransactionTimedOut" in code or "TransactionTerminated" in code:
+            return TimeLimitError(limit)
+        if isinstance(error, AuthError):
+            return GraphRefusedError(
+                f"Neo4j at {uri} refuses the user {self._target.user!r} or the password ({code}).",
+                setting="HEADWATER_NEO4J_USER, HEADWATER_NEO4J_PASSWORD",
+            )
+        if code.endswith("DatabaseNotFound"):
+            return GraphRefusedError(
+                f"Neo4j at {uri} has no database {self._target.database!r}.", setting="HEADWATER_NEO4J_DATABASE"
+            )
+        if isinstance(error, ConfigurationError):
+            return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
+        if isinstance(error, Neo4jError) and not error.is_retryable():
+            return error  # a defect of a statement: as it was raised
+        return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")
+
+
+def reading_driver(target: Neo4jTarget) -> Driver:
+    """A driver for a `Reader`: 5 s to connect, and few retries, because a person waits.
+
+    Raises:
+        GraphRefusedError: the address is none.
+    """
+    try:
+        return GraphDatabase.driver(
+            target.uri,
+            auth=(target.user, target.password),
+            user_agent="headwater-analysis",
+            connection_timeout=5.0,
+            connection_acquisition_timeout=10.0,
+            liveness_check_timeout=30.0,
+            max_transaction_retry_time=2.0,
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+            telemetry_disabled=True,
+        )
+    except (ConfigurationError, ValueError) as error:
+        raise GraphRefusedError(f"{target.uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI") from error
