@@ -104,7 +104,7 @@ def walk(
     reached = Walk(begin, found)
     nearest = dict.fromkeys(begin, 0)
     levels: dict[int, list[int]] = {0: list(begin)}
-    truncated = False
+    beyond: set[int] = set()
     while levels:
         hops = min(levels)
         # A step of no hops may have brought a node nearer since it was put on this level.
@@ -114,10 +114,10 @@ def walk(
             if there >= nearest.get(step.target, there + 1) or not admit(step, reached):
                 continue
             if (depth is not None and there > depth) or (limit is not None and len(found) >= limit):
-                truncated = True
+                beyond.add(step.target)
                 continue
-            found.pop(step.target, None)  # so that the order stays that of hops
             found[step.target] = Discovery(step.target, there, step)
             nearest[step.target] = there
             levels.setdefault(there, []).append(step.target)
-    return Walk(begin, found, truncated)
+    ordered = sorted(found.values(), key=lambda discovery: discovery.hops)
+    return Walk(begin, {discovery.node: discovery for discovery in ordered}, not beyond <= found.keys())
