@@ -4,6 +4,7 @@ stack            Kafka and Neo4j, started once per run when the first test asks 
 topic_prefix     a name no other test uses; topics that begin with it are deleted afterwards
 neo4j_driver     a driver to the stack's Neo4j, for the whole run
 clean_database   the same driver, with the database emptied first (Community has one database, so tests take turns)
+demo_graph       the same, with the graph of a recorded demo in it
 """
 
 from __future__ import annotations
@@ -65,3 +66,11 @@ def clean_database(neo4j_driver: Driver) -> Driver:
     with neo4j_driver.session(database="neo4j") as session:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
     return neo4j_driver
+
+
+@pytest.fixture
+def demo_graph(clean_database: Driver) -> Driver:
+    from support.demo_graph import load_demo
+
+    load_demo(clean_database)
+    return clean_database

@@ -1,0 +1,90 @@
+"""The demo's lineage, recorded: the events that a real `headwater demo` put on its topic, one JSON document a line.
+
+So that questions about the demo's graph can be tested, and worked examples be shown, without running Spark for minutes.
+To record anew (the demo's own folder, because its paths are in the events):
+
+    HEADWATER_DATA_DIR=/tmp/headwater headwater demo --keep
+    HEADWATER_DATA_DIR=/tmp/headwater/demo python -m support.demo_graph --record     (in tests/)
+    HEADWATER_DATA_DIR=/tmp/headwater headwater down
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neo4j import Driver
+
+RECORDING = Path(__file__).parents[1] / "data" / "demo" / "events.jsonl"
+_READ_SECONDS = 10.0
+
+
+@cache
+def demo_events() -> tuple[LineageEvent, ...]:
+    """What was recorded, partition by partition, in order of offset."""
+    decoder = msgspec.json.Decoder(LineageEvent)
+    return tuple(decoder.decode(line) for line in RECORDING.read_bytes().splitlines())
+
+
+def load_demo(driver: Driver, database: str = "neo4j") -> None:
+    """Write the demo's graph, as the materializer does, into an empty database."""
+    writer = GraphWriter(driver, database)
+    writer.ensure_schema()
+    writer.apply(fold(demo_events()))
+
+
+def record() -> int:
+    """Read the events topic of the demo's stack that is up, to its end; how many events are in the recording."""
+    from headwater_schemas.codec import Decoder
+    from headwater_schemas.errors import DecodeError
+
+    decoder, lines = Decoder(), []
+    for value in _values():
+        try:
+            lines.append(msgspec.json.encode(decoder.decode(value)))
+        except DecodeError as error:
+            # The three broken records that the demo feeds in.
+            sys.stderr.write(f"left out: {error}\n")
+    RECORDING.parent.mkdir(parents=True, exist_ok=True)
+    RECORDING.write_bytes(b"\n".join(lines) + b"\n")
+    return len(lines)
+
+
+def _values() -> Iterator[bytes | None]:
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    from headwater.settings import load_settings, running_stack
+
+    settings = load_settings(running=running_stack())
+    topic = settings.topic.names().events
+    client = settings.kafka.client_config()
+    consumer = Consumer({**client, "group.id": "headwater-recording", "enable.auto.commit": False})
+    try:
+        for number in sorted(consumer.list_topics(topic, timeout=_READ_SECONDS).topics[topic].partitions):
+            where = TopicPartition(topic, number, OFFSET_BEGINNING)
+            _, end = consumer.get_watermark_offsets(where, timeout=_READ_SECONDS)
+            consumer.assign([where])
+            reached = 0
+            while reached < end:
+                message = consumer.poll(_READ_SECONDS)
+                if message is None:
+                    raise TimeoutError(f"nothing more from {topic}[{number}] at {reached} of {end}")
+                reached = (message.offset() or 0) + 1
+                yield message.value()
+    finally:
+        consumer.close()
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--record"]:
+    sys.stdout.write(f"{record()} events in {RECORDING}\n")
