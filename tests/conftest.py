@@ -10,6 +10,7 @@ demo_graph       the same, with the graph of a recorded demo in it
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,13 @@ def _settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
             patch.delenv(name)
         patch.setenv("HEADWATER_DATA_DIR", str(tmp_path_factory.mktemp("no-stack")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A run in the background of a shell ignores SIGINT, and so would every child that a test interrupts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
