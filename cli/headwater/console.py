@@ -76,9 +76,14 @@ class Console:
         self.err.print(f"[bold red]error:[/bold red] {escape(error.message)}")
         if error.fix:
             self.err.print(f"  {escape(error.fix)}")
+        for name in error.nearest:
+            self.err.print(f"    {escape(shortened(name))}")
         if self.json_mode and not self._result_printed:
             kind = error.exit_code.name.lower()
-            self.result({"error": {"kind": kind, "message": error.message, "fix": error.fix or None}})
+            document: dict[str, Any] = {"kind": kind, "message": error.message, "fix": error.fix or None}
+            if error.nearest:
+                document["nearest"] = error.nearest
+            self.result({"error": document})
 
     def status(self, text: str) -> AbstractContextManager[object]:
         """A spinner on stderr while the block runs; silent where stderr is no terminal, and with `--json`."""
@@ -103,6 +108,12 @@ class Console:
 def _rich(stream: TextIO) -> RichConsole:
     # A pipe or a file has no width to break lines at.
     return RichConsole(file=stream, highlight=False, width=None if stream.isatty() else 200, soft_wrap=True)
+
+
+def shortened(text: str, most: int = 160) -> str:
+    """For people: a name of 10 KB cut in its middle, where names differ least, and no control characters."""
+    shown = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in shown)
 
 
 console = Console()

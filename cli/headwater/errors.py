@@ -14,6 +14,10 @@ below (`headwater_producers`, `headwater_consumers`) are translated by the comma
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class ExitCode(IntEnum):
@@ -36,14 +40,16 @@ class HeadwaterError(Exception):
     Args:
         message: What is wrong and where, in one or two sentences. Never a secret.
         fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
+        nearest: What may have been meant, the most likely first.
     """
 
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
-    def __init__(self, message: str, *, fix: str = "") -> None:
+    def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
+        self.nearest = tuple(nearest)
 
 
 class InputError(HeadwaterError):

@@ -28,6 +28,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from headwater.connection import KafkaSettings, Neo4jSettings, TopicSettings
 from headwater.errors import InputError
+from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_schemas.registry import RegistrySettings
 
@@ -58,6 +59,7 @@ class Settings(BaseSettings):
     topic: TopicSettings = TopicSettings()
     registry: RegistrySettings = RegistrySettings()
     materializer: MaterializerSettings = MaterializerSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -9,6 +9,7 @@ from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, TimeLimitError
+from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.analysis.statements import statement
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 T = TypeVar("T")
-
-DEFAULT_TENANT = "default"
-DEFAULT_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)

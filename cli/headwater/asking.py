@@ -1,0 +1,99 @@
+"""What every command that asks the graph has in common: options, the reader, and errors as exit codes.
+
+def command(name: …, tenant: TenantOption = None, timeout: TimeoutOption = None, json_output: JsonOption = False):
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        answer = question(reader, …)
+    console.result(document(answer), view(answer))
+"""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import TypeAdapter
+
+from headwater.console import console, shortened
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.settings import load_settings, running_stack
+from headwater_consumers.analysis import errors
+from headwater_consumers.analysis.reader import Reader, reading_driver
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TenantOption = Annotated[
+    str | None, typer.Option("--tenant", help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", min=0.001, help="Seconds that the answer may take. Default: HEADWATER_ANALYSIS_TIMEOUT_SECONDS."
+    ),
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="Most items on a page.")]
+CursorOption = Annotated[
+    str | None, typer.Option("--cursor", help="The page after: `next_cursor` of the one before.", show_default=False)
+]
+
+
+def parse_time(text: str) -> datetime:
+    """A time as ISO 8601 has it, `2025-01-31`, `2025-01-31T12:00`, `2025-01-31T12:00:00+01:00`; UTC where it says none.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{shortened(text)!r} is no time; write 2025-01-31, or 2025-01-31T12:00:00Z."
+        ) from error
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+@contextlib.contextmanager
+def asking(*, tenant: str | None = None, timeout_seconds: float | None = None) -> Iterator[Reader]:
+    """A reader of the graph that the settings name; what ends a question ends the command, with its exit code and fix.
+
+    Raises:
+        HeadwaterError: as `headwater.errors` has them.
+    """
+    settings = load_settings(
+        {"analysis.tenant": tenant, "analysis.timeout_seconds": timeout_seconds}, running=running_stack()
+    )
+    neo4j, analysis = settings.neo4j, settings.analysis
+    target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
+    try:
+        with reading_driver(target) as driver, console.status("Asking the graph"):
+            yield Reader(driver, target, tenant=analysis.tenant, timeout_seconds=analysis.timeout_seconds)
+    except errors.AnalysisError as error:
+        raise translated(error) from error
+
+
+def translated(error: errors.AnalysisError) -> HeadwaterError:
+    """The error as the command line has it."""
+    message = shortened(str(error), 600)
+    if isinstance(error, errors.NotFoundError):
+        hint = "The nearest names there are:" if error.nearest else ""
+        return NotFoundError(message, fix=hint, nearest=error.nearest)
+    if isinstance(error, errors.AmbiguousError):
+        return InputError(message, fix="Say which:", nearest=error.candidates)
+    if isinstance(error, errors.QuestionError):
+        return InputError(message)
+    if isinstance(error, errors.GraphUnreachableError):
+        return UnreachableError(message, fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.")
+    if isinstance(error, errors.GraphRefusedError):
+        return ConfigurationError(message, fix=f"Check {error.setting}.")
+    if isinstance(error, errors.TimeLimitError):
+        return HeadwaterError(message, fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.")
+    return HeadwaterError(message)
+
+
+def document(answer: Any) -> Any:
+    """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
+    adapter: TypeAdapter[Any] = TypeAdapter(type(answer))
+    return adapter.dump_python(answer, mode="json")

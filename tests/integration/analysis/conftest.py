@@ -1,0 +1,45 @@
+"""The stack's Neo4j as the settings name it, and readers of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+
+@pytest.fixture
+def settings_of_stack(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of this process ask the stack's Neo4j."""
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
+    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
+
+
+@pytest.fixture
+def asked_demo(demo_graph: Driver, settings_of_stack: None) -> None:
+    """The demo's graph, for commands to ask."""
+
+
+@pytest.fixture
+def target(stack: StackUnderTest) -> Neo4jTarget:
+    return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
+
+
+@pytest.fixture
+def reader(neo4j_driver: Driver, target: Neo4jTarget) -> Reader:
+    """Asks whatever the test has put into the graph."""
+    return Reader(neo4j_driver, target)
+
+
+@pytest.fixture
+def demo_reader(demo_graph: Driver, reader: Reader) -> Reader:
+    """Asks the demo's graph."""
+    return reader

@@ -1,0 +1,88 @@
+"""Worked examples of the documents: a command and what it printed, run again on the recorded demo and compared.
+
+In a page, an example is these two blocks, one after the other:
+
+    ```sh
+    headwater upstream flights.departed
+    ```
+
+    ```text
+    what it prints, messages included
+    ```
+
+A command that is meant to fail says so: `headwater upstream nothing  # exit 3`. UPDATE_GOLDENS=1 writes what was
+printed into the page: look at every difference before you commit it.
+
+A test of a page is one line, with the fixtures of tests/integration/analysis/conftest.py:
+
+    def test_the_examples(asked_demo: None) -> None:
+        check_page("lineage.md")
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.cli import main
+
+PAGES = Path(__file__).parents[2] / "docs" / "analysis"
+_EXAMPLE = re.compile(
+    r"(?<=^```sh\n)(?P<command>headwater .*?)\n```\n\n```text\n(?P<output>.*?)^```", re.MULTILINE | re.DOTALL
+)
+_EXIT = re.compile(r"\s+# exit (\d+)$")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One command of a page, as it stands there."""
+
+    page: Path
+    line: int
+    command: str
+    output: str
+    exit_code: int
+
+
+def examples(page: Path) -> list[Example]:
+    """In the order of the page."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in _EXAMPLE.finditer(text):
+        command = match["command"].replace("\\\n", " ")
+        code = _EXIT.search(command)
+        line = text.count("\n", 0, match.start()) + 1
+        found.append(Example(page, line, _EXIT.sub("", command), match["output"], int(code[1]) if code else 0))
+    return found
+
+
+def run(example: Example) -> str:
+    """What the command prints now, without spaces at the ends of lines."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = main(shlex.split(example.command)[1:])
+    assert code == example.exit_code, f"{example.page.name}:{example.line} exits {code}: {printed.getvalue()}"
+    return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
+
+
+def check_page(name: str) -> None:
+    """Every example of `docs/analysis/<name>` prints what the page says."""
+    page = PAGES / name
+    found = examples(page)
+    assert found, f"{name} has no examples"
+    printed = [run(example) for example in found]
+    if os.environ.get("UPDATE_GOLDENS") == "1":
+        outputs = iter(printed)
+
+        def with_output(match: re.Match[str]) -> str:
+            return f"{match['command']}\n```\n\n```text\n{next(outputs)}```"
+
+        page.write_text(_EXAMPLE.sub(with_output, page.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    for example, now in zip(found, printed, strict=True):
+        assert now == example.output, f"{name}:{example.line}: {example.command}"
