@@ -7,7 +7,7 @@
 | `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
 | `current`, `last_seen` of HAS_COLUMN     | the dataset's register `schema` (`column_validity`)                  |
 | which variant is the Interval            | `IntervalFacts.winner`                                               |
-| NEXT, `missing`, `gap_*`, `overlap_*`    | neighbouring intervals of one query (`next_properties`)              |
+| NEXT and its properties                  | neighbouring intervals of one query (`next_properties`)              |
 """
 
 from __future__ import annotations
@@ -77,38 +77,45 @@ class Neighbour(NamedTuple):
     """What NEXT needs of an interval.
 
     Attributes:
+        query: key of its query.
         batch_id: of the micro-batch.
-        positions: register `position` of each use of CONSUMED that has one, by dataset and ordinal.
+        positions: register `position` of each use that has one.
     """
 
+    query: str
     batch_id: int
-    positions: Mapping[tuple[str, int], Props]
+    positions: Mapping[Use, Props]
 
 
-def neighbour(batch_id: int, uses: Mapping[Use, Registers]) -> Neighbour:
+def neighbour(query: str, batch_id: int, uses: Mapping[Use, Registers]) -> Neighbour:
     """The Neighbour with these uses."""
-    positions: dict[tuple[str, int], Props] = {}
+    positions: dict[Use, Props] = {}
     for use, registers in uses.items():
         cell = registers.get("position")
-        if use.type is RelType.CONSUMED and cell is not None and isinstance(cell[1], dict):
-            positions[use.dataset, use.ordinal] = cell[1]
-    return Neighbour(batch_id, positions)
+        if cell is not None and isinstance(cell[1], dict):
+            positions[use] = cell[1]
+    return Neighbour(query, batch_id, positions)
 
 
 def next_properties(before: Neighbour, after: Neighbour) -> Props:
     """Properties of NEXT between two neighbours: empty when the chain is sound there."""
+    both = [(use, before.positions[use], after.positions[use]) for use in _in_both(before, after)]
+    out: Props = {}
+    if any(_goes_back(earlier, later) for _, earlier, later in both):
+        out["rewinds"] = before.query
     missing = after.batch_id - before.batch_id - 1
     if missing:
-        return {"missing": missing}
+        return out | {"missing": missing}
     gaps: list[tuple[str, int, int, int]] = []
     overlaps: list[tuple[str, int, int, int]] = []
-    for use in sorted(before.positions.keys() & after.positions.keys()):
-        for partition, end, start in _joints(before.positions[use], after.positions[use]):
+    for use, earlier, later in both:
+        if use.type is not RelType.CONSUMED:
+            continue  # what is written may be an upper bound, and others write there too
+        for partition, end, start in _joints(earlier, later):
             if end < start:
-                gaps.append((use[0], partition, end, start))
+                gaps.append((use.dataset, partition, end, start))
             elif start < end:
-                overlaps.append((use[0], partition, start, end))
-    out: Props = {}
+                overlaps.append((use.dataset, partition, start, end))
     for name, rows in (("gap", gaps), ("overlap", overlaps)):
         if rows:
             out[f"{name}_datasets"] = [row[0] for row in rows]
@@ -127,10 +134,34 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
     incarnations = before.get("topic_id"), after.get("topic_id")
     if None not in incarnations and incarnations[0] != incarnations[1]:
         return
-    starts = dict(zip(_integers(after["partitions"]), _integers(after["from"]), strict=True))
-    for partition, end in zip(_integers(before["partitions"]), _integers(before["to_exclusive"]), strict=True):
+    starts = _ranges(after)
+    for partition, (_, end) in _ranges(before).items():
         if partition in starts:
-            yield partition, end, starts[partition]
+            yield partition, end, starts[partition][0]
+
+
+def _in_both(before: Neighbour, after: Neighbour) -> list[Use]:
+    return sorted(before.positions.keys() & after.positions.keys())
+
+
+def _goes_back(before: Props, after: Props) -> bool:
+    """Whether positions don't go on upwards: a search by batch id can't look across."""
+    if before["position"] != "kafka" or after["position"] != "kafka":
+        return False
+    incarnations = before.get("topic_id"), after.get("topic_id")
+    if None not in incarnations and incarnations[0] != incarnations[1]:
+        return True
+    later = _ranges(after)
+    return any(
+        later[partition][0] < start or later[partition][1] < end
+        for partition, (start, end) in _ranges(before).items()
+        if partition in later
+    )
+
+
+def _ranges(position: Props) -> dict[int, tuple[int, int]]:
+    starts, ends = _integers(position["from"]), _integers(position["to_exclusive"])
+    return dict(zip(_integers(position["partitions"]), zip(starts, ends, strict=True), strict=True))
 
 
 def _keys(registers: Registers, name: str) -> list[str]:

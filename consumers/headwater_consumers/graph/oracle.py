@@ -121,10 +121,11 @@ class _Graph:
                     identity = conflict_identity(interval, digest)
                     self._variant(Label.CONFLICT, identity, digest, variant)
                     self.relationship(RelType.CONFLICTS_WITH, str(identity["key"]), key)
-        for chain in chains.values():
+        for query, chain in chains.items():
             chain.sort(key=lambda link: link[0])
             for (batch, key, variant), (next_batch, next_key, next_variant) in itertools.pairwise(chain):
-                before, after = derive.neighbour(batch, variant.uses), derive.neighbour(next_batch, next_variant.uses)
+                before = derive.neighbour(query, batch, variant.uses)
+                after = derive.neighbour(query, next_batch, next_variant.uses)
                 self.relationship(RelType.NEXT, key, next_key, derive.next_properties(before, after))
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
@@ -170,7 +171,13 @@ def use_properties(tenant: str, owner: str, use: Use, registers: Registers) -> P
 
 def column_identity(tenant: str, dataset: str, path: str) -> Props:
     """Properties of a column that follow from its key."""
-    return {"key": keys.column_key(tenant, dataset, path), "name": path, "tenant": tenant, "dataset": dataset}
+    return {
+        "key": keys.column_key(tenant, dataset, path),
+        "name": path,
+        "tenant": tenant,
+        "dataset": dataset,
+        "_words": name_words(tenant, path, titles=(path,)),
+    }
 
 
 def conflict_identity(interval: IntervalFacts, digest: str) -> Props:

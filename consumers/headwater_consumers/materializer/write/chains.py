@@ -39,9 +39,9 @@ def write_next(tx: Transaction, changed: Mapping[str, IntervalFacts], created: s
     ]
     around: dict[str, dict[int, _Link]] = defaultdict(dict)
     for record in tx.rows("neighbours", rows):
-        uses = read_uses(((RelType.CONSUMED, dataset, props) for dataset, props in record["consumed"]), "")
-        batch_id = record["batch_id"]
-        around[record["query"]][batch_id] = _Link(record["key"], neighbour(batch_id, uses))
+        uses = read_uses(((RelType(type_), dataset, props) for type_, dataset, props in record["uses"]), "")
+        query, batch_id = record["query"], record["batch_id"]
+        around[query][batch_id] = _Link(record["key"], neighbour(query, batch_id, uses))
     pairs: dict[tuple[str, str], dict[str, Any]] = {}
     for query, stretch in stretches:
         batches = sorted(around[query])
@@ -70,7 +70,7 @@ def _stretches(changed: Mapping[str, IntervalFacts]) -> Iterable[tuple[str, list
         for interval in intervals:
             link = _Link(
                 str(interval.identity["key"]),
-                neighbour(interval.batch_id, interval.variants[interval.winner].uses),
+                neighbour(query, interval.batch_id, interval.variants[interval.winner].uses),
             )
             if stretch and stretch[-1].neighbour.batch_id + 1 != interval.batch_id:
                 yield query, stretch

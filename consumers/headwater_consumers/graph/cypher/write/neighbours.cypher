@@ -10,4 +10,4 @@ CALL (row) {
   RETURN n ORDER BY n.query, n.batch_id LIMIT 1
 }
 RETURN n.query AS query, n.batch_id AS batch_id, n.key AS key,
-  [(n)-[r:CONSUMED]->(d:Dataset) | [d.key, properties(r)]] AS consumed
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]] AS uses
