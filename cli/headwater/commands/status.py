@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import typer
+from confluent_kafka import KafkaException
 from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import ExitCode
-from headwater.stack import describe, health, paths, state
+from headwater.settings import load_settings
+from headwater.stack import StackInfo, describe, health, paths, state
+from headwater.topic_state import TopicState, topic_state
 
 
 def command(json_output: JsonOption = False) -> None:
-    """Show where the embedded stack runs and whether its servers answer.
+    """Show where the embedded stack runs, whether its servers answer, and how far the graph is behind the events.
 
     Exit status 0: all of it does. 3: it is not up. 4: a server does not answer.
     """
@@ -22,10 +25,12 @@ def command(json_output: JsonOption = False) -> None:
         raise typer.Exit(ExitCode.NOT_FOUND)
     info = record.info
     answers = {"Kafka": health.kafka_answers(info), "Neo4j": health.neo4j_answers(info)}
+    events = _events(info) if answers["Kafka"] else None
     document = describe.document(info)
     document |= {
         "running": True,
         "healthy": {name.lower(): healthy for name, healthy in answers.items()},
+        "events": None if events is None else events.document(),
         "supervisor": {"pid": record.supervisor.pid, "started": record.supervisor.started},
         "logs": {
             "kafka": str(info.kafka.log),
@@ -44,9 +49,26 @@ def command(json_output: JsonOption = False) -> None:
         healthy = "[green]yes[/green]" if answers[name] else "[red]no[/red]"
         table.add_row(name, address, healthy, member.version, str(member.pid), str(member.log))
     console.result(document, table)
+    if events is not None:
+        last = f", the last at {events.last_event:%Y-%m-%d %H:%M:%S} UTC" if events.last_event else ""
+        console.message(
+            f"Topic {events.topic}: {events.records:,} events{last}; group {events.group} is {events.lag:,} behind"
+        )
     console.message(
         f"Browser {info.browser_url}, user {info.neo4j_user}, password in {info.password_file}\n"
         f"Java {info.java}, data {info.data_dir}, supervisor pid {record.supervisor.pid}"
     )
     if not all(answers.values()):
         raise typer.Exit(ExitCode.UNREACHABLE)
+
+
+def _events(info: StackInfo) -> TopicState | None:
+    """The events topic as configured, on this stack whatever other one is; None where it isn't there."""
+    settings = load_settings()
+    try:
+        return topic_state(
+            {"bootstrap.servers": info.bootstrap_servers}, settings.topic.names().events, settings.materializer.group
+        )
+    except (KafkaException, TimeoutError) as error:
+        console.warning(f"The events topic can't be looked at: {error}.")
+        return None

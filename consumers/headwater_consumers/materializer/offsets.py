@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,23 @@ from confluent_kafka import (
     OFFSET_STORED,
     Consumer,
     IsolationLevel,
+    KafkaError,
     KafkaException,
     TopicCollection,
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from headwater_consumers.materializer.backoff import Deadline
 from headwater_consumers.materializer.records import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_COORDINATOR_MOVES = frozenset(
+    {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+)
+_PAUSE_SECONDS = 0.1
 _METADATA = "headwater topic-id "
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -98,13 +105,23 @@ class OffsetReader:
         if self._asker is None:
             self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
         found: dict[tuple[str, int], Committed] = {}
-        for partition in self._asker.committed(asked, timeout=timeout_seconds):
+        for partition in self._committed(self._asker, asked, Deadline(timeout_seconds, time.monotonic)):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
                 topic_id = (partition.metadata or "").removeprefix(_METADATA) if _ours(partition) else ""
                 found[partition.topic, partition.partition] = Committed(partition.offset, topic_id)
         return found
+
+    def _committed(self, asker: Consumer, asked: list[TopicPartition], deadline: Deadline) -> list[TopicPartition]:
+        while True:
+            try:
+                return list(asker.committed(asked, timeout=deadline.remaining_seconds))
+            except KafkaException as error:
+                # A group that nobody has asked about yet gets its coordinator with the first question.
+                if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
 
     def positions(self, topic: str, *, timeout_seconds: float) -> list[Position]:
         """Every partition of the topic, by number."""

@@ -12,16 +12,19 @@ import stat
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headwater.stack import ports, state
 from headwater.stack.state import ProcessId
+from headwater_schemas.topics import TopicNames
 from support.no_java import path_without_java
 
 if TYPE_CHECKING:
@@ -76,6 +79,18 @@ def graph(document: dict[str, Any], statement: str) -> Any:
     return answer["results"][0]["data"][0]["row"][0]
 
 
+def put_events(document: dict[str, Any], *, count: int) -> None:
+    """So many records onto a new events topic of two partitions."""
+    servers = {"bootstrap.servers": document["kafka"]["bootstrap_servers"]}
+    topic = TopicNames().events
+    admin = AdminClient(servers)
+    admin.create_topics([NewTopic(topic, num_partitions=2)])[topic].result()
+    producer = Producer(servers)
+    for number in range(count):
+        producer.produce(topic, key=str(number), value=b"x")
+    assert producer.flush(20) == 0
+
+
 def processes(document: dict[str, Any]) -> list[ProcessId]:
     return [ProcessId.of(document[name]["pid"]) for name in ("kafka", "neo4j")]
 
@@ -111,10 +126,16 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
 
     # Again: the same one.
     assert headwater.run("up") == first
-    assert headwater.run("status")["healthy"] == {"kafka": True, "neo4j": True}
+    status = headwater.run("status")
+    assert status["healthy"] == {"kafka": True, "neo4j": True}
+    assert status["events"] is None
 
     admin = AdminClient({"bootstrap.servers": first["kafka"]["bootstrap_servers"]})
     admin.create_topics([NewTopic("kept", num_partitions=2)])["kept"].result()
+    put_events(first, count=3)
+    events = headwater.run("status")["events"]
+    assert (events["records"], events["lag"], events["partitions"]) == (3, 3, 2)
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(events["last_event"])) < timedelta(minutes=5)
     graph(first, "CREATE (n:Kept {at: 1}) RETURN n.at")
     began = processes(first)
     assert headwater.run("down")["was_running"]

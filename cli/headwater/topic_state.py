@@ -1,0 +1,86 @@
+"""How far the consumer group is in the events topic, and when the last event came, for `headwater status`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.offsets import OffsetReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REQUEST_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """The events topic and one consumer group.
+
+    Attributes:
+        topic: its name.
+        group: whose committed offsets.
+        partitions: how many.
+        records: offsets between beginning and end, of all partitions.
+        lag: offsets between what the group has committed, or the beginning, and the end.
+        last_event: timestamp of the latest record; None while there is none.
+    """
+
+    topic: str
+    group: str
+    partitions: int
+    records: int
+    lag: int
+    last_event: datetime | None
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "topic": self.topic,
+            "group": self.group,
+            "partitions": self.partitions,
+            "records": self.records,
+            "lag": self.lag,
+            "last_event": None if self.last_event is None else self.last_event.isoformat(),
+        }
+
+
+def topic_state(client: Mapping[str, Any], topic: str, group: str) -> TopicState | None:
+    """Ask the brokers; None where they have no such topic.
+
+    Raises:
+        KafkaException: they don't answer within 5 s a request, or refuse.
+    """
+    client = quiet(client)
+    try:
+        positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return None
+        raise
+    partitions = [TopicPartition(topic, position.partition.number) for position in positions]
+    return TopicState(
+        topic,
+        group,
+        partitions=len(positions),
+        records=sum(position.end - position.begin for position in positions),
+        lag=sum(position.pending for position in positions),
+        last_event=_latest(client, partitions),
+    )
+
+
+def _latest(client: Mapping[str, Any], partitions: list[TopicPartition]) -> datetime | None:
+    admin = AdminClient(dict(client))  # held until the answers are there: they are lost with it
+    newest: OffsetSpec = OffsetSpec.max_timestamp()  # type: ignore[no-untyped-call]
+    futures = admin.list_offsets(
+        dict.fromkeys(partitions, newest),
+        isolation_level=IsolationLevel.READ_UNCOMMITTED,
+        request_timeout=_REQUEST_SECONDS,
+    )
+    latest = max((future.result(_REQUEST_SECONDS).timestamp for future in futures.values()), default=-1)
+    return None if latest < 0 else datetime.fromtimestamp(latest / 1000, UTC)
