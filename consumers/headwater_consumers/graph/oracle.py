@@ -14,6 +14,7 @@ from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.edges import plan_edges
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
 from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.graph.words import column_words
 from headwater_consumers.materializer.fold.facts import Link, NodeFacts, Span, Use
 from headwater_consumers.materializer.fold.properties import flatten
 from headwater_consumers.materializer.fold.uses import versions_used
@@ -171,13 +172,8 @@ def use_properties(tenant: str, owner: str, use: Use, registers: Registers) -> P
 
 def column_identity(tenant: str, dataset: str, path: str) -> Props:
     """Properties of a column that follow from its key."""
-    return {
-        "key": keys.column_key(tenant, dataset, path),
-        "name": path,
-        "tenant": tenant,
-        "dataset": dataset,
-        "_words": name_words(tenant, path, titles=(path,)),
-    }
+    key = keys.column_key(tenant, dataset, path)
+    return {"key": key, "name": path, "tenant": tenant, "dataset": dataset, "_words": column_words(tenant, path)}
 
 
 def conflict_identity(interval: IntervalFacts, digest: str) -> Props:

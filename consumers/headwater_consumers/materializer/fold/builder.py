@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.graph.words import dataset_words, job_words
 from headwater_consumers.materializer.fold.delta import GraphDelta
 from headwater_consumers.materializer.fold.facts import (
     DatasetFacts,
@@ -38,7 +39,8 @@ class Builder:
         key = keys.job_key(tenant, job.namespace, job.name)
         node = self.delta.jobs.get(key)
         if node is None:
-            node = NodeFacts({"key": key, "name": job.name, "tenant": tenant, "namespace": job.namespace})
+            identity: Props = {"key": key, "name": job.name, "tenant": tenant, "namespace": job.namespace}
+            node = NodeFacts({**identity, "_words": job_words(tenant, job.namespace, job.name)})
             self.delta.jobs[key] = node
         return key, node
 
@@ -47,12 +49,14 @@ class Builder:
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
+            title = dataset_title(dataset.name)
             identity: Props = {
                 "key": key,
                 "name": dataset.name,
-                "title": dataset_title(dataset.name),
+                "title": title,
                 "tenant": tenant,
                 "namespace": dataset.namespace,
+                "_words": dataset_words(tenant, dataset.namespace, dataset.name),
             }
             node = DatasetFacts(identity)
             self.delta.datasets[key] = node

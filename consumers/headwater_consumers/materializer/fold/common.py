@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_consumers.graph.words import text_words
 from headwater_consumers.materializer.fold.builder import put
 from headwater_consumers.materializer.fold.registers import FACET, Props, Registers
 
@@ -19,7 +20,8 @@ def owners_cell(owners: Iterable[Owner] | None) -> Props | None:
     if owners is None:
         return None
     rows = sorted({(owner.name, owner.type or "") for owner in owners})
-    return {"owners": [name for name, _ in rows], "owner_types": [type_ for _, type_ in rows]}
+    names = [name for name, _ in rows]
+    return {"owners": names, "owner_types": [type_ for _, type_ in rows], "_owner_words": text_words(names)}
 
 
 def tags_cell(tags: Iterable[Tag] | None) -> Props | None:
@@ -32,6 +34,7 @@ def tags_cell(tags: Iterable[Tag] | None) -> Props | None:
         "tag_values": [row[1] for row in rows],
         "tag_sources": [row[2] for row in rows],
         "tag_fields": [row[3] for row in rows],
+        "_tag_words": text_words(text for row in rows for text in row[:2]),
     }
 
 

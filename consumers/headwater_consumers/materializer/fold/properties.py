@@ -48,8 +48,8 @@ POSITION = (
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     # register: its properties; the first is always there when the register is
-    "owners": ("owners", "owner_types"),
-    "tags": ("tags", "tag_values", "tag_sources", "tag_fields"),
+    "owners": ("owners", "owner_types", "_owner_words"),
+    "tags": ("tags", "tag_values", "tag_sources", "tag_fields", "_tag_words"),
     "source": ("source_type", "source_url", "source_repo", "source_path", "source_version", "source_branch"),
     "declared_lineage": ("declared_plan", "_declared_feeds"),
     "storage": ("storage_layer", "storage_format"),

@@ -1,0 +1,121 @@
+"""Words of names, for the full-text index: what the index holds and what a search asks for are made by this alone.
+
+No analyzer of Neo4j finds `departed` in `flights.departed`, `2013` in `x_2013` and `case` in `camelCase` (tried:
+standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here, kept as the property
+`_words`, and the index does nothing but split it at spaces. A word has only lower-case letters, marks and digits:
+nothing in it can mean anything to Lucene's query parser, so no text that a person types has to be escaped.
+
+    s3://b/x_2013/OrderIDs  ⇒ s3 b x 2013 order ids
+    HTTPServer2Log          ⇒ http server2 log
+    Büro.Straße             ⇒ buro strasse
+    注文データ               ⇒ 注文 文テ テー ータ      (pairs, as these scripts don't part words)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.titles import dataset_title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST_WORD = 64
+"""Characters; the rest of a longer word is cut off."""
+MOST_WORDS = 200
+"""Of one name: a name of 10 KB is found by its first 200 words."""
+
+_RUN = re.compile(r"[^\W_]+")
+_ASCII_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[A-Z]|[0-9]+")
+_PAIRED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, each once, in order."""
+    found: dict[str, None] = {}
+    for run in _RUN.findall(text if text.isascii() else _folded(text)):
+        for word in _ASCII_WORD.findall(run) if run.isascii() else _unicode_words(run):
+            found[word.casefold()[:LONGEST_WORD]] = None
+            if len(found) == MOST_WORDS:
+                return list(found)
+    return list(found)
+
+
+def dataset_words(tenant: str, namespace: str, name: str) -> str:
+    """`_words` of a dataset."""
+    return _name_words(tenant, name, dataset_title(name), namespace=namespace)
+
+
+def job_words(tenant: str, namespace: str, name: str) -> str:
+    """`_words` of a job."""
+    return _name_words(tenant, name, namespace=namespace)
+
+
+def column_words(tenant: str, path: str) -> str:
+    """`_words` of a column."""
+    return _name_words(tenant, path)
+
+
+def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
+    """Words of all a node's names, and marks by which it is found as a whole.
+
+    `titles` are names by which alone it may be asked for: each as a whole is among the words (`whole_mark`), and
+    written as one word (`dailyreport`), where it has two to four.
+    """
+    out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))
+    for name in (namespace, *titles):
+        out.update(dict.fromkeys(words(name)))
+    for title in titles:
+        parts = words(title)
+        if 1 < len(parts) <= 4 and len(joined := "".join(parts)) <= LONGEST_WORD:
+            out[joined] = None
+    return " ".join(out)
+
+
+def text_words(texts: Iterable[str]) -> str:
+    """Words of several texts, of owners say."""
+    return " ".join(dict.fromkeys(word for text in texts for word in words(text)))
+
+
+def tenant_mark(tenant: str) -> str:
+    """A word that all nodes of a tenant have, and no others."""
+    return f"t_{_digest(tenant)}"
+
+
+def whole_mark(name: str) -> str:
+    """A word that stands for a name as a whole, exactly as it is."""
+    return f"n_{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    # 64 bits: what has the same is compared by name anyway.
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _folded(text: str) -> str:
+    """Compatible forms alike, without accents: Ａ and A, é and e."""
+    parts = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", "".join(each for each in parts if unicodedata.category(each) != "Mn"))
+
+
+def _unicode_words(run: str) -> list[str]:
+    """Words of a run of letters and digits: cut where a capital begins one, in pairs where the script parts none."""
+    out: list[str] = []
+    for part in _PAIRED.split(run):
+        if _PAIRED.fullmatch(part):
+            out += ["".join(pair) for pair in pairwise(part)] or [part]
+            continue
+        start = 0
+        for at in range(1, len(part)):
+            begins = part[at].isupper() and (not part[at - 1].isupper() or part[at + 1 : at + 2].islower())
+            ends_number = part[at].isalpha() and part[at - 1].isdigit() and part[start:at].isdigit()
+            if begins or ends_number:
+                out.append(part[start:at])
+                start = at
+        if part:
+            out.append(part[start:])
+    return out
