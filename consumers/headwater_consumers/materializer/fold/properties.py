@@ -29,6 +29,7 @@ POSITION = (
     "parent_id",
     "operation",
     "partition_paths",
+    "_marks",
     "from_version",
     "to_version",
     "file_count",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.graph import keys
+from headwater_consumers.graph.marks import path_marks
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.facts import Use
@@ -129,6 +130,7 @@ def _table_snapshot(table: TableSnapshot) -> dict[str, Any]:
         "parent_id": table.parent_id,
         "operation": table.operation,
         "partition_paths": sorted(set(table.partitions)) or None,
+        "_marks": path_marks(table.partitions) or None,
     }
 
 
@@ -138,4 +140,5 @@ def _files(files: FileSet) -> dict[str, Any]:
         "file_bytes": files.bytes,
         "manifest_digest": files.manifest_digest,
         "paths": sorted(files.paths) or None,
+        "_marks": path_marks(files.paths) or None,
     }
