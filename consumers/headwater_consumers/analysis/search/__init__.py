@@ -1,0 +1,11 @@
+"""Search: assets by name, owner, tag and column, through the full-text index of words.
+
+query       what is asked of the index, in its own language
+names       one exact name, and the names nearest to one, in milliseconds at any size
+search      the question: pages of hits, best first
+"""
+
+from headwater_consumers.analysis.search.names import exact, nearest
+from headwater_consumers.analysis.search.search import Hit, Match, SearchPage, search
+
+__all__ = ["Hit", "Match", "SearchPage", "exact", "nearest", "search"]

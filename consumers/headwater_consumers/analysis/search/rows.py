@@ -1,0 +1,79 @@
+"""Rows of the index's statements: assets with what a hit shows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.analysis.reader import Transaction
+
+_STATEMENTS = {
+    AssetKind.DATASET: "search/datasets",
+    AssetKind.JOB: "search/jobs",
+    AssetKind.COLUMN: "search/columns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A node that the index gave.
+
+    Attributes:
+        id: Neo4j's.
+        asset: what it is.
+        score: Lucene's, comparable within one kind.
+        names: by each of which alone it may be asked for.
+        owners: of the dataset where it is a column.
+        tags: key, value ('' for none) and field ('' for the whole), of the dataset where it is a column.
+        gone: a dataset that was dropped, a column that isn't in the schema now.
+    """
+
+    id: int
+    asset: Asset
+    score: float
+    names: tuple[str, ...]
+    owners: tuple[str, ...]
+    tags: tuple[tuple[str, str, str], ...]
+    gone: bool
+
+
+def read_rows(
+    tx: Transaction, kind: AssetKind, query: str, *, looked_at: int, limit: int, namespace: str | None = None
+) -> list[Row]:
+    """What the index says to a query.
+
+    Args:
+        tx: where.
+        kind: of asset.
+        query: made by `search.query`.
+        looked_at: most nodes to take from the index.
+        limit: most rows to give of those that are in the namespace.
+        namespace: of the dataset or job; None: any.
+    """
+    found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    return [_row(kind, record) for record in found]
+
+
+def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
+    """Columns of datasets, by their keys, that have for each word one that begins with it. Their scores are 0."""
+    found = tx.rows("search/columns_of", keys=datasets, words=words, limit=limit)
+    return [_row(AssetKind.COLUMN, record) for record in found]
+
+
+def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:
+    own: Mapping[str, Any] = record["properties"]
+    owner: Mapping[str, Any] = record["dataset"] if kind is AssetKind.COLUMN else own
+    tags = zip(owner["tags"] or (), owner["tag_values"] or (), owner["tag_fields"] or (), strict=True)
+    names: tuple[str, ...]
+    if kind is AssetKind.COLUMN:
+        asset, names, gone = column_asset(owner, own), (own["name"],), bool(owner["dropped"]) or own["left"]
+    elif kind is AssetKind.DATASET:
+        asset, names, gone = dataset_asset(own), (own["name"], own["title"] or own["name"]), bool(own["dropped"])
+    else:
+        asset, names, gone = job_asset({**own, "processing_type": own["type"]}), (own["name"],), False
+    return Row(record["id"], asset, record["score"], names, tuple(owner["owners"] or ()), tuple(tags), gone)

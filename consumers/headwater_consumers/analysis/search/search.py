@@ -1,0 +1,252 @@
+"""The question: which assets are called so, belong to this owner, have this tag or this column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.search import query
+from headwater_consumers.analysis.search.rows import Row, columns_of, read_rows
+from headwater_consumers.graph.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+MOST_HITS = 1_000
+"""Hits of one kind that are ranked; where there are more, the answer is `truncated`."""
+
+# A filter by namespace comes after the index, which gives the best of this many.
+_LOOKED_AT = 10_000
+_KINDS = (AssetKind.DATASET, AssetKind.JOB, AssetKind.COLUMN)
+
+
+class Match(StrEnum):
+    """How a hit matches the text, the best first."""
+
+    EXACT = "EXACT"
+    """Its name, title, spelling or field path is the text."""
+    WORDS = "WORDS"
+    """Its names have all words of the text."""
+    BEGINNINGS = "BEGINNINGS"
+    """Its names have words that begin with those of the text."""
+    ALIKE = "ALIKE"
+    """Its names have words like those of the text, with one or two letters amiss."""
+    FILTERS = "FILTERS"
+    """No text was given; it passes the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitTag:
+    """A tag of a dataset, a job or a column.
+
+    Attributes:
+        key: `pii`, say.
+        value: '' for none.
+        column: field path, of a tag of one column; None: of the whole.
+    """
+
+    key: str
+    value: str
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An asset that was found.
+
+    Attributes:
+        asset: what it is.
+        match: how it matches the text.
+        owners: its owners; of its dataset where it is a column.
+        tags: its tags; of a column, its own alone.
+        gone: a dataset that was dropped, or a column that left the schema.
+    """
+
+    asset: Asset
+    match: Match
+    owners: tuple[str, ...]
+    tags: tuple[HitTag, ...]
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """Hits, the best first: by how they match, then as the index ranks them, then datasets before jobs before columns.
+
+    Attributes:
+        items: of this page.
+        total: hits in all; of each kind only the best 1,000 are counted.
+        truncated: whether there are more than were counted.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[Hit, ...]
+    total: int
+    truncated: bool
+    next_cursor: str | None
+
+
+def search(
+    reader: Reader,
+    text: str = "",
+    *,
+    kinds: Sequence[AssetKind] | None = None,
+    owner: str | None = None,
+    tag: str | None = None,
+    column: str | None = None,
+    namespace: str | None = None,
+    fuzzy: bool = False,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> SearchPage:
+    """Assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
+
+    Where nothing is found so, or with `fuzzy`, words with a letter or two amiss will do.
+
+    Args:
+        reader: of the graph.
+        text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
+        kinds: of assets; by default all, without a text datasets and jobs.
+        owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.
+        tag: words of a tag's key or value; or `key=value`, which must be just that but for capitals.
+        column: words of a column: the hits are columns, and `text` is of their datasets.
+        namespace: of the dataset or job, exactly.
+        fuzzy: take words with a letter or two amiss, also where there are better.
+        limit: most hits on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or kinds other than columns are asked for with `column`.
+    """
+    if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
+        raise QuestionError("With a column the hits are columns: leave the kind out.", field="kinds")
+    if kinds is None:
+        kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text else _KINDS[:2]
+    filters = _Filters(owner, tag, namespace)
+    wanted = tuple(kind for kind in _KINDS if kind in kinds)
+    asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
+    (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+
+    def question(tx: Transaction) -> tuple[list[tuple[Row, Match]], bool]:
+        if column is not None:
+            return _columns(tx, column, text, filters, fuzzy=fuzzy)
+        return _hits(lambda kind, asking: _read(tx, kind, asking, text, filters), wanted, text, fuzzy=fuzzy)
+
+    hits, truncated = reader.read(question)
+    after = start + limit
+    return SearchPage(
+        items=tuple(_hit(row, match) for row, match in hits[start:after]),
+        total=len(hits),
+        truncated=truncated,
+        next_cursor=cursors.encode((after,), question=asked) if after < len(hits) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    owner: str | None
+    tag: str | None
+    namespace: str | None
+
+    def clauses(self) -> list[str]:
+        """Of datasets' and jobs' own fields in the index."""
+        out = []
+        if self.owner is not None:
+            out.append(query.has_words("_owner_words", self.owner))
+        if self.tag is not None:
+            out.append(query.has_words("_tag_words", self.tag))
+        return out
+
+    def admit(self, row: Row) -> bool:
+        """What the index can't say: which value belongs to which tag, and what a column's dataset has."""
+        if self.owner is not None and not _has_words(row.owners, self.owner):
+            return False
+        return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
+
+
+def _hits(
+    read: Callable[[AssetKind, Callable[..., str]], list[Row]], kinds: Sequence[AssetKind], text: str, *, fuzzy: bool
+) -> tuple[list[tuple[Row, Match]], bool]:
+    ways = [query.alike] if fuzzy else [query.beginnings, query.alike]
+    for asking in ways if text else [query.beginnings]:
+        found = {kind: read(kind, asking) for kind in kinds}
+        if any(found.values()):
+            ranked = [(row, _match(row, text)) for rows in found.values() for row in rows]
+            ranked.sort(key=lambda hit: _rank(*hit))
+            return ranked, any(len(rows) >= MOST_HITS for rows in found.values())
+    return [], False
+
+
+def _read(tx: Transaction, kind: AssetKind, asking: Callable[..., str], text: str, filters: _Filters) -> list[Row]:
+    # Columns have no owners and tags in the index: those of their datasets are looked at afterwards.
+    clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
+    asked = asking(tx.tenant, text, *clauses)
+    rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    return [row for row in rows if filters.admit(row)]
+
+
+def _columns(
+    tx: Transaction, column: str, text: str, filters: _Filters, *, fuzzy: bool
+) -> tuple[list[tuple[Row, Match]], bool]:
+    """Columns by their own words; where there is a text, those of the datasets that it finds."""
+    if not text:
+        return _hits(lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
+
+    def read(kind: AssetKind, asking: Callable[..., str]) -> list[Row]:
+        return _read(tx, kind, asking, text, _Filters(None, None, filters.namespace))
+
+    datasets, truncated = _hits(read, _KINDS[:1], text, fuzzy=fuzzy)
+    keys = [row.asset.key for row, _ in datasets]
+    rows = columns_of(tx, keys, words(column), limit=MOST_HITS)
+    hits = sorted(((row, _match(row, column)) for row in rows if filters.admit(row)), key=lambda hit: _rank(*hit))
+    return hits, truncated or len(rows) >= MOST_HITS
+
+
+def _match(row: Row, text: str) -> Match:
+    if not text:
+        return Match.FILTERS
+    if text in row.names or text == row.asset.spelling:
+        return Match.EXACT
+    of_text = words(text)
+    of_names = {word for name in (row.asset.namespace, *row.names) for word in words(name)}
+    if of_text and of_names.issuperset(of_text):
+        return Match.WORDS
+    return Match.BEGINNINGS if of_text and _begins(of_names, of_text) else Match.ALIKE
+
+
+def _rank(row: Row, match: Match) -> tuple[int, bool, int, float, str]:
+    asset = row.asset
+    return (list(Match).index(match), row.gone, _KINDS.index(asset.kind), -row.score, asset.spelling)
+
+
+def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:
+    return all(any(name.startswith(word) for name in of_names) for word in of_text)
+
+
+def _has_words(texts: Sequence[str], text: str) -> bool:
+    return {word for each in texts for word in words(each)}.issuperset(words(text))
+
+
+def _is_tag(asked: str, key: str, value: str) -> bool:
+    if "=" in asked:
+        return asked.casefold() == f"{key}={value}".casefold()
+    return _has_words((key, value), asked)
+
+
+def _tags(row: Row) -> list[tuple[str, str, str]]:
+    """Its own: of a column, those that the dataset has for it."""
+    if row.asset.kind is AssetKind.COLUMN:
+        return [tag for tag in row.tags if tag[2] == row.asset.column]
+    return list(row.tags)
+
+
+def _hit(row: Row, match: Match) -> Hit:
+    is_column = row.asset.kind is AssetKind.COLUMN
+    tags = tuple(HitTag(key, value, None if is_column else field or None) for key, value, field in _tags(row))
+    return Hit(row.asset, match, row.owners, tags, row.gone)
