@@ -46,7 +46,9 @@ COMMANDS: dict[str, Command] = {
     "status": Command("headwater.commands.status", extra="stack"),
     "consume": Command("headwater.commands.consume", extra="materializer"),
     "demo": Command("headwater.commands.demo", extra="demo"),
+    "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
+    "serve": Command("headwater.commands.serve", extra="api"),
 }
 
 

@@ -136,6 +136,15 @@ class Decoder:
             DecodeError: the record can never be decoded by this version; the subclass says why.
             TransientError: its schema can't be looked up now; try again.
         """
+        return self._checked(self.datum(value))
+
+    def datum(self, value: bytes | None) -> Any:
+        """The fields of a record's value by the current schema's names, whatever they hold: not yet an event.
+
+        Raises:
+            DecodeError: the bytes follow no schema that is known.
+            TransientError: the schema can't be looked up now; try again.
+        """
         if not value:
             raise EmptyRecordError("the record has no value")
         if value[:2] == SINGLE_OBJECT_MAGIC:
@@ -144,7 +153,7 @@ class Decoder:
             schema, start = self._by_id(value), _CONFLUENT_HEADER_BYTES
         else:
             raise NotAnEventError(f"begins with {value[:2].hex(' ')}, which is neither C3 01 nor 00")
-        return self._checked(self._datum(value, start, schema))
+        return self._datum(value, start, schema)
 
     def _by_fingerprint(self, value: bytes) -> AvroSchema:
         fingerprint = value[2:_SINGLE_OBJECT_HEADER_BYTES]

@@ -19,18 +19,17 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 
 from headwater_consumers.materializer import dead_letter, kafka_errors
 from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.offsets import OffsetReader, Position
 from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.topic_reader import records_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from confluent_kafka import Message
 
     from headwater_schemas.topics import TopicNames
 
@@ -38,8 +37,6 @@ _REQUEST_SECONDS = 10.0
 # How long the brokers may take to have an answer at all, and how long to wait before asking again.
 _ANSWER_SECONDS = 20.0
 _PAUSE_SECONDS = 0.25
-# The dead-letter topic is read to its end; this is how long no progress at all may last.
-_READ_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,54 +152,11 @@ def _settled(position: Position, letters: set[int]) -> PartitionAccount:
 
 def _coordinates(client: Mapping[str, Any], topic: str) -> list[tuple[Partition, int]]:
     """Source coordinates of every letter on the dead-letter topic."""
-    # A group is a must for librdkafka, though with `assign` and no commits the brokers never hear of it.
-    ends = {
-        position.partition.number: position.end
-        for position in OffsetReader(client, group="headwater-accounting").positions(
-            topic, timeout_seconds=_REQUEST_SECONDS
-        )
-        if position.end > position.begin
-    }
-    found: list[tuple[Partition, int]] = []
-    if not ends:
-        return found
-    consumer = Consumer(
-        {
-            **client,
-            "group.id": "headwater-accounting",
-            "client.id": "headwater-accounting",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "queued.max.messages.kbytes": 16_384,
-        }
-    )
-    try:
-        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
-        while ends:
-            message = consumer.poll(_READ_SECONDS)
-            if message is None:
-                raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
-            number, offset = message.partition(), message.offset()
-            error = message.error()
-            if error is not None and not _at_end(message):
-                raise KafkaException(error)
-            if error is None and (source := coordinate(message.headers())) is not None:
-                found.append(source)
-            # An end that is reached is one even where control records follow the last letter.
-            if number in ends and offset is not None and (error is not None or offset + 1 >= ends[number]):
-                del ends[number]
-    finally:
-        consumer.close()
-    return found
+    letters = records_to_end(client, topic)
+    return [source for letter in letters if (source := coordinate(letter.headers)) is not None]
 
 
-def _at_end(message: Message) -> bool:
-    error = message.error()
-    return error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own name
-
-
-def coordinate(headers: Any) -> tuple[Partition, int] | None:
+def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> tuple[Partition, int] | None:
     """Where a dead letter came from, by its headers; None where they aren't ours."""
     values = {name: value for name, value in headers or () if isinstance(value, bytes)}
     try:

@@ -28,6 +28,8 @@ TOPIC_ID = OURS + "topic.id"
 REASON = OURS + "reason"
 EVENT_ID = OURS + "event.id"
 ATTEMPT = OURS + "attempt"
+# Of a record that a replay brought back: the source of the letter it was.
+REPLAYED_FROM = OURS + "replayed.from"
 
 # The dead-letter topic takes the events topic's largest record and 64 KiB. Names and ids are bounded by Kafka; the
 # message and the event's id, which a broken event may have of any length, are what could grow.

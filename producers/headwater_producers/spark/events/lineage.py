@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_producers.spark.redaction import redact
 from headwater_schemas.events import ColumnEdge, ColumnLineage
 from headwater_schemas.identity import canonical_lineage
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

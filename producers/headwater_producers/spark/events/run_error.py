@@ -6,8 +6,8 @@ import re
 import traceback
 from typing import Final
 
-from headwater_producers.spark.redaction import redact
 from headwater_schemas.events import RunError
+from headwater_schemas.redaction import redact
 
 # Enough to find the line that failed, small enough for any record.
 MAX_MESSAGE_CHARS: Final = 4_000

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
-from headwater_producers.spark.redaction import redact
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from headwater_producers.spark.runtime.inbox import Inbox

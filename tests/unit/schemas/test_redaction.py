@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_producers.spark.redaction import MASK, redact
+from headwater_schemas.redaction import MASK, redact
 
 SECRET = "hunter2-S3cr3t"
 

@@ -1,0 +1,190 @@
+"""`headwater dlq`: dead letters."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from confluent_kafka import KafkaException
+
+from headwater.asking import parse_time
+from headwater.console import JsonOption, console
+from headwater.errors import CheckFailedError, ConfigurationError, NotFoundError, UnreachableError
+from headwater.settings import load_settings, running_stack
+from headwater.show import dlq as show_dlq
+from headwater_consumers.dead_letters.census import Census
+from headwater_consumers.dead_letters.choice import Choice, Standing
+from headwater_consumers.dead_letters.content import content
+from headwater_consumers.dead_letters.letter import Letter, letters
+from headwater_consumers.dead_letters.replay import replay as send_back
+from headwater_consumers.materializer import kafka_errors
+from headwater_consumers.materializer.errors import FatalError, MaterializerError
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import TransientError
+from headwater_schemas.registry import RegistryClient
+from headwater_schemas.schema_store import SchemaStore
+
+if TYPE_CHECKING:
+    from headwater.settings import Settings
+
+app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+_PLACE = re.compile(r"(?:(\d{1,9})@)?(\d{1,18})")
+
+ReasonOption = Annotated[
+    list[DeadLetterReason] | None,
+    typer.Option("--reason", help="Only letters with this reason; may be repeated.", case_sensitive=False),
+]
+JobOption = Annotated[str | None, typer.Option("--job", help="Only of this job or dataset, by its key's name.")]
+SinceOption = Annotated[str | None, typer.Option("--since", help="Only published then or later, ISO 8601.")]
+UntilOption = Annotated[str | None, typer.Option("--until", help="Only published before, ISO 8601.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Topics:
+    client: dict[str, Any]
+    events: str
+    dead_letters: str
+
+
+@app.command("list")
+def list_(
+    reason: ReasonOption = None,
+    job: JobOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Count dead letters by reason and job, with the oldest and the newest of each."""
+    choice = _choice(reason, job, since, until)
+    with _kafka() as (topics, _):
+        found = _meant(topics, choice)
+    console.result(show_dlq.census_document(found.census), show_dlq.census_view(found.census))
+
+
+@app.command()
+def show(
+    place: Annotated[
+        str, typer.Argument(help="Its offset on the dead-letter topic, or PARTITION@OFFSET, or an event's id.")
+    ],
+    json_output: JsonOption = False,
+) -> None:
+    """Show one dead letter, decoded as far as it goes; what looks like a secret is left out."""
+    with _kafka() as (topics, settings):
+        letter = _find(topics, place)
+        schemas = SchemaStore(quiet(topics.client), settings.topic.names().schemas)
+        registry = RegistryClient(settings.registry) if settings.registry.url else None
+        with contextlib.closing(schemas):
+            document = show_dlq.letter_document(letter, content(letter.record.value, Decoder(schemas, registry)))
+    console.result(document, show_dlq.letter_view(document))
+
+
+@app.command()
+def replay(
+    reason: ReasonOption = None,
+    job: JobOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be sent, and send nothing.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Send dead letters back to the events topic, after a release or a schema that makes them good.
+
+    Of each record the last letter is sent, with the original's key, value and headers. Doing it twice is harmless: the
+    graph comes out the same. Exit status 5: the topic refused some as too large.
+    """
+    choice = _choice(reason, job, since, until)
+    with _kafka() as (topics, _), console.progress() as progress:
+        found = _meant(topics, choice)
+        task = progress.add_task("Replaying", total=found.census.letters)
+        if dry_run:
+            sent, refused = 0, {}
+        else:
+            # Read again instead of kept: letters may be larger than memory.
+            chosen = (letter for letter in letters(topics.client, topics.dead_letters) if found.includes(letter))
+            report = send_back(topics.client, topics.events, chosen, sent=lambda: progress.advance(task))
+            sent, refused = report.sent, report.refused
+    document = show_dlq.census_document(found.census) | {"dry_run": dry_run, "sent": sent, "refused": refused}
+    console.result(document, show_dlq.census_view(found.census))
+    if not console.json_mode:
+        console.message("Nothing was sent (--dry-run)." if dry_run else f"{sent:,} sent to {topics.events}.")
+    if refused:
+        place, said = next(iter(refused.items()))
+        raise CheckFailedError(
+            f"{len(refused)} letters were refused, the one at {place} with: {said}.",
+            fix=f"Raise max.message.bytes of {topics.events}.",
+        )
+
+
+class _Meant:
+    """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves."""
+
+    def __init__(self, topics: _Topics, choice: Choice) -> None:
+        standing = Standing(letters(topics.client, topics.dead_letters))
+        self.census = Census()
+        self._places: set[str] = set()
+        for letter in filter(choice.takes, letters(topics.client, topics.dead_letters)):
+            if standing.stands(letter):
+                self.census.add(letter)
+                self._places.add(letter.where)
+            else:
+                self.census.overtaken += 1
+
+    def includes(self, letter: Letter) -> bool:
+        """Whether it is one of them; not one that came since."""
+        return letter.where in self._places
+
+
+def _meant(topics: _Topics, choice: Choice) -> _Meant:
+    with console.status(f"Reading {topics.dead_letters}"):
+        return _Meant(topics, choice)
+
+
+def _find(topics: _Topics, place: str) -> Letter:
+    named = _PLACE.fullmatch(place)
+    where = None if named is None else f"{named[1] or 0}@{named[2]}"
+    last: Letter | None = None
+    for letter in letters(topics.client, topics.dead_letters):
+        if letter.where == where or letter.event_id == place:
+            last = letter
+    if last is None:
+        raise NotFoundError(
+            f"{topics.dead_letters} has no letter {place!r}.", fix="`headwater dlq list` tells where there are any."
+        )
+    return last
+
+
+def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str | None, until: str | None) -> Choice:
+    return Choice(
+        frozenset(reason.value for reason in reasons or ()),
+        job,
+        None if since is None else parse_time(since),
+        None if until is None else parse_time(until),
+    )
+
+
+@contextlib.contextmanager
+def _kafka() -> Iterator[tuple[_Topics, Settings]]:
+    """The topics of the settings; trouble with Kafka ends the command with its exit code and fix."""
+    settings = load_settings(running=running_stack())
+    names = settings.topic.names()
+    servers = settings.kafka.bootstrap_servers
+    away = "Start it with `headwater up`, or check HEADWATER_KAFKA_BOOTSTRAP_SERVERS."
+    try:
+        yield _Topics(settings.kafka.client_config(), names.events, names.dead_letters), settings
+    except (KafkaException, MaterializerError) as raised:
+        error = raised
+        if isinstance(raised, KafkaException):
+            error = kafka_errors.classify(raised, servers=servers, doing=f"reading {names.dead_letters}")
+        if isinstance(error, FatalError):
+            raise ConfigurationError(str(error), fix=f"Check {error.setting}.") from raised
+        raise UnreachableError(f"{error}.", fix=away) from raised
+    except (TransientError, TimeoutError) as error:
+        raise UnreachableError(f"Kafka at {servers} doesn't answer: {error}.", fix=away) from error

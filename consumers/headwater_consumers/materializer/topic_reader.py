@@ -1,0 +1,70 @@
+"""Reading a whole topic once, from where it begins to where it ends now, outside of any group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_consumers.materializer.kafka_records import record_of
+from headwater_consumers.materializer.offsets import OffsetReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headwater_consumers.materializer.records import Record
+
+# A group is a must for librdkafka, though with `assign` and no commits the brokers never hear of it.
+_GROUP = "headwater-reader"
+_REQUEST_SECONDS = 10.0
+# How long no progress at all may last.
+_READ_SECONDS = 30.0
+
+
+def records_to_end(client: Mapping[str, Any], topic: str) -> Iterator[Record]:
+    """Every record that is on the topic when this is called, each partition's in order. One is in memory at a time.
+
+    Args:
+        client: librdkafka settings that say where the cluster is and who we are.
+        topic: which.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+        BrokerUnavailableError: they stop answering half-way.
+    """
+    positions = OffsetReader(client, group=_GROUP).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    partitions = {position.partition.number: position.partition for position in positions}
+    ends = {position.partition.number: position.end for position in positions if position.end > position.begin}
+    if not ends:
+        return
+    consumer = Consumer(
+        {
+            **client,
+            "group.id": _GROUP,
+            "client.id": _GROUP,
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 16_384,
+        }
+    )
+    try:
+        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
+        while ends:
+            message = consumer.poll(_READ_SECONDS)
+            if message is None:
+                raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
+            number, offset, error = message.partition(), message.offset(), message.error()
+            at_end = error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's name
+            if error is not None and not at_end:
+                raise KafkaException(error)
+            if number not in ends or offset is None:
+                continue
+            if not at_end and offset < ends[number]:
+                yield record_of(message, partitions[number], offset)
+            # An end that is reached is one even where control records follow the last record.
+            if at_end or offset + 1 >= ends[number]:
+                del ends[number]
+    finally:
+        consumer.close()

@@ -1,0 +1,109 @@
+"""`headwater dlq` on a real Kafka: counting, showing, and replaying what a fix has made good."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka import Producer
+
+from headwater import cli
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.materializer.accounting import account
+from headwater_schemas.avro_schema import AvroSchema, current_schema
+from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
+from support.materializer import events
+from support.materializer.process import run_until_caught_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neo4j import Driver
+
+    from support.materializer.worlds import RealWorld
+
+    Command = Callable[..., Any]
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def dlq(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], world: RealWorld
+) -> Command:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str, status: int = 0) -> Any:
+        capsys.readouterr()
+        assert cli.main(["dlq", *arguments, "--json"]) == status
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def newer_schema() -> AvroSchema:
+    schema = json.loads(current_schema().text)
+    schema["fields"].append({"name": "later", "type": ["null", "string"], "default": None})
+    return AvroSchema.from_json(json.dumps(schema))
+
+
+def test_what_a_schema_made_good_is_replayed_and_what_is_still_bad_comes_back(
+    world: RealWorld, settings: dict[str, str], dlq: Command, neo4j_driver: Driver
+) -> None:
+    schema = newer_schema()
+    ahead = SINGLE_OBJECT_MAGIC + schema.fingerprint + events.good(1)[10:] + b"\x00"
+    world.put(events.good(0), key=b'["default","tests","enrich"]')
+    world.put(ahead, key=b'["default","tests","enrich"]', headers=(("mine", b"kept"),))
+    world.put(events.without_run(), key=b'["default","tests","broken"]')
+    assert run_until_caught_up(settings)["dead_lettered"] == 2
+
+    listed = dlq("list")
+    assert listed["by_reason"] == {"INVALID_EVENT": 1, "UNKNOWN_SCHEMA": 1}
+    assert {group["job"] for group in listed["groups"]} == {"tests/enrich", "tests/broken"}
+    assert dlq("list", "--job", "broken")["letters"] == 1
+    assert dlq("list", "--until", "2020-01-01")["letters"] == 0
+    shown = dlq("show", "0")
+    assert (shown["reason"], shown["headers"], shown["value"]["fields"]) == ("UNKNOWN_SCHEMA", {"mine": "kept"}, None)
+    assert dlq("show", "1@7", status=3)["error"]["kind"] == "not_found"
+
+    producer = Producer(dict(world.client))
+    producer.produce(world.topics.schemas, key=schema.hex, value=schema.text)
+    assert producer.flush(20) == 0
+    assert dlq("show", "0")["value"]["problem_now"] is None
+    assert dlq("show", "0")["value"]["fields"]["kind"] == "RUN"
+
+    before = account(world.client, world.topics, world.group).acknowledged
+    assert dlq("replay", "--dry-run") == dlq("list") | {"dry_run": True, "sent": 0, "refused": {}}
+    assert account(world.client, world.topics, world.group).acknowledged == before
+    assert dlq("replay")["sent"] == 2
+    assert run_until_caught_up(settings)["applied"] == 1
+    graph = list(dump(neo4j_driver))
+
+    # The one that is still bad overtook its first letter; the other stays, and is harmless again.
+    listed = dlq("list")
+    assert (listed["letters"], listed["overtaken"]) == (2, 1)
+    again = dlq("show", "2")
+    assert (again["reason"], again["attempt"]) == ("INVALID_EVENT", 2)
+    assert dlq("replay", "--reason", "unknown_schema")["sent"] == 1
+    assert run_until_caught_up(settings)["applied"] == 1
+    assert list(dump(neo4j_driver)) == graph
+    figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
+    assert figures.closed
+    assert (figures.acknowledged, figures.applied, figures.dead_lettered) == (6, 3, 3)
+
+
+def test_a_replay_of_a_record_as_large_as_the_topic_takes(
+    world: RealWorld, settings: dict[str, str], dlq: Command
+) -> None:
+    world.put(b"\x7f" * 1_000_000, key=b"large")
+    assert run_until_caught_up(settings)["dead_lettered"] == 1
+    assert dlq("replay")["sent"] == 1
+    assert run_until_caught_up(settings)["dead_lettered"] == 1
+    assert dlq("show", "1")["attempt"] == 2
+
+
+def test_brokers_that_are_away_are_exit_status_4(dlq: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9")
+    assert "HEADWATER_KAFKA_BOOTSTRAP_SERVERS" in dlq("list", status=4)["error"]["fix"]

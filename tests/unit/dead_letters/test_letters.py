@@ -1,0 +1,143 @@
+"""Letters as they are read back, which of them stand, and what goes back to the events topic."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater_consumers.dead_letters.census import Census
+from headwater_consumers.dead_letters.choice import Choice, Standing
+from headwater_consumers.dead_letters.content import content
+from headwater_consumers.dead_letters.letter import Letter, letter_of
+from headwater_consumers.dead_letters.replay import replay_headers
+from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.records import Headers, Partition, Record
+from headwater_schemas.codec import Decoder
+from support.materializer import events
+
+EVENTS = Partition("lineage.events", 3, "incarnation-1")
+LETTERS = Partition("lineage.events.dlq", 0, "")
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def letter(
+    source: int,
+    at: int,
+    *,
+    headers: Headers = (("mine", b"kept"),),
+    reason: DeadLetterReason = DeadLetterReason.INVALID_EVENT,
+    **record: Any,
+) -> Letter:
+    """What the materializer makes of the record at this offset of the events topic, as read back at `at`."""
+    fields = {
+        "value": b"v",
+        "key": b'["default","ns","enrich"]',
+        "timestamp_ms": int(NOON.timestamp() * 1000),
+        **record,
+    }
+    original = Record(EVENTS, source, headers=headers, **fields)
+    sent = DeadLetter(original, reason, Stage.DECODE, "x.Error", "what is wrong", "event-1")
+    return letter_of(Record(LETTERS, at, headers=sent.headers(group="g"), **fields))
+
+
+def replayed(found: Letter, source: int, at: int) -> Letter:
+    """The letter that comes of replaying one in vain."""
+    return letter(source, at, headers=replay_headers(found))
+
+
+def test_a_letter_says_where_its_record_was_and_what_is_wrong() -> None:
+    found = letter(17, 4)
+    assert str(found.source) == "lineage.events[3]@17"
+    assert (found.where, found.reason, found.message) == ("0@4", "INVALID_EVENT", "what is wrong")
+    assert (found.job, found.time, found.attempt, found.replayed_from) == ("ns/enrich", NOON, 1, None)
+    assert found.original_headers == (("mine", b"kept"),)
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\xff", b"{}", b'["a","b"]', b"[1,2,3]"])
+def test_a_key_that_names_no_job(key: bytes | None) -> None:
+    assert letter(1, 1, key=key).job is None
+
+
+def test_a_record_of_another_program_is_a_letter_with_no_reason() -> None:
+    found = letter_of(Record(LETTERS, 9, b"x", headers=(("theirs", None),)))
+    assert (found.reason, found.source, found.attempt) == ("UNKNOWN", None, 1)
+    assert Standing([found]).stands(found)
+
+
+def test_what_goes_back_is_the_original_with_its_attempt() -> None:
+    assert replay_headers(letter(17, 4)) == (
+        ("mine", b"kept"),
+        ("headwater.attempt", b"2"),
+        ("headwater.replayed.from", b"incarnation-1/3/17"),
+    )
+
+
+def test_a_replay_in_vain_is_one_attempt_more_of_the_same_bytes() -> None:
+    second = replayed(letter(17, 4), 40, 5)
+    assert (second.attempt, second.replayed_from) == (2, "incarnation-1/3/17")
+    assert dict(replay_headers(second)) == {
+        "mine": b"kept",
+        "headwater.attempt": b"3",
+        "headwater.replayed.from": b"incarnation-1/3/40",
+    }
+
+
+def test_of_each_record_the_last_letter_stands() -> None:
+    first, again, other = letter(17, 0), letter(17, 1), letter(18, 2)
+    second = replayed(again, 40, 3)
+    standing = Standing([first, again, other, second])
+    assert [standing.stands(each) for each in (first, again, other, second)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("choice", "taken"),
+    [
+        (Choice(), True),
+        (Choice(reasons=frozenset({"INVALID_EVENT", "EMPTY"})), True),
+        (Choice(reasons=frozenset({"EMPTY"})), False),
+        (Choice(job="ns/enrich"), True),
+        (Choice(job="enrich"), True),
+        (Choice(job="rich"), False),
+        (Choice(since=NOON), True),
+        (Choice(until=NOON), False),
+        (Choice(since=NOON, job="other"), False),
+    ],
+)
+def test_a_choice_takes_what_agrees_with_all_of_it(choice: Choice, taken: bool) -> None:
+    assert choice.takes(letter(1, 1)) is taken
+
+
+def test_a_letter_without_a_time_is_meant_only_where_none_is_asked_for() -> None:
+    timeless = letter(1, 1, timestamp_ms=None)
+    assert Choice().takes(timeless)
+    assert not Choice(until=NOON).takes(timeless)
+
+
+def test_the_census_counts_by_reason_and_job() -> None:
+    found = Census()
+    for number in range(3):
+        found.add(letter(number, number))
+    found.add(letter(9, 9, reason=DeadLetterReason.EMPTY, key=None, value=None))
+    assert [(group.reason, group.job, group.letters) for group in found.groups] == [
+        ("INVALID_EVENT", "ns/enrich", 3),
+        ("EMPTY", None, 1),
+    ]
+    assert (found.letters, found.by_reason) == (4, {"INVALID_EVENT": 3, "EMPTY": 1})
+    assert found.groups[0].oldest == found.groups[0].newest == NOON
+
+
+def test_content_is_shown_as_far_as_it_goes_without_secrets() -> None:
+    secret = events.written_anyhow({"run": None, "producer": "https://ada:hunter2@host/x"})
+    shown = content(secret, Decoder())
+    assert shown.problem is not None
+    assert shown.fields is not None
+    assert shown.fields["kind"] == "RUN"
+    assert "hunter2" not in repr(shown)
+
+    assert content(events.GARBAGE, Decoder()).fields is None
+    assert content(events.good(1), Decoder()).problem is None
+    assert content(None, Decoder()).bytes == 0
+    assert len(bytes.fromhex(content(events.GARBAGE, Decoder()).starts)) == 10
