@@ -1,0 +1,32 @@
+"""The signals that end a service."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+
+@contextlib.contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM calls `stop`; a second one does what it did before, which ends the process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def once(_number: int, _frame: FrameType | None) -> None:
+        restore()
+        stop()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in before:
+        signal.signal(number, once)
+    try:
+        yield
+    finally:
+        restore()

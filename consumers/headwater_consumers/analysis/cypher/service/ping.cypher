@@ -1,0 +1,2 @@
+// Whether the graph answers a question
+RETURN 1 AS one

@@ -1,0 +1,16 @@
+"""HTTP: the questions of `analysis` as an API, and the page that draws lineage. Reads only.
+
+app          wires it: routes, middleware, errors, one driver
+settings     the section `serve`
+asking       from a request to a question's answer: time limit, page size, the reader
+answers      answers as JSON, cacheable
+problems     what goes wrong, as RFC 9457 problem details
+handlers     exceptions ⇒ problems
+parameters   what several routes take
+documented   the OpenAPI document: descriptions of fields, real examples, problems
+examples     requests with the answers that the recorded demo gives
+metrics      requests and their durations, for Prometheus
+routes/      the endpoints, an area each
+middleware/  what every request passes through, a concern each
+page/        the page at `/`, built elsewhere
+"""

@@ -1,0 +1,96 @@
+"""The app, wired: one driver, the routes, and what every request passes through."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import JSONResponse
+
+from headwater_consumers.api.area import BELOW
+from headwater_consumers.api.documented import document
+from headwater_consumers.api.handlers import add_handlers
+from headwater_consumers.api.metrics import ServeMetrics
+from headwater_consumers.api.middleware.admission import Admission
+from headwater_consumers.api.middleware.bodies import Bodies
+from headwater_consumers.api.middleware.head import Head
+from headwater_consumers.api.middleware.headers import Headers
+from headwater_consumers.api.middleware.hosts import Hosts
+from headwater_consumers.api.middleware.measure import Measure
+from headwater_consumers.api.middleware.paths import Paths
+from headwater_consumers.api.middleware.unforeseen import Unforeseen
+from headwater_consumers.api.page import page_files
+from headwater_consumers.api.parameters import query_names
+from headwater_consumers.api.routes import ROUTERS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from headwater_consumers.api.asking import Graph
+
+# Of answers that are smaller, gzip saves less than a packet.
+_GZIP_FROM_BYTES = 1_024
+# 9 is a third slower, for 1 % less.
+_GZIP_LEVEL = 5
+
+
+def create_app(graph: Graph) -> FastAPI:
+    """The API and the page over one graph, as an ASGI app."""
+    metrics = ServeMetrics()
+    limits = graph.serve
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        # Routes are plain functions; this many of them run at a time, the others wait.
+        to_thread.current_default_thread_limiter().total_tokens = limits.threads
+        yield
+
+    app = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Measure, metrics=metrics),
+            Middleware(Headers),
+            Middleware(Unforeseen),
+            Middleware(Hosts, names=limits.hosts()),
+            Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
+            Middleware(Head),
+            Middleware(Bodies, most_bytes=limits.body_max_bytes),
+            Middleware(Admission, below=BELOW, most=limits.threads + limits.waiting_max),
+            Middleware(Paths, below=BELOW),
+        ],
+    )
+    add_handlers(app)
+    for router in ROUTERS:
+        # Their routes themselves, so that a request's scope has the route with its whole path.
+        app.router.routes.extend(router.routes)
+    app.state.graph = graph
+    app.state.metrics = metrics
+    app.state.probing = CapacityLimiter(1)
+    _document(app)
+    if (page := page_files()) is not None:
+        app.mount("/", page)
+    metrics.declare(route.path_format for route in app.routes if isinstance(route, APIRoute))
+    return app
+
+
+def _document(app: FastAPI) -> None:
+    whole: dict[str, Any] = document(app.routes)
+    app.state.query_names = query_names(whole)
+
+    async def openapi(_request: Request) -> Response:
+        return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
+
+    app.openapi_schema = whole  # what `app.openapi()` gives
+    app.add_route("/openapi.json", openapi, include_in_schema=False)

@@ -1,0 +1,89 @@
+"""From a request to a question's answer.
+
+    @router.get("/assets/{id:path}/upstream", response_model=Lineage)
+    def upstream(ask: Ask, id: AssetName) -> Response:
+        return ask(lambda reader: lineage(reader, LineageQuestion(id, …)))
+
+Such a route is a plain function: it runs in one of the server's threads, asks in one read transaction, and Neo4j ends
+that one at the time limit. A client that goes away doesn't end it sooner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Query, Request
+from neo4j import Driver
+
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api.answers import answered
+from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Whose graph is asked, and within which limits. The driver stays the caller's to close."""
+
+    driver: Driver
+    target: Neo4jTarget
+    analysis: AnalysisSettings
+    serve: ServeSettings
+
+    def reader(self, timeout_seconds: float | None = None) -> Reader:
+        """A reader whose questions take no longer than asked for, nor than allowed."""
+        wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
+        limit = min(wanted, self.serve.timeout_max_seconds)
+        return Reader(self.driver, self.target, tenant=self.analysis.tenant, timeout_seconds=limit)
+
+    def page(self, limit: int | None) -> int:
+        """How many items a page has."""
+        return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One request's way to the graph."""
+
+    request: Request
+    graph: Graph
+    timeout_seconds: float | None
+
+    def __call__(self, question: Callable[[Reader], Any]) -> Response:
+        """The answer of `question` as a response.
+
+        Raises:
+            AnalysisError: as `question` does; `handlers` makes a problem of it.
+        """
+        return answered(self.request, question(self.graph.reader(self.timeout_seconds)))
+
+    def page(self, limit: int | None) -> int:
+        """How many items a page has."""
+        return self.graph.page(limit)
+
+
+async def _asking(
+    request: Request,
+    seconds: Annotated[
+        float | None,
+        Query(
+            alias="timeout",
+            gt=0,
+            le=3_600,
+            allow_inf_nan=False,
+            description="Seconds that the answer may take. `HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "
+            "`HEADWATER_ANALYSIS_TIMEOUT_SECONDS` is taken where it isn't given.",
+        ),
+    ] = None,
+) -> Asking:
+    return Asking(request, request.app.state.graph, seconds)
+
+
+Ask = Annotated[Asking, Depends(_asking)]

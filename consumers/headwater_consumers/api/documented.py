@@ -1,0 +1,99 @@
+"""The OpenAPI document.
+
+It is what FastAPI derives from the routes, with
+
+- descriptions of fields (`described`);
+- a real request and answer per operation (`examples/`), recorded from the demo;
+- the problems that operations may answer.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+
+from headwater_consumers.api.described import describe
+from headwater_consumers.api.problems import MEDIA_TYPE, STATUS, Problem, ProblemType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.routing import BaseRoute
+
+_ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
+change breaks. Every operation reads only.
+
+Assets are named by key or by name; times are ISO 8601, UTC where they say no zone; lists come in pages
+(`next_cursor` leads on); errors are RFC 9457 problem details."""
+
+
+def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
+    """The document of these routes."""
+    whole: dict[str, Any] = get_openapi(
+        title="Headwater",
+        version=version("headwater"),
+        summary="Questions to the lineage graph",
+        description=_ABOUT,
+        routes=routes,
+    )
+    schemas = whole.setdefault("components", {}).setdefault("schemas", {})
+    for replaced in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(replaced, None)
+    schemas.update(_problem_schemas())
+    operations = [route for route in routes if isinstance(route, APIRoute)]
+    bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
+    describe(schemas, [Problem, *(route.response_model for route in operations), *bodies])
+    for path in whole["paths"].values():
+        for operation in path.values():
+            _exemplify(operation)
+    return whole
+
+
+def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
+    """`responses` of a route that may answer with these."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    named: dict[int, list[str]] = {}
+    for kind in kinds:
+        named.setdefault(int(STATUS[kind]), []).append(f"`{kind.value}`")
+    return {status: {"description": ", ".join(names), "content": content} for status, names in named.items()}
+
+
+def example(operation: str) -> Mapping[str, Any] | None:
+    """The recorded request and answer of an operation: `path`, `query`, `body`, `answer`; None where there is none."""
+    file = files("headwater_consumers.api").joinpath("examples", f"{operation}.json")
+    if not file.is_file():
+        return None
+    recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return recorded
+
+
+@cache
+def _problem_schemas() -> dict[str, Any]:
+    schema = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    parts: dict[str, Any] = schema.pop("$defs")
+    # Empty members are left out, never null.
+    for field in schema["properties"].values():
+        field.pop("default", None)
+        branches = field.pop("anyOf", ())
+        field.update(next((branch for branch in branches if branch.get("type") != "null"), {}))
+    return {**parts, "Problem": schema}
+
+
+def _exemplify(operation: dict[str, Any]) -> None:
+    recorded = example(operation["operationId"])
+    if recorded is None:
+        return
+    given = {"path": recorded.get("path", {}), "query": recorded.get("query", {})}
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] in given.get(parameter["in"], {}):
+            parameter["example"] = given[parameter["in"]][parameter["name"]]
+    if recorded.get("body") is not None:
+        operation["requestBody"]["content"]["application/json"]["example"] = recorded["body"]
+    operation["responses"]["200"]["content"]["application/json"]["example"] = recorded["answer"]

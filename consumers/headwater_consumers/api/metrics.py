@@ -1,0 +1,76 @@
+"""Every metric of the HTTP server: name, unit and meaning, once. Labels come from closed sets: routes and statuses."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from headwater_consumers.api.problems import STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
+# A `_created` series beside every counter would double the exposition.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+_PREFIX = "headwater_serve"
+# 2.5 ms to a minute: a page of the hop beside, and a question at the default time limit.
+_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_STATUSES = frozenset({200, 304, *STATUS.values()})
+_OTHER = "other"
+
+
+class ServeMetrics:
+    """The metrics of one server, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        self._routes: frozenset[str] = frozenset()
+        self._requests = Counter(
+            f"{_PREFIX}_requests",
+            "Requests that were answered, by route and status.",
+            ["route", "status"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            f"{_PREFIX}_request_duration_seconds",
+            "From a request's arrival to the end of its answer, by route.",
+            ["route"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._under_way = Gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.", registry=self.registry)
+        self._graph = Gauge(
+            f"{_PREFIX}_graph_up", "1 while Neo4j answered when last looked at.", registry=self.registry
+        )
+        build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
+        build.labels(version("headwater")).set(1)
+
+    def declare(self, routes: Iterable[str]) -> None:
+        """The routes there are; every series that an alert looks at is there with 0 from the start."""
+        self._routes = frozenset(routes)
+        for route in (*self._routes, _OTHER):
+            self._seconds.labels(route)
+            for status in (200, 500, 503, 504):
+                self._requests.labels(route, str(status))
+
+    def under_way(self) -> AbstractContextManager[None]:
+        """While the block runs, one more request is."""
+        return self._under_way.track_inprogress()
+
+    def answered(self, route: str | None, status: int, seconds: float) -> None:
+        """A request was; `route` is its path's pattern, if it has one."""
+        named = route if route in self._routes else _OTHER
+        self._requests.labels(named, str(int(status)) if status in _STATUSES else _OTHER).inc()
+        self._seconds.labels(named).observe(seconds)
+
+    def graph_up(self, *, up: bool) -> None:
+        """Neo4j answered, or didn't."""
+        self._graph.set(up)

@@ -1,0 +1,11 @@
+"""What every request passes through, the outermost first.
+
+measure     counts and times it
+headers     what browsers are told not to do
+unforeseen  an error nobody foresaw becomes a problem, and a line in the log
+hosts       only under a name of this server
+head        HEAD is GET without the body
+bodies      no larger than allowed
+admission   no more questions at once than allowed
+paths       an escaped slash in a path stays a part of its name
+"""

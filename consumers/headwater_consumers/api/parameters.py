@@ -1,0 +1,113 @@
+"""What several routes take, and the refusal of what none does."""
+
+from __future__ import annotations
+
+import difflib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from urllib.parse import unquote
+
+from fastapi import Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import AfterValidator, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
+"""By path pattern and method, the query's parameters, and whether each may be given several times."""
+
+
+def unescaped(segment: str) -> str:
+    """`a%2Fb` ⇒ `a/b`: parameters of a path reach us as they were sent (`middleware.paths`)."""
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise ValueError("an escaped name is in UTF-8") from None
+
+
+def in_utc(time: datetime) -> datetime:
+    """UTC where it says no zone."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+_ASSET = (
+    "The key of the asset (32 hex digits), or its name: with its namespace, `kafka://broker:9092/orders`, or alone "
+    "where only one asset is called that. Escape what a path can't hold; slashes may be escaped, and need not be."
+)
+
+AssetId = Annotated[str, Path(alias="id", min_length=1, description=_ASSET), AfterValidator(unescaped)]
+AssetName = Annotated[str, Path(min_length=1, description=_ASSET), AfterValidator(unescaped)]
+ColumnName = Annotated[
+    str,
+    Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
+    AfterValidator(unescaped),
+]
+RunId = Annotated[
+    str, Path(alias="id", min_length=1, description="The run id, or the key of the run."), AfterValidator(unescaped)
+]
+
+Depth = Annotated[
+    Annotated[int, Field(ge=1, le=1_000_000)] | Literal["all"],
+    Query(description="Most hops from the asset; `all` for all."),
+]
+Limit = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=1_000,
+        description="Most items on the page. A server may give fewer; `next_cursor` leads to the rest.",
+    ),
+]
+Cursor = Annotated[
+    str | None,
+    Query(min_length=1, max_length=64_000, description="The page after: `next_cursor` of the one before."),
+]
+Time = Annotated[datetime, AfterValidator(in_utc)]
+AsOf = Annotated[Time | None, Query(description="The graph as it was then: what had been seen by that time.")]
+
+
+Values = list[Annotated[str, Field(min_length=1)]]
+"""Of a parameter that may be given several times."""
+
+
+def hops(depth: int | Literal["all"]) -> int | None:
+    """`all` ⇒ None, as questions have it."""
+    return None if depth == "all" else depth
+
+
+async def known_only(request: Request) -> None:
+    """Refuse query parameters that the route doesn't take: a misspelt one would silently change the answer.
+
+    Raises:
+        RequestValidationError: there is one, or one is given twice that can't be; it names the nearest known.
+    """
+    taken: QueryNames = request.app.state.query_names
+    known = taken[getattr(request.scope.get("route"), "path_format", ""), request.method]
+    errors = []
+    for name in dict.fromkeys(request.query_params.keys()):
+        if name not in known:
+            nearest = difflib.get_close_matches(name[:100], known, n=1)
+            hint = f"; the nearest known one is `{nearest[0]}`" if nearest else ""
+            errors.append({"loc": ("query", name[:100]), "msg": f"There is no such parameter{hint}."})
+        elif len(request.query_params.getlist(name)) > 1 and not known[name]:
+            errors.append({"loc": ("query", name), "msg": "It is given more than once."})
+    if errors:
+        raise RequestValidationError(errors)
+
+
+def query_names(document: Mapping[str, Any]) -> QueryNames:
+    """What each operation of an OpenAPI document takes, by path and method."""
+    return {
+        (path, method.upper()): {
+            parameter["name"]: "array" in {each.get("type") for each in _branches(parameter["schema"])}
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] == "query"
+        }
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+
+
+def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [schema, *schema.get("anyOf", ())]

@@ -1,0 +1,146 @@
+"""What goes wrong, as RFC 9457 has it: `application/problem+json`.
+
+| status | type | when |
+|---|---|---|
+| 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
+| 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
+| 404 | `urn:headwater:no-such-path` | nothing is served there |
+| 405 | `urn:headwater:method` | not with this method |
+| 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
+| 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes` |
+| 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
+| 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
+| 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
+| 503 | `urn:headwater:busy` | too many questions wait already |
+| 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
+| 503 | `urn:headwater:graph-refused` | Neo4j refuses this server's user, password or database |
+| 504 | `urn:headwater:time-limit` | no answer within the time limit |
+
+No problem tells a secret, an address of ours, or where in the code it arose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.responses import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 5
+
+
+class ProblemType(StrEnum):
+    """Which problem it is."""
+
+    QUESTION = "urn:headwater:question"
+    NOT_FOUND = "urn:headwater:not-found"
+    NO_SUCH_PATH = "urn:headwater:no-such-path"
+    METHOD = "urn:headwater:method"
+    AMBIGUOUS = "urn:headwater:ambiguous"
+    TOO_LARGE = "urn:headwater:too-large"
+    HOST = "urn:headwater:host"
+    PARAMETERS = "urn:headwater:parameters"
+    DEFECT = "urn:headwater:defect"
+    BUSY = "urn:headwater:busy"
+    GRAPH_UNREACHABLE = "urn:headwater:graph-unreachable"
+    GRAPH_REFUSED = "urn:headwater:graph-refused"
+    TIME_LIMIT = "urn:headwater:time-limit"
+
+
+STATUS: dict[ProblemType, HTTPStatus] = {
+    ProblemType.QUESTION: HTTPStatus.BAD_REQUEST,
+    ProblemType.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    ProblemType.NO_SUCH_PATH: HTTPStatus.NOT_FOUND,
+    ProblemType.METHOD: HTTPStatus.METHOD_NOT_ALLOWED,
+    ProblemType.AMBIGUOUS: HTTPStatus.CONFLICT,
+    ProblemType.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    ProblemType.HOST: HTTPStatus.MISDIRECTED_REQUEST,
+    ProblemType.PARAMETERS: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ProblemType.DEFECT: HTTPStatus.INTERNAL_SERVER_ERROR,
+    ProblemType.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProblemType.GRAPH_UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProblemType.GRAPH_REFUSED: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProblemType.TIME_LIMIT: HTTPStatus.GATEWAY_TIMEOUT,
+}
+
+_TITLE: dict[ProblemType, str] = {
+    ProblemType.QUESTION: "The question makes no sense",
+    ProblemType.NOT_FOUND: "Not in the graph",
+    ProblemType.NO_SUCH_PATH: "Nothing is served there",
+    ProblemType.METHOD: "Not with this method",
+    ProblemType.AMBIGUOUS: "Several are called that",
+    ProblemType.TOO_LARGE: "The body is too large",
+    ProblemType.HOST: "Not a name of this server",
+    ProblemType.PARAMETERS: "A parameter is wrong",
+    ProblemType.DEFECT: "A defect of this server",
+    ProblemType.BUSY: "Too many questions at once",
+    ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
+    ProblemType.GRAPH_REFUSED: "The graph refuses this server",
+    ProblemType.TIME_LIMIT: "No answer in time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """What is wrong with one parameter, or one field of the body.
+
+    Attributes:
+        field: its name, with dots between levels.
+        message: what is wrong.
+    """
+
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Problem details. Empty members are left out.
+
+    Attributes:
+        type: which problem it is, a URN from a closed list.
+        title: that in words.
+        status: the HTTP status.
+        detail: what was wrong this time, for people.
+        instance: names this one occurrence in the server's log; of a defect alone.
+        nearest: of what wasn't found, names that there are, the most similar first.
+        candidates: of an ambiguous name, an exact spelling of each.
+        errors: of parameters, what is wrong with each.
+    """
+
+    type: ProblemType
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    nearest: tuple[str, ...] | None = None
+    candidates: tuple[str, ...] | None = None
+    errors: tuple[FieldProblem, ...] | None = None
+
+
+def problem(
+    kind: ProblemType,
+    detail: str,
+    *,
+    instance: str | None = None,
+    nearest: tuple[str, ...] = (),
+    candidates: tuple[str, ...] = (),
+    errors: tuple[FieldProblem, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A response that tells of it."""
+    told = Problem(
+        kind, _TITLE[kind], STATUS[kind], detail, instance, nearest or None, candidates or None, errors or None
+    )
+    document: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(told).items() if value is not None}
+    sent = {"Cache-Control": "no-store", **(headers or {})}
+    if STATUS[kind] is HTTPStatus.SERVICE_UNAVAILABLE:
+        sent["Retry-After"] = str(RETRY_SECONDS)
+    return Response(msgspec.json.encode(document), STATUS[kind], sent, MEDIA_TYPE)

@@ -1,0 +1,81 @@
+"""What watches the server asks: alive, ready, and its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.responses import JSONResponse, Response
+
+from headwater_consumers.analysis.errors import AnalysisError
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.metrics import ServeMetrics
+
+router = APIRouter(tags=["service"])
+_PROBE_SECONDS = 2.0
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The server answers.
+
+    Attributes:
+        alive: true.
+    """
+
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Whether questions are answered now.
+
+    Attributes:
+        ready: they are.
+        graph_reachable: Neo4j answers.
+    """
+
+    ready: bool
+    graph_reachable: bool
+
+
+@router.get("/livez", response_model=Alive, operation_id="livez")
+async def livez() -> Response:
+    """200 while the server answers at all. Neo4j may be away: restarting this wouldn't help."""
+    return JSONResponse({"alive": True}, headers=_NOT_KEPT)
+
+
+@router.get(
+    "/readyz",
+    response_model=Ready,
+    operation_id="readyz",
+    responses={503: {"model": Ready, "description": "Neo4j doesn't answer."}},
+)
+async def readyz(request: Request) -> Response:
+    """200 while Neo4j answers, else 503."""
+    # Threads of its own: questions that keep all others busy don't make the server unready.
+    probing: CapacityLimiter = request.app.state.probing
+    reachable = await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing)
+    metrics: ServeMetrics = request.app.state.metrics
+    metrics.graph_up(up=reachable)
+    return JSONResponse(
+        {"ready": reachable, "graph_reachable": reachable}, status_code=200 if reachable else 503, headers=_NOT_KEPT
+    )
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics(request: Request) -> Response:
+    """In Prometheus's text format."""
+    exposed: ServeMetrics = request.app.state.metrics
+    return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
+
+
+def _reachable(graph: Graph) -> bool:
+    try:
+        graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_PROBE_SECONDS)
+    except AnalysisError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""The app behind a socket, until it is stopped.
+
+Stopping, in this order: no new connections; requests under way go on for `serve.drain_seconds`; the driver is closed,
+which ends what still asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from headwater_consumers.analysis.errors import GraphUnreachableError
+from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.api.app import create_app
+from headwater_consumers.api.asking import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater_consumers.analysis.settings import AnalysisSettings
+    from headwater_consumers.api.settings import ServeSettings
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+# A name of 10 KB, every byte of it escaped, thrice over.
+_LONGEST_HEAD_BYTES = 98_304
+_BACKLOG = 128
+_CHECK_SECONDS = 5.0
+
+
+class Server:
+    """Listens from the start, serves in `run`.
+
+    Args:
+        target: the database asked.
+        analysis: whose graph.
+        serve: how.
+
+    Raises:
+        OSError: the address can't be listened on.
+        GraphRefusedError: Neo4j's address is none.
+    """
+
+    def __init__(self, target: Neo4jTarget, analysis: AnalysisSettings, serve: ServeSettings) -> None:
+        self._socket = _listening(serve.host, serve.port)
+        try:
+            self._graph = Graph(reading_driver(target), target, analysis, serve)
+        except BaseException:
+            self._socket.close()
+            raise
+        self._server = _Uvicorn(
+            uvicorn.Config(
+                create_app(self._graph),
+                http="h11",
+                ws="none",
+                loop="asyncio",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                h11_max_incomplete_event_size=_LONGEST_HEAD_BYTES,
+                timeout_graceful_shutdown=serve.drain_seconds,
+            )
+        )
+
+    @property
+    def url(self) -> str:
+        """Where it is reached."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def check(self) -> bool:
+        """Whether Neo4j answers now; that it doesn't is no reason not to serve.
+
+        Raises:
+            GraphRefusedError: it refuses user, password or database, and goes on doing so until a setting is changed.
+        """
+        try:
+            self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
+        except GraphUnreachableError:
+            return False
+        return True
+
+    def run(self) -> None:
+        """Serve until `stop`."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Drain and end; from any thread or signal handler."""
+        self._server.should_exit = True
+
+    def close(self) -> None:
+        """Let go of the port and the connections to Neo4j."""
+        self._socket.close()
+        self._graph.driver.close()
+
+
+class _Uvicorn(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the command, which ends with status 0; uvicorn would raise them again afterwards."""
+        yield
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        # A server that is started again needn't wait for the last one's connections to be forgotten.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener

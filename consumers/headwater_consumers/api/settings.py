@@ -1,0 +1,55 @@
+"""Settings of the HTTP server, section `serve` (`HEADWATER_SERVE_…`)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class ServeSettings(BaseModel):
+    """How the server behaves. Whose graph it asks is in the sections `neo4j` and `analysis`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """The address to listen on. There is no log-in: whoever reaches it reads the graph."""
+
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8470
+    """The port. 0 takes a free one and says which."""
+
+    allowed_hosts: str = ""
+    """Names that requests may call this server by, with commas between; `*` is any. Empty: where `host` is a loopback
+    address, only its names, so that no web site can make a browser read the graph under a name of its own; else any."""
+
+    threads: Annotated[int, Field(ge=1, le=256)] = 8
+    """Questions asked at the same time; each holds a thread and a connection to Neo4j."""
+
+    waiting_max: Annotated[int, Field(ge=0, le=10_000)] = 64
+    """Questions that may wait for a thread. More are refused at once, with 503."""
+
+    timeout_max_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
+    """The longest that one question may take, whatever its `timeout` says."""
+
+    page_default_items: Annotated[int, Field(ge=1, le=1_000)] = 100
+    """Items on a page where a request names no `limit`."""
+
+    page_max_items: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+    """Most items on a page, whatever `limit` says."""
+
+    body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
+    """The largest body of a request."""
+
+    drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
+    """How long requests under way may go on when the server is stopped."""
+
+    def hosts(self) -> frozenset[str] | None:
+        """The names that requests may call it by, in lower case; None is any."""
+        named = frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())
+        if "*" in named:
+            return None
+        if named:
+            return named
+        return LOOPBACK_NAMES if self.host.lower().strip("[]") in LOOPBACK_NAMES else None
