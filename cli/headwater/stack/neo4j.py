@@ -106,7 +106,7 @@ class Neo4jServer:
         (self._folder / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
         if not self.password_file.exists():
             write_private(self.password_file, new_password() + "\n")
-        if not (self._folder / "data" / "databases").exists():
+        if not (self._folder / "data" / "databases" / "system").exists():
             # Read once, when the system database is made. The documented way to the same file is a command that takes
             # the password as an argument, where every user of the machine could read it.
             write_private(self._folder / "data" / "dbms" / "auth.ini", initial_user(self._password()))
