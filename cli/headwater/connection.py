@@ -1,12 +1,13 @@
-"""Settings of what every command speaks to: Kafka, Neo4j, and Headwater's own topics there."""
+"""What every command speaks to: Kafka as a client has it, settings of Neo4j and of Headwater's own topics."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from headwater.errors import ConfigurationError
+from headwater_schemas.errors import KafkaSettingsError
 from headwater_schemas.topics import (
     BROKER_DEFAULT,
     DEFAULT_MAX_MESSAGE_BYTES,
@@ -16,6 +17,9 @@ from headwater_schemas.topics import (
     topic_specs,
 )
 
+if TYPE_CHECKING:
+    from headwater_schemas.kafka import KafkaSettings
+
 
 class Section(BaseModel):
     """A group of settings: immutable, and closed to names it does not know."""
@@ -23,30 +27,16 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class KafkaSettings(Section):
-    """How to reach Kafka."""
+def client_config(kafka: KafkaSettings) -> dict[str, str]:
+    """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
 
-    bootstrap_servers: str = "localhost:9092"
-    cluster_name: str | None = None
-    """Stands for the broker list in dataset namespaces, `kafka://<cluster_name>`. Default: the sorted broker list."""
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
-    ssl_ca_location: Path | None = None
-    """PEM file of the certificate authorities to trust. Default: the system's."""
-
-    def client_config(self) -> dict[str, str]:
-        """These settings as librdkafka spells them, the password in clear: hand it to a client, never to a log."""
-        rendered = {
-            "bootstrap.servers": self.bootstrap_servers,
-            "security.protocol": self.security_protocol,
-            "sasl.mechanism": self.sasl_mechanism,
-            "sasl.username": self.sasl_username,
-            "sasl.password": self.sasl_password.get_secret_value() if self.sasl_password else None,
-            "ssl.ca.location": str(self.ssl_ca_location) if self.ssl_ca_location else None,
-        }
-        return {name: value for name, value in rendered.items() if value is not None}
+    Raises:
+        ConfigurationError: No client can be made of these settings.
+    """
+    try:
+        return kafka.client_config()
+    except KafkaSettingsError as error:
+        raise ConfigurationError(f"Kafka: {error}.", fix=f"Check {error.setting}.") from None
 
 
 class Neo4jSettings(Section):

@@ -7,6 +7,9 @@ A setting `section.field` is written three ways, the later winning over the earl
     environment    HEADWATER_KAFKA_BOOTSTRAP_SERVERS=broker:9092
     a flag         --bootstrap-servers broker:9092       where a command has one
 
+A table, `kafka.client_properties`, is JSON in the environment:
+`HEADWATER_KAFKA_CLIENT_PROPERTIES={"client.rack": "a"}`.
+
 Below the file comes the embedded stack if one is running, and below that the defaults. The stack's addresses and
 password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
 
@@ -24,12 +27,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
-from headwater.connection import KafkaSettings, Neo4jSettings, TopicSettings
+from headwater.connection import Neo4jSettings, TopicSettings
 from headwater.errors import InputError
 from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_schemas.kafka import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 
 if TYPE_CHECKING:
@@ -60,6 +71,7 @@ class Settings(BaseSettings):
     registry: RegistrySettings = RegistrySettings()
     materializer: MaterializerSettings = MaterializerSettings()
     analysis: AnalysisSettings = AnalysisSettings()
+    serve: ServeSettings = ServeSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -164,7 +176,16 @@ def _environment_layer() -> Layer:
     source = EnvSettingsSource(
         Settings, env_prefix=ENV_PREFIX, env_nested_delimiter="_", env_nested_max_split=1, env_ignore_empty=True
     )
-    return source()
+    try:
+        return source()
+    except SettingsError as error:
+        # A table, which a variable holds as JSON. The value is never shown: secrets are among them.
+        wrong = getattr(error.__cause__, "doc", None)
+        known = map(environment_name, setting_names())
+        variable = next((name for name in known if os.environ.get(name) == wrong), "One of HEADWATER_…")
+        raise InputError(
+            f"Setting {variable}, from the environment: it is no JSON.", fix='Write it like {"client.rack": "a"}.'
+        ) from None
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:

@@ -17,6 +17,7 @@
     │   ├── RegistryUnreachableError        the schema registry can't be asked now
     │   └── KafkaUnreachableError           no broker answers
     └── FatalError                        FATAL: stop; a person has to change a setting
+        ├── KafkaSettingsError              no Kafka client can be made of the settings
         ├── AuthenticationError             the broker or the registry refuses the credentials
         ├── TopicError                      a topic can't be created as configured
         └── RegistryRefusedError            the registry doesn't take our schema
@@ -160,6 +161,10 @@ class FatalError(ContractError):
     def __init__(self, message: str, *, setting: str) -> None:
         super().__init__(f"{message} (setting: {setting})")
         self.setting = setting
+
+
+class KafkaSettingsError(FatalError):
+    """No Kafka client can be made of the settings: a password or a file is missing, or a property unknown."""
 
 
 class AuthenticationError(FatalError):

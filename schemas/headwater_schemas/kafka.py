@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from headwater_schemas.errors import KafkaSettingsError
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaException
+
+_PREFIX = "HEADWATER_KAFKA_"
+_NEEDS_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 class KafkaSettings(BaseModel):
@@ -18,7 +27,8 @@ class KafkaSettings(BaseModel):
         sasl_mechanism, sasl_username, sasl_password: for SASL_PLAINTEXT and SASL_SSL.
         ssl_ca_location: PEM file of the certificate authorities to trust; None: the system's.
         ssl_certificate_location, ssl_key_location, ssl_key_password: this client's certificate, for mutual TLS.
-        client_properties: further librdkafka settings by their own names, e.g. for OAuth. They win over the rest.
+        client_properties: further librdkafka settings by their own names, e.g. for OAuth. They win over the rest. In
+            the environment a JSON object, `{"sasl.oauthbearer.method": "oidc"}`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -35,8 +45,20 @@ class KafkaSettings(BaseModel):
     ssl_key_password: SecretStr | None = None
     client_properties: dict[str, SecretStr] = Field(default_factory=dict)
 
+    @field_validator("client_properties", mode="before")
+    @classmethod
+    def _as_text(cls, properties: Any) -> Any:
+        """Numbers and truth values, which JSON and TOML have, as librdkafka spells them."""
+        if not isinstance(properties, dict):
+            return properties
+        return {name: _text(value) if isinstance(value, int | float) else value for name, value in properties.items()}
+
     def client_config(self) -> dict[str, str]:
-        """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log."""
+        """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
+
+        Raises:
+            KafkaSettingsError: no client could be made of these; names the setting.
+        """
         rendered: dict[str, str | Path | SecretStr | None] = {
             "bootstrap.servers": self.bootstrap_servers,
             "security.protocol": self.security_protocol,
@@ -49,8 +71,60 @@ class KafkaSettings(BaseModel):
             "ssl.key.password": self.ssl_key_password,
             **self.client_properties,
         }
-        return {
+        config = {
             name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
             for name, value in rendered.items()
             if value is not None
         }
+        _check(config)
+        return config
+
+
+def refused(error: KafkaException) -> KafkaSettingsError:
+    """What librdkafka says when it makes no client of its settings, with the name of ours to look at."""
+    said = str(error.args[0].str() if hasattr(error.args[0], "str") else error.args[0]).strip()
+    # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION
+    known = {name.replace("_", "."): f"{_PREFIX}{name.upper()}" for name in KafkaSettings.model_fields}
+    found = [known[name] for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", said) if name in known]
+    if not found and "SASL mechanism" in said:
+        found = [known["sasl.mechanism"]]
+    names = ", ".join(dict.fromkeys(found)) or f"{_PREFIX}CLIENT_PROPERTIES"
+    return KafkaSettingsError(f"the Kafka client can't be made: {said}", setting=names)
+
+
+def _check(config: dict[str, str]) -> None:
+    """Find what librdkafka would refuse in words that name nothing of ours."""
+    protocol = config["security.protocol"].upper()
+    if protocol.startswith("SASL"):
+        _check_sasl(protocol, config)
+    for name in ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location"):
+        path = config.get(name)
+        # "probe" makes librdkafka look for the system's bundle.
+        if path and path != "probe" and protocol.endswith("SSL") and not Path(path).exists():
+            raise KafkaSettingsError(f"there is no file {path}", setting=_variable(name))
+
+
+def _check_sasl(protocol: str, config: dict[str, str]) -> None:
+    # The second is librdkafka's older name of the first.
+    mechanism = config.get("sasl.mechanism") or config.get("sasl.mechanisms")
+    credentials = [name for name in ("sasl.username", "sasl.password") if not config.get(name)]
+    if mechanism is None:
+        needed = ["sasl.mechanism", *credentials]
+        raise KafkaSettingsError(
+            f"{protocol} needs a mechanism, and with PLAIN and SCRAM a user and a password",
+            setting=", ".join(map(_variable, needed)),
+        )
+    if mechanism in _NEEDS_PASSWORD and credentials:
+        missing = " and ".join(name.removeprefix("sasl.") for name in credentials)
+        raise KafkaSettingsError(
+            f"{protocol} with {mechanism} needs a {missing}", setting=", ".join(map(_variable, credentials))
+        )
+
+
+def _variable(name: str) -> str:
+    """`sasl.username` ⇒ `HEADWATER_KAFKA_SASL_USERNAME`."""
+    return _PREFIX + name.replace(".", "_").upper()
+
+
+def _text(value: float) -> str:
+    return str(value).lower()

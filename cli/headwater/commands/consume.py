@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
+from headwater.connection import client_config
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
 from headwater.lean_imports import without
 from headwater.settings import load_settings, running_stack
+from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
 
 with without("numpy", "pandas"):
-    from headwater_consumers.materializer.app import Materializer, Target, assemble
+    from headwater_consumers.materializer.app import Target, assemble
     from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
     from headwater_consumers.materializer.totals import Totals
 
@@ -45,7 +45,7 @@ def command(
     settings = load_settings({"materializer.http_port": port, "materializer.group": group}, running=running_stack())
     neo4j = settings.neo4j
     target = Target(
-        settings.kafka.client_config(),
+        client_config(settings.kafka),
         Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
         settings.topic.names(),
         settings.topic.specs(),
@@ -65,7 +65,7 @@ def command(
         except FatalError as error:
             raise _fatal(error) from error
         console.message(f"Metrics and health on http://{settings.materializer.http_host}:{materializer.port}")
-        with _stopped_by_signals(materializer):
+        with stopped_by_signals(materializer.stop):
             try:
                 totals = materializer.run()
             except FatalError as error:
@@ -79,27 +79,6 @@ def _fatal(error: FatalError) -> ConfigurationError:
     else:
         fix = f"Check {error.setting}." if error.setting else ""
     return ConfigurationError(str(error), fix=fix)
-
-
-@contextlib.contextmanager
-def _stopped_by_signals(materializer: Materializer) -> Iterator[None]:
-    """The first SIGINT or SIGTERM drains; a second one does what it did before, which ends the process."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def drain(_number: int, _frame: FrameType | None) -> None:
-        restore()
-        materializer.stop()
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    for number in before:
-        signal.signal(number, drain)
-    try:
-        yield
-    finally:
-        restore()
 
 
 @contextlib.contextmanager

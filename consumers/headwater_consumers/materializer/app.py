@@ -16,6 +16,7 @@ from headwater_consumers.materializer.errors import BrokerUnavailableError, Cred
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.health import Health, HealthServer
 from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
+from headwater_consumers.materializer.kafka_errors import making_clients
 from headwater_consumers.materializer.kafka_source import KafkaSource
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
@@ -110,7 +111,7 @@ def assemble(
         watch: called twice a second with the totals so far.
 
     Raises:
-        FatalError: an address is none.
+        FatalError: an address is none, or librdkafka takes no client of the settings.
         OSError: the port is taken.
     """
     clock = time.monotonic
@@ -121,11 +122,12 @@ def assemble(
     notices = Notices(say, clock)
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.
-    source = KafkaSource(
-        SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
-        clock=clock,
-        notices=notices,
-    )
+    with making_clients():
+        source = KafkaSource(
+            SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
+            clock=clock,
+            notices=notices,
+        )
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
     preparation = Preparation(Decoder(schemas, registry), reject, fold, timed=metrics.timed, clock=clock)

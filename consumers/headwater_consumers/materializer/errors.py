@@ -12,6 +12,7 @@
     │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
     ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
     └── FatalError                     STOP   a person has to change a setting; nothing in hand is committed
+        ├── SettingsRefusedError         no client can be made of the settings
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         ├── TopicsUnusableError          a topic can't be created or configured
@@ -165,6 +166,10 @@ class FatalError(MaterializerError):
     def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
         super().__init__(message, code=code)
         self.setting = setting
+
+
+class SettingsRefusedError(FatalError):
+    """No client can be made of the settings: something is missing, malformed or unknown."""
 
 
 class CredentialsRefusedError(FatalError):

@@ -7,6 +7,9 @@ that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
 from __future__ import annotations
 
+import contextlib
+from typing import TYPE_CHECKING
+
 from confluent_kafka import KafkaError, KafkaException
 
 from headwater_consumers.materializer.errors import (
@@ -14,8 +17,13 @@ from headwater_consumers.materializer.errors import (
     CredentialsRefusedError,
     FatalError,
     MaterializerError,
+    SettingsRefusedError,
     TopicsUnusableError,
 )
+from headwater_schemas.kafka import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _PASSWORD = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
 _FORBIDDEN = {
@@ -59,6 +67,20 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
     if error.code() in _ARGUMENTS:
         return TopicsUnusableError(f"{where}, {doing}: {said}", setting="HEADWATER_TOPIC_PREFIX", code=code)
     return BrokerUnavailableError(f"{where}, {doing}: {said} ({code})", code=code)
+
+
+@contextlib.contextmanager
+def making_clients() -> Iterator[None]:
+    """The block makes Kafka clients; what librdkafka refuses to make one of is told by the setting's name.
+
+    Raises:
+        SettingsRefusedError: it refuses.
+    """
+    try:
+        yield
+    except KafkaException as error:
+        meant = refused(error)
+        raise SettingsRefusedError(str(meant), setting=meant.setting, code=kafka_error(error).name()) from None
 
 
 def raise_for(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> None:

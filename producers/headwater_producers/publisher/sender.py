@@ -18,7 +18,8 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from headwater_producers.publisher.errors import PublisherSettingsError
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.preparation import Preparation
-from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.errors import AuthenticationError, KafkaSettingsError
+from headwater_schemas.kafka import refused
 from headwater_schemas.topics import CREDENTIAL_SETTINGS
 
 if TYPE_CHECKING:
@@ -232,11 +233,12 @@ class Sender:
     # The producer
 
     def _new_producer(self) -> Producer:
-        conf: dict[str, Any] = {**self._settings.producer_config(), "error_cb": self._on_error}
         try:
-            return self._make_producer(conf)
+            return self._make_producer({**self._settings.producer_config(), "error_cb": self._on_error})
+        except KafkaSettingsError as unusable:
+            raise PublisherSettingsError(str(unusable)) from None
         except KafkaException as failure:
-            raise PublisherSettingsError(f"Kafka settings: {failure.args[0].str()}") from None
+            raise PublisherSettingsError(str(refused(failure))) from None
 
     def _on_error(self, error: KafkaError) -> None:
         """Librdkafka's word on the connection as a whole, called from `poll`."""

@@ -121,6 +121,42 @@ def test_no_secret_shows_in_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.kafka.client_config()["sasl.password"] == "hush-hush"
 
 
+def test_librdkafkas_own_settings_are_a_table_in_the_file_and_json_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "headwater.toml").write_text(
+        '[kafka.client_properties]\n"client.rack" = "a"\n"socket.timeout.ms" = 5000\n"socket.keepalive.enable" = true\n'
+    )
+    config = load_settings().kafka.client_config()
+    assert (config["client.rack"], config["socket.timeout.ms"], config["socket.keepalive.enable"]) == (
+        "a",
+        "5000",
+        "true",
+    )
+    monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", '{"client.rack": "b"}')
+    assert load_settings().kafka.client_config()["client.rack"] == "b"
+
+
+def test_a_table_that_is_no_json_is_told_by_its_name_without_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", '{"ssl.key.password": "hush-hush')
+    with pytest.raises(InputError, match="HEADWATER_KAFKA_CLIENT_PROPERTIES") as caught:
+        load_settings()
+    assert "hush-hush" not in caught.value.message + caught.value.fix
+
+
+def test_all_of_mutual_tls_and_oauth_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pem = tmp_path / "me.pem"
+    pem.touch()
+    monkeypatch.setenv("HEADWATER_KAFKA_SECURITY_PROTOCOL", "SASL_SSL")
+    monkeypatch.setenv("HEADWATER_KAFKA_SASL_MECHANISM", "OAUTHBEARER")
+    monkeypatch.setenv("HEADWATER_KAFKA_SSL_CERTIFICATE_LOCATION", str(pem))
+    monkeypatch.setenv("HEADWATER_KAFKA_SSL_KEY_LOCATION", str(pem))
+    monkeypatch.setenv("HEADWATER_KAFKA_SSL_KEY_PASSWORD", "hush-hush")
+    config = load_settings().kafka.client_config()
+    assert config["sasl.mechanism"] == "OAUTHBEARER"
+    assert (config["ssl.certificate.location"], config["ssl.key.password"]) == (str(pem), "hush-hush")
+
+
 def test_what_capture_alone_reads_is_known_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_CAPTURE_QUEUE_SIZE", "5")
     load_settings()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 from pydantic import SecretStr, ValidationError
 
-from headwater_schemas.errors import AuthenticationError, KafkaUnreachableError
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.errors import AuthenticationError, KafkaSettingsError, KafkaUnreachableError
+from headwater_schemas.kafka import KafkaSettings, refused
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_names() -> None:
@@ -38,16 +43,18 @@ def test_an_unreachable_broker_is_transient_and_named() -> None:
         ensure_topics({"bootstrap.servers": "127.0.0.1:1"}, timeout_seconds=0.3)
 
 
-def test_the_connection_as_librdkafka_spells_it() -> None:
+def test_the_connection_as_librdkafka_spells_it(tmp_path: Path) -> None:
+    pem = tmp_path / "some.pem"
+    pem.touch()
     settings = KafkaSettings(
         bootstrap_servers="b:9093",
         security_protocol="SASL_SSL",
         sasl_mechanism="SCRAM-SHA-512",
         sasl_username="u",
         sasl_password=SecretStr("hunter2"),
-        ssl_ca_location=Path("/ca.pem"),
-        ssl_certificate_location=Path("/me.pem"),
-        ssl_key_location=Path("/me.key"),
+        ssl_ca_location=pem,
+        ssl_certificate_location=pem,
+        ssl_key_location=pem,
         ssl_key_password=SecretStr("hunter3"),
         client_properties={"client.rack": SecretStr("a"), "sasl.username": SecretStr("v")},
     )
@@ -57,9 +64,9 @@ def test_the_connection_as_librdkafka_spells_it() -> None:
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.username": "v",
         "sasl.password": "hunter2",
-        "ssl.ca.location": "/ca.pem",
-        "ssl.certificate.location": "/me.pem",
-        "ssl.key.location": "/me.key",
+        "ssl.ca.location": str(pem),
+        "ssl.certificate.location": str(pem),
+        "ssl.key.location": str(pem),
         "ssl.key.password": "hunter3",
         "client.rack": "a",
     }
@@ -72,6 +79,61 @@ def test_what_is_not_set_is_left_to_librdkafka() -> None:
         "bootstrap.servers": "localhost:9092",
         "security.protocol": "PLAINTEXT",
     }
+
+
+SASL = {"security_protocol": "SASL_PLAINTEXT"}
+TLS = {"security_protocol": "SSL"}
+PLAIN = {**SASL, "sasl_mechanism": "PLAIN"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        (SASL, ["SASL_MECHANISM", "SASL_USERNAME", "SASL_PASSWORD"]),
+        (PLAIN, ["SASL_USERNAME", "SASL_PASSWORD"]),
+        ({**PLAIN, "sasl_username": "u"}, ["SASL_PASSWORD"]),
+        ({**PLAIN, "sasl_password": "hunter2"}, ["SASL_USERNAME"]),
+        ({**TLS, "ssl_ca_location": "/nowhere.pem"}, ["SSL_CA_LOCATION"]),
+        ({**TLS, "ssl_certificate_location": "/nowhere.pem"}, ["SSL_CERTIFICATE_LOCATION"]),
+        ({**TLS, "ssl_key_location": "/nowhere.pem"}, ["SSL_KEY_LOCATION"]),
+    ],
+)
+def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named: list[str]) -> None:
+    with pytest.raises(KafkaSettingsError) as caught:
+        KafkaSettings.model_validate(settings).client_config()
+    assert caught.value.setting == ", ".join(f"HEADWATER_KAFKA_{name}" for name in named)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({**TLS, "ssl_ca_location": __file__}, "HEADWATER_KAFKA_SSL_CA_LOCATION"),
+        ({**TLS, "ssl_certificate_location": __file__}, "HEADWATER_KAFKA_SSL_CERTIFICATE_LOCATION"),
+        ({**SASL, "sasl_mechanism": "GSSAPI"}, "HEADWATER_KAFKA_SASL_MECHANISM"),
+        ({"client_properties": {"no.such.thing": "1"}}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
+        ({"client_properties": {"socket.timeout.ms": "soon"}}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
+    ],
+)
+def test_what_librdkafka_refuses_is_told_by_our_name_for_it(settings: dict[str, Any], named: str) -> None:
+    config = KafkaSettings.model_validate(settings).client_config()
+    with pytest.raises(KafkaException) as caught:
+        AdminClient(dict[str, Any](config))
+    assert refused(caught.value).setting == named
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {**PLAIN, "client_properties": {"sasl.username": "u", "sasl.password": "p"}},
+        {**SASL, "sasl_mechanism": "OAUTHBEARER"},
+        {**TLS, "ssl_ca_location": "probe"},
+        {"ssl_ca_location": "/nowhere.pem"},  # not asked for without TLS
+        {"client_properties": {"socket.timeout.ms": 5000, "socket.keepalive.enable": True}},
+    ],
+)
+def test_what_librdkafka_takes_is_let_through(settings: dict[str, Any]) -> None:
+    AdminClient(dict[str, Any](KafkaSettings.model_validate(settings).client_config()))
 
 
 def test_an_unknown_setting_is_refused_without_showing_values() -> None:
