@@ -1,0 +1,138 @@
+"""What is said of lineage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.lineage.question import Direction, Influence
+from headwater_schemas.events import TransformationKind, TransformationType
+
+
+@dataclass(frozen=True, slots=True)
+class Transformation:
+    """What a job does to one column to make another.
+
+    Attributes:
+        type: DIRECT, the value goes into it; INDIRECT, it decides which value or row there is. UNKNOWN, a newer
+            producer's word, counts as INDIRECT.
+        kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
+        subtype: OpenLineage's word for it.
+        masking: whether the value can't be read back.
+        expression: the text, in terms of the input's fields.
+        whole: whether it holds for every column of the output, such as a filter does.
+    """
+
+    type: TransformationType
+    kind: TransformationKind
+    subtype: str | None = None
+    masking: bool = False
+    expression: str | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Via:
+    """A job that makes a hop.
+
+    Attributes:
+        job: which.
+        first_seen: when it was first seen to, by an event's time; of columns, its plan. None of what is only declared.
+        last_seen: the latest such time that is known.
+        observed: some run, micro-batch or plan did.
+        declared: it is declared now.
+        transformations: of columns, what it does.
+        incomplete: of columns, why a missing hop of this job proves nothing; None where its lineage is complete.
+    """
+
+    job: Asset
+    first_seen: datetime | None
+    last_seen: datetime | None
+    observed: bool
+    declared: bool
+    transformations: tuple[Transformation, ...] = ()
+    incomplete: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """Along a hop between two datasets, one column that makes another, in the direction that data flows.
+
+    Attributes:
+        source: field path in the one that data comes from; None for the dataset as a whole, its rows.
+        target: field path in the other; None for every column.
+        job: key of the job.
+        transformation: what it does.
+    """
+
+    source: str | None
+    target: str | None
+    job: str
+    transformation: Transformation
+
+
+@dataclass(frozen=True, slots=True)
+class LineageItem:
+    """An asset that was reached, and its last hop on a shortest path.
+
+    Attributes:
+        asset: a dataset or a column; among columns, a dataset stands for its rows, which a filter, say, decides.
+        hops: from the asset asked of.
+        influence: of columns: DIRECT where some path is DIRECT all along, and `hops` is that of the shortest such path.
+        parent: key of the asset that the hop leads from (downstream) or to (upstream), one hop nearer. The columns of a
+            dataset that was reached as a whole have the dataset, at as many hops as they.
+        parent_influence: which of the parent's two places in the answer is meant, where it has two.
+        via: jobs that make the hop, the one seen last first; at most 10. None for the columns of a whole dataset.
+        via_total: how many there are.
+        gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
+        columns: if asked for, what the hop does to columns; at most 1,000.
+        columns_total: how many there are; None if not asked for.
+    """
+
+    asset: Asset
+    hops: int
+    influence: Influence | None
+    parent: str
+    parent_influence: Influence | None
+    via: tuple[Via, ...]
+    via_total: int
+    gone: bool = False
+    columns: tuple[ColumnMapping, ...] = ()
+    columns_total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The answer, one page of it.
+
+    Attributes:
+        start: the asset asked of.
+        direction: as asked.
+        depth: as asked; None is all.
+        as_of: as asked.
+        since: as asked.
+        items: this page, the DIRECT before the INDIRECT, then by hops, then by key.
+        through: what isn't on this page and yet lies between the start and what is: items that filters leave out, or of
+            pages before. With them, every item's parent is known.
+        total: how many items all pages have.
+        direct: of columns, how many of them are DIRECT.
+        indirect: of columns, how many are INDIRECT.
+        truncated: whether there is more beyond `depth`.
+        max_hops: hops to the farthest item.
+        next_cursor: leads to the next page; None on the last.
+    """
+
+    start: Asset
+    direction: Direction
+    depth: int | None
+    as_of: datetime | None
+    since: datetime | None
+    items: tuple[LineageItem, ...]
+    through: tuple[LineageItem, ...]
+    total: int
+    direct: int | None
+    indirect: int | None
+    truncated: bool
+    max_hops: int
+    next_cursor: str | None

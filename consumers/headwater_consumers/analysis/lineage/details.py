@@ -1,0 +1,180 @@
+"""What is looked up for a page alone: what its assets are called, and who makes the hops to them."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.lineage.answer import LineageItem, Via
+from headwater_consumers.analysis.lineage.mappings import Mappings
+from headwater_consumers.analysis.lineage.question import Direction, Influence
+from headwater_consumers.analysis.lineage.transformations import transformation
+from headwater_consumers.analysis.moments import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from headwater_consumers.analysis.lineage.plans import Plans
+    from headwater_consumers.analysis.lineage.scope import Scope
+    from headwater_consumers.analysis.lineage.search import Reached
+    from headwater_consumers.analysis.reader import Transaction
+
+_MOST_VIA = 10
+_INFLUENCES = (Influence.DIRECT, Influence.INDIRECT)
+
+
+class Details(Protocol):
+    """Places of a search ⇒ items of an answer."""
+
+    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
+        """One for each place, in order."""
+
+
+class DatasetDetails:
+    """Of datasets.
+
+    Args:
+        tx: to look up in.
+        scope: of the question.
+        plans: as of its time, if it asks for columns; None: it doesn't.
+    """
+
+    def __init__(self, tx: Transaction, scope: Scope, plans: Plans | None) -> None:
+        self._tx = tx
+        self._scope = scope
+        self._plans = plans
+
+    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
+        """See `Details`."""
+        assets = {
+            row["node"]: (dataset_asset(row["properties"]), row["gone"])
+            for row in self._tx.rows("lineage/datasets", nodes=[place >> 1 for place in places])
+        }
+        edges = [edge for place in places for edge in reached.found[place].edges]
+        rows = {row["edge"]: row for row in self._tx.rows("lineage/feeds", edges=edges)}
+        jobs = jobs_by_key(self._tx, (row["job"] for row in rows.values()))
+        mappings = self._mappings(reached, places, rows)
+        items = []
+        for place in places:
+            found, (asset, gone) = reached.found[place], assets[place >> 1]
+            vias = [
+                Via(
+                    jobs[row["job"]],
+                    moment(row["first_seen"]),
+                    moment(row["last_seen"]),
+                    row["observed"],
+                    row["declared"],
+                )
+                for row in (rows[edge] for edge in found.edges)
+            ]
+            columns = mappings.of(place >> 1) if mappings else None
+            items.append(
+                LineageItem(
+                    asset,
+                    found.hops,
+                    None,
+                    _key(reached, found.parent),
+                    None,
+                    latest_first(vias),
+                    len(vias),
+                    gone,
+                    *(((), None) if columns is None else columns),
+                )
+            )
+        return items
+
+    def _mappings(self, reached: Reached, places: Sequence[int], rows: Mapping[int, Any]) -> Mappings | None:
+        if self._plans is None:
+            return None
+        downstream = self._scope.direction is Direction.DOWNSTREAM
+        hops = []
+        for place in places:
+            found = reached.found[place]
+            near, far = found.parent >> 1, place >> 1
+            jobs = sorted({rows[edge]["job"] for edge in found.edges})
+            hops.append((near, far, jobs) if downstream else (far, near, jobs))
+        return Mappings(self._tx, self._plans, hops, downstream=downstream)
+
+
+class ColumnDetails:
+    """Of columns.
+
+    Args:
+        tx: to look up in.
+        plans: as of the question's time, the ones it met looked up already.
+    """
+
+    def __init__(self, tx: Transaction, plans: Plans) -> None:
+        self._tx = tx
+        self._plans = plans
+
+    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
+        """See `Details`."""
+        nodes = list(dict.fromkeys(place >> 1 for place in places))
+        assets = {
+            row["node"]: (
+                column_asset(row["dataset"], row["properties"])
+                if row["whole"] is None
+                else dataset_asset(row["whole"]),
+                row["gone"],
+            )
+            for row in self._tx.rows("lineage/columns", nodes=nodes)
+        }
+        edges = list(dict.fromkeys(edge for place in places for edge in reached.found[place].edges))
+        rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=edges)}
+        jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
+        items = []
+        for place in places:
+            found, (asset, gone) = reached.found[place], assets[place >> 1]
+            # The edge of a whole dataset's column is HAS_COLUMN: no job makes it.
+            vias = self._vias([rows[edge] for edge in found.edges if edge in rows], jobs)
+            parent = None if found.parent >> 1 == reached.start else _INFLUENCES[found.parent & 1]
+            items.append(
+                LineageItem(
+                    asset,
+                    found.hops,
+                    _INFLUENCES[place & 1],
+                    _key(reached, found.parent),
+                    parent,
+                    latest_first(vias),
+                    len(vias),
+                    gone,
+                )
+            )
+        return items
+
+    def _vias(self, rows: Sequence[Any], jobs: Mapping[str, Asset]) -> list[Via]:
+        """One for each plan."""
+        by_plan: dict[str, list[Any]] = {}
+        for row in sorted(rows, key=lambda row: row["key"]):
+            by_plan.setdefault(row["plan"], []).append(row)
+        return [
+            Via(
+                jobs[plan.job],
+                plan.first_seen,
+                plan.last_seen,
+                plan.last_seen is not None,
+                plan.declared,
+                tuple(transformation(row, whole=row["whole"]) for row in found),
+                plan.incomplete,
+            )
+            for plan, found in ((self._plans[key], found) for key, found in by_plan.items())
+        ]
+
+
+def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
+    """The jobs with these keys."""
+    rows = tx.rows("lineage/jobs", keys=list(dict.fromkeys(keys)))
+    return {row["properties"]["key"]: job_asset(row["properties"]) for row in rows}
+
+
+def latest_first(vias: Iterable[Via]) -> tuple[Via, ...]:
+    """The ones to show: seen last first, the only declared last, then by key."""
+    by_key = sorted(vias, key=attrgetter("job.key"))
+    by_key.sort(key=lambda via: (via.last_seen is not None, via.last_seen), reverse=True)
+    return tuple(by_key[:_MOST_VIA])
+
+
+def _key(reached: Reached, place: int) -> str:
+    return reached.marks[place >> 1].key

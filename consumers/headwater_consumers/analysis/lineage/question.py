@@ -1,0 +1,106 @@
+"""What may be asked of lineage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_consumers.analysis.errors import QuestionError
+
+ALL_HOPS = None
+"""A depth without end."""
+
+MOST_ON_A_PAGE = 1_000
+_MOST_OF_A_FILTER = 100
+
+
+class Direction(StrEnum):
+    """Against the flow of data, or with it."""
+
+    UPSTREAM = "UPSTREAM"
+    DOWNSTREAM = "DOWNSTREAM"
+
+
+class Influence(StrEnum):
+    """How one column bears on another: its value goes into it, or decides which value or row there is."""
+
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What to leave out. An empty filter leaves out nothing; of several values one has to match.
+
+    Attributes:
+        namespaces: list datasets of these alone, columns of such datasets.
+        types: list datasets of these types alone (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
+        tags: list what has one of these tags, each written `key` or `key=value`. A dataset has the tags of its fields
+            too; a column has its own and those of the whole dataset.
+        jobs: follow the hops of these jobs alone, each named as `resolve_job` understands.
+
+    What the first three leave out is passed through all the same: `types=("TABLE",)` finds the tables behind topics.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineageQuestion:
+    """Upstream or downstream of a dataset, or of one of its columns.
+
+    Attributes:
+        asset: the dataset, as `resolve_dataset` understands.
+        direction: which way.
+        column: field path of a column; None asks of the dataset.
+        depth: most hops from it; `ALL_HOPS` for all.
+        influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
+        columns: of datasets: say which columns make which, along each hop.
+        filters: what to leave out.
+        as_of: the graph as it was at this time: what had been seen by then.
+        since: only hops seen at this time or later; together with `as_of`, what was going on in between.
+        limit: most items on a page.
+        cursor: `next_cursor` of the page before; None asks for the first.
+    """
+
+    asset: str
+    direction: Direction
+    column: str | None = None
+    depth: int | None = 1
+    influence: Influence | None = None
+    columns: bool = False
+    filters: Filters = Filters()
+    as_of: datetime | None = None
+    since: datetime | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            QuestionError: naming the field.
+        """
+        if self.depth is not None and self.depth < 1:
+            raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
+        if not 1 <= self.limit <= MOST_ON_A_PAGE:
+            raise QuestionError(f"`limit` is from 1 to {MOST_ON_A_PAGE:,}.", field="limit")
+        if self.influence is not None and self.column is None:
+            raise QuestionError("`influence` is of columns: name one.", field="influence")
+        if self.columns and self.column is not None:
+            raise QuestionError(
+                "`columns` is for the lineage of a dataset: that of a column is of columns.", field="columns"
+            )
+        for field in ("as_of", "since"):
+            time: datetime | None = getattr(self, field)
+            if time is not None and time.tzinfo is None:
+                raise QuestionError(f"`{field}` needs a time zone.", field=field)
+        if self.as_of is not None and self.since is not None and self.since > self.as_of:
+            raise QuestionError("`since` is after `as_of`.", field="since")
+        for field in ("namespaces", "types", "tags", "jobs"):
+            if len(getattr(self.filters, field)) > _MOST_OF_A_FILTER:
+                raise QuestionError(f"At most {_MOST_OF_A_FILTER} values.", field=field)
