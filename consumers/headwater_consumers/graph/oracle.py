@@ -69,7 +69,7 @@ class _Graph:
             self.node(Label.DATASET, dataset)
             self._columns(key, dataset.identity, delta)
         for key, query in delta.queries.items():
-            self.node(Label.QUERY, query, first_batch=query.first_batch, last_batch=query.last_batch)
+            self.node(Label.QUERY, query, **query.batches.properties())
             for job_key in query.jobs:
                 self.relationship(RelType.OF, key, job_key)
         for key, version in delta.versions.items():
@@ -91,7 +91,7 @@ class _Graph:
 
     def _runs(self, delta: GraphDelta) -> None:
         for key, run in delta.runs.items():
-            self.node(Label.RUN, run)
+            self.node(Label.RUN, run, **run.batches.properties())
             tenant = str(run.identity["tenant"])
             for job in run.jobs:
                 self.relationship(RelType.OF, key, job)

@@ -49,6 +49,27 @@ class Span:
 
 
 @dataclass(slots=True)
+class Batches:
+    """The lowest and highest batch id known of a query or run; None where none is. Those between needn't be known."""
+
+    first: int | None = None
+    last: int | None = None
+
+    def see(self, first: int | None, last: int | None) -> None:
+        """Widen the range."""
+        if first is not None and (self.first is None or first < self.first):
+            self.first = first
+        if last is not None and (self.last is None or last > self.last):
+            self.last = last
+
+    def properties(self) -> Props:
+        """As properties of the node; none where none is known."""
+        if self.first is None or self.last is None:
+            return {}
+        return {"first_batch": self.first, "last_batch": self.last}
+
+
+@dataclass(slots=True)
 class NodeFacts:
     """A node that is there.
 
@@ -99,30 +120,24 @@ class QueryFacts(NodeFacts):
     """A streaming query: the jobs it was started by (one, unless a producer is wrong) and the batches known of it."""
 
     jobs: set[str] = field(default_factory=set)
-    first_batch: int | None = None
-    last_batch: int | None = None
+    batches: Batches = field(default_factory=Batches)
 
     def join(self, other: NodeFacts) -> None:
         """Join what another says of the same query."""
         NodeFacts.join(self, other)
         assert isinstance(other, QueryFacts)  # noqa: S101 - for the type checker
         self.jobs |= other.jobs
-        if other.first_batch is not None and other.last_batch is not None:
-            self.see_batches(other.first_batch, other.last_batch)
-
-    def see_batches(self, first: int, last: int) -> None:
-        """Widen the range of batch ids."""
-        self.first_batch = first if self.first_batch is None else min(first, self.first_batch)
-        self.last_batch = last if self.last_batch is None else max(last, self.last_batch)
+        self.batches.see(other.batches.first, other.batches.last)
 
 
 @dataclass(slots=True)
 class RunFacts(NodeFacts):
-    """A run with its uses, the jobs it is cited under (one, unless a producer is wrong) and its query."""
+    """A run with its uses, the jobs it is cited under (one, unless a producer is wrong), its query and its batches."""
 
     jobs: set[str] = field(default_factory=set)
     queries: set[str] = field(default_factory=set)
     uses: dict[Use, Registers] = field(default_factory=dict)
+    batches: Batches = field(default_factory=Batches)
 
     def join(self, other: NodeFacts) -> None:
         """Join what another says of the same run."""
@@ -130,6 +145,7 @@ class RunFacts(NodeFacts):
         assert isinstance(other, RunFacts)  # noqa: S101 - for the type checker
         self.jobs |= other.jobs
         self.queries |= other.queries
+        self.batches.see(other.batches.first, other.batches.last)
         join_uses(self.uses, other.uses)
 
 

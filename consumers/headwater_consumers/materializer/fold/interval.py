@@ -44,7 +44,7 @@ def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: 
         put(of_query, stamp, query={"query_name": body.query_name, "name": body.query_name or body.query_id})
     put(of_query, stamp, checkpoint_location=body.checkpoint_location)
     join(query.registers, of_query)
-    query.see_batches(body.entries[0].batch_id, body.entries[-1].batch_id)
+    query.batches.see(body.entries[0].batch_id, body.entries[-1].batch_id)
 
     shared: Registers = {}
     put(shared, stamp, provenance=body.provenance.value, reason=known(body.reason))
@@ -54,6 +54,7 @@ def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: 
         run_key, run = into.run(tenant, run_id)
         run.jobs.add(job_key)
         run.queries.add(query_key)
+        run.batches.see(body.entries[0].batch_id, body.entries[-1].batch_id)
         join(run.registers, {"job": (stamp, job_cell(job, run_id)), "query_id": (stamp, body.query_id)})
         put(shared, stamp, run={"run_id": run_id, "_run": run_key})
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from headwater_consumers.graph.model import Label
-from headwater_consumers.materializer.fold.facts import NodeFacts, QueryFacts
+from headwater_consumers.materializer.fold.facts import NodeFacts
 from headwater_consumers.materializer.fold.registers import Registers, join
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
-from headwater_consumers.materializer.write.state import created, node_changes, read_node
+from headwater_consumers.materializer.write.state import batch_changes, created, node_changes, read_node
 from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def write_datasets(tx: Transaction, delta: GraphDelta) -> dict[str, Joined]:
 def write_queries(tx: Transaction, delta: GraphDelta) -> None:
     """Queries, their batch bounds and their jobs."""
     rows = [
-        {"key": key, "properties": to_bolt(created(query) | _batches(query))}
+        {"key": key, "properties": to_bolt(created(query) | query.batches.properties())}
         for key, query in sorted(delta.queries.items())
     ]
     updates = []
@@ -52,9 +52,7 @@ def write_queries(tx: Transaction, delta: GraphDelta) -> None:
         stored = from_bolt(record["properties"])
         before = read_node(Label.QUERY, stored)
         changed = node_changes(stored, before, _joined(before, query))
-        known = QueryFacts({}, first_batch=stored.get("first_batch"), last_batch=stored.get("last_batch"))
-        known.join(query)
-        changed |= {name: batch for name, batch in _batches(known).items() if stored.get(name) != batch}
+        changed |= batch_changes(stored, query.batches)
         updates += _update(record["key"], changed)
     tx.rows("update_queries", updates)
     jobs = [{"start": key, "end": job} for key, query in sorted(delta.queries.items()) for job in sorted(query.jobs)]
@@ -112,9 +110,3 @@ def _update(key: str, changed: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _says_something(node: NodeFacts | DatasetFacts) -> bool:
     return bool(node.registers) or node.seen.last is not None
-
-
-def _batches(query: QueryFacts) -> dict[str, Any]:
-    if query.first_batch is None:
-        return {}
-    return {"first_batch": query.first_batch, "last_batch": query.last_batch}

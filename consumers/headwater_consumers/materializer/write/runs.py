@@ -11,7 +11,14 @@ from headwater_consumers.materializer.fold.facts import Link, RunFacts, Span, Us
 from headwater_consumers.materializer.fold.uses import versions_used
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.links import JobName, job_name
-from headwater_consumers.materializer.write.state import created, node_changes, read_node, read_uses, use_row
+from headwater_consumers.materializer.write.state import (
+    batch_changes,
+    created,
+    node_changes,
+    read_node,
+    read_uses,
+    use_row,
+)
 from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:
@@ -59,7 +66,7 @@ def write_runs(tx: Transaction, delta: GraphDelta) -> tuple[dict[Link, Span], di
     names = {key: job_name(job) for key, job in delta.jobs.items()}
     new, changed = _Rows(), _Rows()
     for _, run in sorted(runs.items()):
-        properties = created(run)
+        properties = created(run) | run.batches.properties()
         new.add(run, dict(properties), run.uses, _stamp(properties))
     for record in new.send(tx, "runs"):
         key = record["key"]
@@ -89,7 +96,7 @@ def _join_stored(changed: _Rows, stored: dict[str, Any], record: Any, said: RunF
     after.seen.see(before.seen.first, before.seen.last)
     after.uses = {use: dict(registers) for use, registers in uses.items()}
     after.join(said)
-    properties = node_changes(stored, before, after)
+    properties = node_changes(stored, before, after) | batch_changes(stored, said.batches)
     other_uses = {use: registers for use, registers in after.uses.items() if uses.get(use) != registers}
     if not (properties or other_uses or after.jobs != jobs or after.queries != queries):
         return None

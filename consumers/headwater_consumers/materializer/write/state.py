@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.model import Label, RelType
-from headwater_consumers.materializer.fold.facts import NodeFacts, Span, Use, Variant
+from headwater_consumers.materializer.fold.facts import Batches, NodeFacts, Span, Use, Variant
 from headwater_consumers.materializer.fold.properties import (
     changes,
     exceptions,
@@ -71,6 +71,13 @@ def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts)
     elif (texts := exceptions(after.registers, base)) != sorted(stored.get("_stamps", ())):
         out["_stamps"] = texts
     return out
+
+
+def batch_changes(stored: Mapping[str, Any], said: Batches) -> dict[str, Any]:
+    """What to set on a stored query or run so that its range of batches takes in those that are said of it."""
+    known = Batches(stored.get("first_batch"), stored.get("last_batch"))
+    known.see(said.first, said.last)
+    return {name: batch for name, batch in known.properties().items() if stored.get(name) != batch}
 
 
 def _span(seen: Span) -> Props:
