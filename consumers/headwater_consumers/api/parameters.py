@@ -38,6 +38,7 @@ _ASSET = (
 
 AssetId = Annotated[str, Path(alias="id", min_length=1, description=_ASSET), AfterValidator(unescaped)]
 AssetName = Annotated[str, Path(min_length=1, description=_ASSET), AfterValidator(unescaped)]
+AssetQuery = Annotated[str, Query(min_length=1, max_length=65_536, description=_ASSET)]
 ColumnName = Annotated[
     str,
     Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
@@ -69,6 +70,11 @@ AsOf = Annotated[Time | None, Query(description="The graph as it was then: what 
 
 Values = list[Annotated[str, Field(min_length=1)]]
 """Of a parameter that may be given several times."""
+
+
+def in_capitals(text: Any) -> Any:
+    """Names of enumerations may be written in any case."""
+    return text.upper() if isinstance(text, str) else text
 
 
 def hops(depth: int | Literal["all"]) -> int | None:

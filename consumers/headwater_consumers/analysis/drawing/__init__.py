@@ -1,0 +1,19 @@
+"""The graph around a dataset, for drawing: nodes, and every edge between them.
+
+answer      nodes, edges, metadata
+draw        the question answered
+nodes       what is looked up of the datasets
+edges       what is looked up of the hops between them
+"""
+
+from headwater_consumers.analysis.drawing.answer import (
+    Drawing,
+    DrawingMetadata,
+    DrawnColumn,
+    DrawnEdge,
+    DrawnNode,
+    Reach,
+)
+from headwater_consumers.analysis.drawing.draw import MOST_NODES, draw
+
+__all__ = ["MOST_NODES", "Drawing", "DrawingMetadata", "DrawnColumn", "DrawnEdge", "DrawnNode", "Reach", "draw"]
