@@ -1,0 +1,9 @@
+// What was reported of batches of some queries before other positions won
+UNWIND $queries AS query
+CALL (query) {
+  MATCH (i:Conflict)
+  WHERE i.query = query
+  RETURN i ORDER BY i.query, i.batch_id LIMIT $limit
+}
+RETURN 0 AS n, 'Conflict' AS label, i {.*} AS properties,
+  [(i)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, r {.*}]] AS uses

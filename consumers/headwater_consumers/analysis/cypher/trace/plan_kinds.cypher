@@ -1,0 +1,12 @@
+// Whether plans aggregate, group, window or join into some datasets
+UNWIND $plans AS plan
+MATCH (p:Plan {key: plan})
+RETURN plan, p.complete AS complete,
+  COLLECT {
+    MATCH (d:Dataset)<-[e:INFLUENCES]-() WHERE d.key IN $datasets AND e.plan = plan AND e.kind IN $kinds
+    RETURN DISTINCT e.kind
+  } + COLLECT {
+    MATCH (d:Dataset)-[:HAS_COLUMN]->(:Column)<-[e:DERIVES]-()
+    WHERE d.key IN $datasets AND e.plan = plan AND e.kind IN $kinds
+    RETURN DISTINCT e.kind
+  } AS kinds

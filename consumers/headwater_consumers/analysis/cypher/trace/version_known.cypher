@@ -1,0 +1,3 @@
+// Whether a version is known
+MATCH (v:Version {key: $key})
+RETURN v.key AS key

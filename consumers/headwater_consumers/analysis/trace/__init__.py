@@ -1,0 +1,45 @@
+"""Traces: which micro-batches and runs a record went through, forwards to the ends or back to where it came from.
+
+answer      what is told: parts of datasets, steps, hops
+question    the ways to ask
+spans       offset ranges: intersections, unions, what is left
+uses        CONSUMED and PRODUCED as they are stored ⇒ parts
+batches     micro-batches and runs as they are stored
+search      the 32-ary search by batch id: never a scan of a query's intervals
+locate      which micro-batches of which queries used a part
+state       what a query keeps from batch to batch, and so how far a record can spread
+forward, backward   one hop
+follow      hop after hop
+"""
+
+from __future__ import annotations
+
+from headwater_consumers.analysis.trace.answer import (
+    Direction,
+    Hop,
+    OffsetSpan,
+    Part,
+    PartKind,
+    RunBrief,
+    Step,
+    StepKind,
+    Trace,
+)
+from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace
+
+__all__ = [
+    "Direction",
+    "Hop",
+    "OffsetSpan",
+    "Offsets",
+    "Part",
+    "PartKind",
+    "Path",
+    "RunBrief",
+    "Step",
+    "StepKind",
+    "Times",
+    "Trace",
+    "VersionOf",
+    "trace",
+]

@@ -1,0 +1,159 @@
+"""Micro-batches, conflicts and batch runs as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset, job_asset
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.answer import RunBrief
+from headwater_consumers.analysis.trace.uses import Use, read_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from neo4j import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A streaming query, by its key; `job` is the one it is of."""
+
+    key: str
+    query_id: str
+    name: str | None
+    first_batch: int
+    last_batch: int
+    job: Asset | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One micro-batch as an Interval or Conflict has it; an interval that covers several has them from first to last.
+
+    Attributes:
+        conflict: whether it is what ran before other positions won.
+        query: key of its query.
+        first, last: batch ids.
+        started_at, ended_at: of the trigger, where they are known.
+        uses: what it read and wrote.
+        properties: all that is stored.
+    """
+
+    conflict: bool
+    query: str
+    first: int
+    last: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    uses: tuple[Use, ...]
+    properties: Mapping[str, Any] = field(repr=False)
+
+    def reads(self, dataset: str | None = None) -> list[Use]:
+        """What it read, of one dataset or at all."""
+        return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
+
+    def writes(self, dataset: str | None = None) -> list[Use]:
+        """What it wrote."""
+        return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
+
+    @property
+    def run(self) -> RunBrief | None:
+        """The start of the query that it belongs to."""
+        stored = self.properties
+        if (run_id := stored.get("run_id")) is None:
+            return None
+        return RunBrief(
+            run_id=run_id, code_version=stored.get("code_version"), config_version=stored.get("config_version")
+        )
+
+    def time(self, name: str) -> datetime | None:
+        """A time among the properties: `watermark_before`, `watermark_after`."""
+        return moment(self.properties.get(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A batch run."""
+
+    key: str
+    job: Asset | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    uses: tuple[Use, ...]
+    properties: Mapping[str, Any] = field(repr=False)
+
+    def reads(self, dataset: str | None = None) -> list[Use]:
+        """What it read, of one dataset or at all."""
+        return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
+
+    def writes(self, dataset: str | None = None) -> list[Use]:
+        """What it wrote."""
+        return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
+
+    @property
+    def brief(self) -> RunBrief:
+        """In short."""
+        stored = self.properties
+        return RunBrief(
+            run_id=stored["run_id"],
+            code_version=stored.get("code_version"),
+            config_version=stored.get("config_version"),
+            state=stored.get("state"),
+        )
+
+
+def read_query(row: Record) -> Query | None:
+    """A query; None where no batch of it is known."""
+    if row["first_batch"] is None:
+        return None
+    job = row["job"]
+    return Query(
+        row["key"],
+        row["query_id"],
+        row["name"],
+        row["first_batch"],
+        row["last_batch"],
+        job_asset(job) if job is not None else None,
+    )
+
+
+def read_batch(row: Record | Mapping[str, Any]) -> Batch:
+    """An Interval or Conflict."""
+    stored = row["properties"]
+    started = moment(stored.get("processing_time"))
+    return Batch(
+        conflict=row["label"] == "Conflict",
+        query=stored["query"],
+        first=stored["batch_id"],
+        last=stored.get("last_batch", stored["batch_id"]),
+        started_at=started,
+        ended_at=_ended(started, stored.get("duration_ms")),
+        uses=_uses(row["uses"]),
+        properties=stored,
+    )
+
+
+def read_run(row: Record) -> Run:
+    """A Run."""
+    stored, job = row["properties"], row["job"]
+    return Run(
+        key=stored["key"],
+        job=job_asset(job) if job is not None else None,
+        started_at=moment(stored.get("started_at")),
+        ended_at=moment(stored.get("ended_at")),
+        uses=_uses(row["uses"]),
+        properties=stored,
+    )
+
+
+def _ended(started: datetime | None, millis: int | None) -> datetime | None:
+    return None if started is None or millis is None else started + timedelta(milliseconds=millis)
+
+
+def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[Use, ...]:
+    ordered = sorted(rows, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
+    return tuple(read_use(*row) for row in ordered)

@@ -1,0 +1,77 @@
+"""What the hops of one trace share: the transaction, and what was looked up already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace import locate
+from headwater_consumers.analysis.trace.batches import Batch, Query, read_query
+from headwater_consumers.analysis.trace.parts import Datasets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(slots=True)
+class Context:
+    """One trace.
+
+    Attributes:
+        tx: its transaction.
+        datasets: names.
+        backward: which way it goes.
+        horizon: how long a query's state keeps a record, as the person who asks has it.
+        limit: most runs and micro-batches that one look-up returns.
+        notes: what is worth saying besides.
+        cut: whether something was left out.
+    """
+
+    tx: Transaction
+    datasets: Datasets
+    backward: bool
+    horizon: timedelta | None
+    limit: int
+    notes: dict[str, None] = field(default_factory=dict)
+    cut: bool = False
+    _queries: dict[str, Query | None] = field(default_factory=dict)
+    _pieces: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    _users: dict[str, list[str]] = field(default_factory=dict)
+    _last: dict[str, Batch | None] = field(default_factory=dict)
+
+    def queries_of(self, datasets: Iterable[str]) -> dict[str, list[Query]]:
+        """The queries that read each dataset (backwards: that write it), by its key."""
+        wanted = sorted(set(datasets))
+        missing = [key for key in wanted if key not in self._users]
+        if missing:
+            self._users |= {key: [] for key in missing}
+            for row in self.tx.rows("trace/queries", datasets=missing):
+                query = read_query(row)
+                self._queries[row["key"]] = query
+                if query is not None and row["writes" if self.backward else "reads"]:
+                    self._users[row["dataset"]].append(query.key)
+        return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
+
+    def queries(self, keys: Iterable[str]) -> dict[str, Query]:
+        """Queries by key."""
+        wanted = set(keys)
+        missing = sorted(wanted - self._queries.keys())
+        if missing:
+            for row in self.tx.rows("trace/queries_by_key", keys=missing):
+                self._queries[row["key"]] = read_query(row)
+        return {key: query for key in wanted if (query := self._queries.get(key)) is not None}
+
+    def pieces(self, query: Query) -> list[tuple[int, int]]:
+        """The stretches of batch ids within which its offsets only grow."""
+        if query.key not in self._pieces:
+            self._pieces |= locate.pieces(self.tx, [query])
+        return self._pieces[query.key]
+
+    def last_batch(self, query: Query) -> Batch | None:
+        """The last micro-batch of a query that is known."""
+        if query.key not in self._last:
+            [found] = locate.before(self.tx, [(query.key, query.last_batch + 1)])
+            self._last[query.key] = found[-1] if found else None
+        return self._last[query.key]

@@ -1,0 +1,133 @@
+"""Hop after hop, breadth-first; no part is followed twice, so that a cycle ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.trace.answer import Direction, Hop, Part, PartKind, Trace, weakest
+from headwater_consumers.analysis.trace.level import expand
+from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
+from headwater_consumers.analysis.trace.taken import Pending
+from headwater_consumers.graph.marks import canonical_path
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater_consumers.analysis.trace.context import Context
+
+
+@dataclass(slots=True)
+class _Followed:
+    """The parts that were followed already."""
+
+    offsets: dict[tuple[str, str | None], Spans] = field(default_factory=dict)
+    files: set[tuple[str, str]] = field(default_factory=set)
+    others: set[tuple[object, ...]] = field(default_factory=set)
+    unknown: dict[str, datetime | None] = field(default_factory=dict)
+
+    def fresh(self, part: Part, *, backward: bool) -> Part | None:
+        """What of a part is new; it is followed from now on."""
+        key = part.dataset.key
+        if part.kind is PartKind.OFFSETS:
+            return self._offsets(part)
+        if part.kind is PartKind.UNKNOWN:
+            time = part.until if backward else part.since
+            if key in self.unknown:
+                old = self.unknown[key]
+                if old is None or (time is not None and (time <= old if backward else time >= old)):
+                    return None
+            self.unknown[key] = time
+            return part
+        new = tuple(path for path in part.files if (key, canonical_path(path)) not in self.files)
+        self.files |= {(key, canonical_path(path)) for path in new}
+        if new and len(new) < len(part.files) == part.file_count:
+            return replace(part, files=new, file_count=len(new), version=None)
+        mark = (key, part.kind, part.format, part.from_version, part.version, part.text, part.file_count)
+        if mark in self.others and not new:
+            return None
+        self.others.add(mark)
+        return part
+
+    def _offsets(self, part: Part) -> Part | None:
+        mine = spans_of(part.offsets)
+        seen = self.offsets.get((part.dataset.key, part.topic_id), {})
+        new = difference(mine, seen)
+        self.offsets[part.dataset.key, part.topic_id] = union([*flat(seen), *flat(mine)])
+        return replace(part, offsets=offsets(new)) if new else None
+
+
+def follow(
+    context: Context, start: Sequence[Part], *, depth: int | None, limit: int, first: Sequence[Hop] = ()
+) -> Trace:
+    """The trace from some parts.
+
+    Args:
+        context: of the trace.
+        start: where it begins.
+        depth: most hops; None: all.
+        limit: most steps altogether.
+        first: hops that are known already, from which `start` comes.
+    """
+    followed = _Followed()
+    hops: list[Hop] = list(first)
+    ends: list[Part] = []
+    level = 0
+    waiting = [(part, 0, Certainty.EXACT) for part in start]
+    waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
+    pendings = _pendings(context, followed, waiting)
+    while pendings and len(hops) < limit and (depth is None or level < depth):
+        level += 1
+        drafts = expand(context, pendings)
+        used = {pending.number for draft in drafts for pending in draft.pendings}
+        ends += [pending.part for pending in pendings if pending.number not in used]
+        room = limit - len(hops)
+        if len(drafts) > room:
+            context.cut = True
+        new = [draft.numbered(len(hops) + 1 + n, level) for n, draft in enumerate(drafts[:room])]
+        hops += new
+        onward = [
+            (part, hop.number, weakest(hop.overall, part.certainty)) for hop in new for part in _onward(context, hop)
+        ]
+        pendings = _pendings(context, followed, onward)
+    going_on = _goes_on(context, pendings)
+    ends += [pending.part for pending in pendings if pending.part.dataset.key not in going_on]
+    return Trace(
+        direction=Direction.BACKWARD if context.backward else Direction.FORWARD,
+        start=tuple(start),
+        hops=tuple(hops),
+        ends=tuple(dict.fromkeys(ends)),
+        notes=tuple(context.notes),
+        total=len(hops),
+        max_hops=max((hop.depth for hop in hops), default=0),
+        truncated=context.cut or any(pending.part.dataset.key in going_on for pending in pendings),
+    )
+
+
+def _onward(context: Context, hop: Hop) -> tuple[Part, ...]:
+    return hop.inputs if context.backward else hop.outputs
+
+
+def _pendings(context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]) -> list[Pending]:
+    out: list[Pending] = []
+    for part, after, overall in parts:
+        fresh = followed.fresh(part, backward=context.backward)
+        if fresh is not None and not _is_empty(fresh):
+            out.append(Pending(len(out), fresh, after, overall))
+    return out
+
+
+def _is_empty(part: Part) -> bool:
+    return (part.kind is PartKind.OFFSETS and not part.offsets) or (
+        part.kind is PartKind.FILES and part.file_count == 0
+    )
+
+
+def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
+    keys = sorted({pending.part.dataset.key for pending in pendings})
+    if not keys:
+        return set()
+    column = "written" if context.backward else "read"
+    return {row["dataset"] for row in context.tx.rows("trace/goes_on", datasets=keys) if row[column]}

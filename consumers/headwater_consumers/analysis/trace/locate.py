@@ -1,0 +1,284 @@
+"""Which micro-batches read or wrote some offsets.
+
+A query's offsets grow from batch to batch, so the first batch that reaches an offset is searched for; those after it
+are looked at until they are past. Where offsets go back (`rewinds`) the query is searched in pieces. Batches that don't
+say what they read or wrote are passed over; where they leave offsets to nobody else, they are named as those that may
+have.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.trace.batches import Batch, Query, read_batch
+from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
+from headwater_consumers.analysis.trace.uses import VERSIONS
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from neo4j import Record
+
+    from headwater_consumers.analysis.reader import Transaction
+
+STRETCH = 64
+"""Batches looked at after the first; mostly one or two are enough."""
+MOST_BATCHES = 1_000
+"""Batches that a hop looks at one by one; beyond them only the ends of a range are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """Offsets of a dataset that a query may have read (or written)."""
+
+    query: Query
+    dataset: str
+    spans: Spans
+    topic_id: str | None
+    produced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A micro-batch that did, with the wanted offsets among its own."""
+
+    batch: Batch
+    spans: Spans
+    certainty: Certainty
+
+
+@dataclass(slots=True)
+class Located:
+    """What became of a Want.
+
+    Attributes:
+        want: it.
+        hits: micro-batches, by batch.
+        guesses: micro-batches that don't say, next to which offsets are missing; by batch.
+        left: the wanted offsets that no hit has.
+        says: whether any micro-batch of the query says what it read (or wrote) of the dataset.
+        rewinds: first batches of the pieces after the first.
+        cut: whether a range of more than MOST_BATCHES was only looked at in part: then its last batch is among the
+            hits, and what is in between is not.
+    """
+
+    want: Want
+    hits: list[Hit] = field(default_factory=list)
+    guesses: list[Batch] = field(default_factory=list)
+    left: Spans = field(default_factory=dict)
+    says: bool = False
+    rewinds: tuple[int, ...] = ()
+    cut: bool = False
+
+
+def pieces(tx: Transaction, queries: Iterable[Query]) -> dict[str, list[tuple[int, int]]]:
+    """The batch ids of each query, first and last of every piece within which offsets only grow; by the query's key."""
+    by_key = {query.key: query for query in queries}
+    starts: dict[str, list[int]] = defaultdict(list)
+    for row in tx.rows("trace/rewinds", queries=sorted(by_key)):
+        starts[row["query"]].append(row["batch"])
+    out = {}
+    for key, query in by_key.items():
+        first = [query.first_batch, *starts[key]]
+        out[key] = list(zip(first, [*(start - 1 for start in first[1:]), query.last_batch], strict=True))
+    return out
+
+
+def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
+    """Find the micro-batches of every want, with as few round trips as for one."""
+    out = [Located(want, left=want.spans) for want in wants]
+    if not wants:
+        return out
+    parts = pieces(tx, [want.query for want in wants])
+    for located in out:
+        located.rewinds = tuple(first for first, _ in parts[located.want.query.key][1:])
+    # All partitions at once: they mostly go together. What is left is looked for partition by partition.
+    _find(tx, [(located, piece, located.want.spans) for located in out for piece in parts[located.want.query.key]])
+    again = [
+        (located, piece, {partition: spans})
+        for located in out
+        if located.says and len(located.want.spans) > 1
+        for partition, spans in located.left.items()
+        for piece in parts[located.want.query.key]
+    ]
+    _find(tx, again)
+    _guess(tx, [(located, piece) for located in out if located.left for piece in parts[located.want.query.key]])
+    for located in out:
+        located.hits.sort(key=lambda hit: hit.batch.first)
+        located.guesses.sort(key=lambda batch: batch.first)
+    return out
+
+
+Job = tuple[Located, tuple[int, int], Spans]
+
+
+def _find(tx: Transaction, jobs: Sequence[Job]) -> None:
+    searches = [_search(located.want, piece, spans, _reaches) for located, piece, spans in jobs]
+    _run(tx, [(located, search) for search, (located, _, _) in zip(searches, jobs, strict=True)])
+    starts: list[tuple[Job, int, int]] = []
+    for search, job in zip(searches, jobs, strict=True):
+        job[0].says = job[0].says or search.said
+        if search.found is not None:
+            starts.append((job, search.found, job[1][1]))
+    found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], STRETCH)
+    longer: list[tuple[Job, int, int]] = []
+    for (job, first, last), batches in zip(starts, found, strict=True):
+        if _collect(job, batches) or len(batches) < STRETCH:
+            continue
+        longer.append((job, first, last))
+    _find_long(tx, longer)
+
+
+def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]]) -> None:
+    """A range of more batches than STRETCH: search for its end too."""
+    if not jobs:
+        return
+    ends = [_search(job[0].want, (first, last), job[2], _is_past) for job, first, last in jobs]
+    _run(tx, [(job[0], end) for end, (job, _, _) in zip(ends, jobs, strict=True)])
+    until = [last if end.found is None else end.found - 1 for end, (_, _, last) in zip(ends, jobs, strict=True)]
+    wanted = [(job[0].want.query.key, first, end) for (job, first, _), end in zip(jobs, until, strict=True)]
+    for (job, _, _), batches, (query, _, end) in zip(jobs, stretches(tx, wanted, MOST_BATCHES), wanted, strict=True):
+        _collect(job, batches)
+        if len(batches) == MOST_BATCHES and batches[-1].last < end:
+            job[0].cut = True
+            _collect(job, before(tx, [(query, end + 1)])[0])
+
+
+def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
+    """Batches that say nothing, just before the first that reaches what is left: they may have read or written it."""
+    single = [
+        (located, piece, {partition: spans})
+        for located, piece in jobs
+        if located.says
+        for partition, spans in located.left.items()
+    ]
+    after = [_search(located.want, piece, spans, _reaches) for located, piece, spans in single]
+    unsaid = [_search(located.want, piece, spans, _reaches, unsaid=True) for located, piece, spans in single]
+    owners = [located for located, _, _ in single]
+    _run(tx, list(zip(owners, after, strict=True)) + list(zip(owners, unsaid, strict=True)))
+    gaps: list[tuple[Job, int, int]] = []
+    for job, first, last in zip(single, unsaid, after, strict=True):
+        end = job[1][1] if last.found is None else last.found - 1
+        if first.found is not None and first.found <= end:
+            gaps.append((job, first.found, end))
+    batches = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in gaps], STRETCH)
+    for ((located, _, spans), _, _), found in zip(gaps, batches, strict=True):
+        known = {batch.first for batch in located.guesses}
+        [partition] = spans
+        for batch in found:
+            uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
+            silent = all(partition not in listed(use.properties) for use in uses)
+            if silent and batch.first not in known and (uses or not located.want.produced):
+                located.guesses.append(batch)
+
+
+def listed(position: Any) -> dict[int, tuple[int, int]]:
+    """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
+    if position.get("position") == "kafka":
+        ranges = zip(position["from"], position["to_exclusive"], strict=True)
+        return dict(zip(position["partitions"], ranges, strict=True))
+    if position.get("position") == "table_range":
+        try:
+            start = position.get("from_version")
+            return {VERSIONS: (0 if start is None else int(start) + 1, int(position["to_version"]) + 1)}
+        except ValueError:
+            return {}
+    return {}
+
+
+_COLUMNS = ("position", "topic_id", "partitions", "from", "to_exclusive", "format", "from_version", "to_version")
+Test = Callable[[dict[int, tuple[int, int]], Spans], bool]
+
+
+def _search(want: Want, piece: tuple[int, int], spans: Spans, test: Test, *, unsaid: bool = False) -> Search:
+    def reached(row: Record) -> bool | None:
+        said = []
+        for use in row["uses"]:
+            position = dict(zip(_COLUMNS, use, strict=True))
+            if not same_topic(want.topic_id, position["topic_id"]):
+                continue
+            ranges = listed(position)
+            if ranges.keys() & spans.keys():
+                said.append(test(ranges, spans))
+        if not said:
+            return None
+        # Two sources may read one topic at their own pace: the first to reach, the last to be past.
+        return all(said) if test is _is_past else any(said)
+
+    return Search(want.query.key, *piece, reached, want.dataset, unsaid)
+
+
+def _reaches(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
+    """Whether a range ends behind the first wanted offset, of any partition."""
+    return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
+
+
+def _is_past(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
+    """Whether every listed range begins behind the last wanted offset."""
+    return all(ranges[partition][0] >= wanted[-1][1] for partition, wanted in spans.items() if partition in ranges)
+
+
+def _collect(job: Job, batches: Iterable[Batch]) -> bool:
+    """Take the batches that have some of the wanted offsets; whether a later one was seen that is past them all."""
+    located, _, spans = job
+    known = {(hit.batch.first): at for at, hit in enumerate(located.hits)}
+    for batch in batches:
+        ranges: dict[int, tuple[int, int]] = {}
+        taken: list[tuple[Spans, Certainty]] = []
+        uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
+        for use in uses:
+            if not same_topic(located.want.topic_id, use.topic_id):
+                continue
+            ranges |= listed(use.properties)
+            if both := intersection(use.spans, spans):
+                taken.append((both, use.certainty))
+        for both, certainty in taken:
+            located.left = difference(located.left, both)
+            if batch.first in known:
+                old = located.hits[known[batch.first]]
+                located.hits[known[batch.first]] = Hit(batch, _join(old.spans, both), old.certainty)
+            else:
+                known[batch.first] = len(located.hits)
+                located.hits.append(Hit(batch, both, certainty))
+        if not taken and ranges.keys() & spans.keys() and _is_past(ranges, spans):
+            return True
+    return False
+
+
+def _join(one: Spans, other: Spans) -> Spans:
+    return union([(p, a, b) for spans in (one, other) for p, pieces_ in spans.items() for a, b in pieces_])
+
+
+def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]]) -> None:
+    for produced, statement in ((False, "trace/probe_consumed"), (True, "trace/probe_produced")):
+        run(tx, statement, [search for located, search in searches if located.want.produced is produced])
+
+
+def same_topic(one: str | None, other: str | None) -> bool:
+    """Whether two topic ids may be of the same incarnation: they are equal, or one isn't known."""
+    return one is None or other is None or one == other
+
+
+def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
+    """Intervals of each query key between two batch ids, both included, at most `limit` of each."""
+    out: list[list[Batch]] = [[] for _ in wanted]
+    if wanted:
+        rows = [{"n": n, "query": query, "first": first, "last": last} for n, (query, first, last) in enumerate(wanted)]
+        for row in tx.rows("trace/stretch", stretches=rows, limit=limit):
+            out[row["n"]].append(read_batch(row))
+    return out
+
+
+def before(tx: Transaction, wanted: Sequence[tuple[str, int]]) -> list[list[Batch]]:
+    """The last interval of each query key before a batch id."""
+    out: list[list[Batch]] = [[] for _ in wanted]
+    if wanted:
+        rows = [{"n": n, "query": query, "first": first} for n, (query, first) in enumerate(wanted)]
+        for row in tx.rows("trace/before", stretches=rows):
+            out[row["n"]].append(read_batch(row))
+    return out

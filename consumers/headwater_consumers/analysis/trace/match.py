@@ -1,0 +1,138 @@
+"""Whether a use of a dataset is of a given part, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.locate import same_topic
+from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of
+from headwater_consumers.analysis.trace.uses import common_files, part_of, version_spans
+from headwater_consumers.graph.marks import canonical_path, is_within
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.trace.batches import Batch, Run
+    from headwater_consumers.analysis.trace.uses import Use
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a use has of a part, how sure that is, and why."""
+
+    part: Part
+    certainty: Certainty
+    why: str
+
+
+def spans_of_part(part: Part) -> Spans:
+    """What of a part can be searched for by batch: offsets, or versions that are numbers."""
+    if part.kind is PartKind.OFFSETS:
+        return spans_of(part.offsets)
+    if part.kind is PartKind.CHANGES and part.version is not None:
+        return version_spans(part.from_version, part.version)
+    if part.kind is PartKind.SNAPSHOT and part.version is not None and part.format == "delta":
+        return version_spans(part.version, part.version, inclusive=True)
+    return {}
+
+
+def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> Match | None:
+    """What `use` has of `part`; None where it certainly has nothing.
+
+    Args:
+        part: of the use's dataset.
+        use: of a run or micro-batch.
+        owner: that.
+        verb: `read` or `wrote`.
+    """
+    if not _in_time(part, use, owner):
+        return None
+    if part.kind is PartKind.UNKNOWN or use.kind in (PartKind.UNKNOWN, PartKind.OTHER) or part.kind is PartKind.OTHER:
+        whole = replace(part, rows=None) if use.kind is PartKind.UNKNOWN else part_of(use, part.dataset)
+        whose = "of it is meant" if use.kind is not PartKind.UNKNOWN else f"it {verb}"
+        return Match(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
+    if part.kind is PartKind.FILES:
+        return _files(part, use, verb)
+    spans = spans_of_part(part)
+    if spans and use.spans:
+        if not same_topic(part.topic_id, use.topic_id):
+            return None
+        both = intersection(spans, use.spans)
+        if both:
+            found = replace(part, offsets=offsets(both), rows=None) if part.kind is PartKind.OFFSETS else part
+            return Match(found, use.certainty, f"It {verb} {described(found)}.")
+        return _later_version(part, use, verb)
+    if PartKind.OFFSETS in (part.kind, use.kind):
+        return None if part.kind is use.kind else Match(part, Certainty.UNKNOWN, f"Which part it {verb} isn't known.")
+    return _version(part, use, verb)
+
+
+def _in_time(part: Part, use: Use, owner: Run | Batch) -> bool:
+    if use.produced:
+        return part.until is None or owner.started_at is None or owner.started_at <= part.until
+    ended = owner.ended_at or owner.started_at
+    return part.since is None or ended is None or ended >= part.since
+
+
+def _files(part: Part, use: Use, verb: str) -> Match | None:
+    if use.kind is not PartKind.FILES:
+        paths = use.properties.get("partition_paths") or ()
+        inside = [path for path in part.files if any(f"/{place}" in canonical_path(path) for place in paths)]
+        if paths and not inside:
+            return None
+        return Match(part, Certainty.UNKNOWN, f"Which files it {verb} isn't known.")
+    both = common_files(use.files, part.files) or tuple(
+        path for path in use.files if any(is_within(canonical_path(path), canonical_path(f)) for f in part.files)
+    )
+    if both:
+        all_of_it = len(both) == part.file_count
+        found = replace(part, files=both, file_count=len(both), version=part.version if all_of_it else None, rows=None)
+        return Match(found, use.certainty, f"It {verb} {described(found)}.")
+    if use.properties.get("manifest_digest") == part.version and part.version is not None:
+        return Match(part, use.certainty, f"It {verb} {described(part)}.")
+    unlisted = not use.lists_all or part.file_count is None or len(part.files) < part.file_count
+    if not unlisted:
+        return None
+    count = use.properties.get("file_count")
+    why = f"It {verb} {count} files, of which {len(use.files)} are listed: these may be among the others."
+    return Match(part, Certainty.UPPER_BOUND, why)
+
+
+def _version(part: Part, use: Use, verb: str) -> Match | None:
+    version = use.properties.get("snapshot_id", use.properties.get("manifest_digest"))
+    if version is not None and version == part.version:
+        return Match(part, use.certainty, f"It {verb} {described(part)}.")
+    return _later_version(part, use, verb)
+
+
+def _later_version(part: Part, use: Use, verb: str) -> Match | None:
+    """A snapshot holds what earlier ones added, until it is overwritten."""
+    if use.kind is not PartKind.SNAPSHOT or use.produced or part.kind not in (PartKind.SNAPSHOT, PartKind.CHANGES):
+        return None
+    mine, theirs = spans_of_part(part), use.spans
+    if mine and theirs and max(mine) == max(theirs):
+        [partition] = mine
+        if theirs[partition][-1][1] < mine[partition][0][1]:
+            return None
+    version = use.properties["snapshot_id"]
+    why = f"It {verb} version {version}, a later one, which may still hold what {described(part)} added."
+    return Match(part, Certainty.UPPER_BOUND, why)
+
+
+def described(part: Part) -> str:
+    """A part in a few words."""
+    if part.kind is PartKind.OFFSETS:
+        first, *rest = part.offsets or (None,)
+        if first is None:
+            return "no offsets"
+        which = f"offset {first.start}" if first.end == first.start + 1 else f"offsets {first.start} to {first.end - 1}"
+        more = f" and {len(rest)} more range{'s' * (len(rest) > 1)}" if rest else ""
+        return f"{which} of partition {first.partition}{more}"
+    if part.kind is PartKind.FILES:
+        return "1 of the files" if part.file_count == 1 else f"{part.file_count} of the files"
+    if part.kind is PartKind.CHANGES:
+        return f"versions after {part.from_version or 'the beginning'} up to {part.version}"
+    if part.kind is PartKind.SNAPSHOT:
+        return f"version {part.version}"
+    return "some part"

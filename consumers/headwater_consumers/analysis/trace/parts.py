@@ -1,0 +1,115 @@
+"""Joining what several runs or micro-batches used: an answer has a part for each dataset, not for each batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
+from headwater_consumers.analysis.trace.spans import offsets, spans_of, union
+from headwater_consumers.analysis.trace.uses import Use, part_of
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater_consumers.analysis.reader import Transaction
+    from headwater_consumers.analysis.trace.batches import Batch, Run
+
+MOST_FILES = 1_000
+"""Files listed in one part; the rest is counted."""
+
+
+class Datasets:
+    """Datasets by key, looked up once each."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._known: dict[str, Asset] = {}
+
+    def know(self, keys: Iterable[str]) -> None:
+        """Look several up at once."""
+        missing = sorted(set(keys) - self._known.keys())
+        if missing:
+            for row in self._tx.rows("trace/datasets", keys=missing):
+                self._known[row["properties"]["key"]] = dataset_asset(row["properties"])
+
+    def __getitem__(self, key: str) -> Asset:
+        self.know([key])
+        return self._known[key]
+
+
+def joined(used: Sequence[tuple[Batch | Run, Use]], datasets: Datasets) -> tuple[Part, ...]:
+    """The parts that these uses are, together."""
+    datasets.know(use.dataset for _, use in used)
+    parts = [
+        part_of(use, datasets[use.dataset], since=owner.started_at, until=owner.ended_at or owner.started_at)
+        for owner, use in used
+    ]
+    return join(parts)
+
+
+def join(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts of one dataset and kind as one, where that can be said without loss."""
+    groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
+    for part in parts:
+        groups[part.dataset.key, part.kind, part.topic_id].append(part)
+    out: list[Part] = []
+    for (_, kind, _), group in groups.items():
+        if kind in (PartKind.OFFSETS, PartKind.FILES, PartKind.UNKNOWN):
+            out.append(_one(kind, group))
+        else:
+            out += dict.fromkeys(group)
+    return tuple(
+        sorted(out, key=lambda part: (part.dataset.namespace, part.dataset.name, part.kind, part.version or ""))
+    )
+
+
+def _one(kind: PartKind, group: list[Part]) -> Part:
+    first = group[0]
+    if len(group) == 1 and len(first.files) <= MOST_FILES:
+        return first
+    rows = [part.rows for part in group]
+    sinces, untils = [part.since for part in group], [part.until for part in group]
+    common = replace(
+        first,
+        certainty=weakest(*(part.certainty for part in group)),
+        rows=None if None in rows else sum(row for row in rows if row is not None),
+        since=None if None in sinces else min(time for time in sinces if time is not None),
+        until=None if None in untils else max(time for time in untils if time is not None),
+    )
+    if kind is PartKind.OFFSETS:
+        return replace(common, offsets=offsets(spans_of(span for part in group for span in part.offsets)))
+    if kind is PartKind.FILES:
+        files = tuple(sorted({path for part in group for path in part.files}))
+        counts = [part.file_count for part in group]
+        return replace(
+            common,
+            files=files[:MOST_FILES],
+            file_count=None if None in counts else sum(count for count in counts if count is not None),
+            version=first.version if len({part.version for part in group}) == 1 else None,
+        )
+    return common
+
+
+def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
+    """What lies between two micro-batches of a query, those included, where those in between weren't looked at.
+
+    Offsets only grow within a piece of a query: from the start of the first to the end of the last is an upper bound.
+    """
+    out: list[Part] = []
+    ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}
+    for use in first.writes() if produced else first.reads():
+        part = part_of(use, datasets[use.dataset], since=first.started_at, until=last.ended_at or last.started_at)
+        end = ends.get(use.dataset)
+        if use.kind is PartKind.OFFSETS and end is not None and end.kind is PartKind.OFFSETS:
+            start = dict(zip(use.properties["partitions"], use.properties["from"], strict=True))
+            upto = zip(end.properties["partitions"], end.properties["to_exclusive"], strict=True)
+            spans = union((p, start.get(p, 0), b) for p, b in upto)
+            out.append(replace(part, offsets=offsets(spans), certainty=Certainty.UPPER_BOUND, rows=None))
+        else:
+            unknown = Part(dataset=part.dataset, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)
+            out.append(replace(unknown, since=part.since, until=part.until))
+    return join(out)

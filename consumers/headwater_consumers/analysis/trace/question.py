@@ -1,0 +1,203 @@
+"""The ways to ask for a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.resolve import resolve_dataset
+from headwater_consumers.analysis.trace.answer import Direction, OffsetSpan, Part, PartKind, Trace
+from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.follow import follow
+from headwater_consumers.analysis.trace.indexed import path_users
+from headwater_consumers.analysis.trace.parts import Datasets
+from headwater_consumers.analysis.trace.times import parts_at
+from headwater_consumers.graph.keys import dataset_key, version_key
+from headwater_consumers.graph.marks import canonical_path, is_within
+from headwater_schemas import naming
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader, Transaction
+    from headwater_consumers.analysis.trace.batches import Batch, Run
+
+LIMIT = 200
+MOST_OFFSET = 2**63 - 1
+# Formats whose versions have names of their own; a manifest's is its digest.
+_FORMATS = ("delta", "iceberg", "hudi", "files")
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """The records of a topic's partition in `[start, end)`.
+
+    Attributes:
+        topic: as `resolve_dataset` takes it.
+        partition: its number.
+        start, end: offsets.
+        topic_id: the incarnation of the topic that is meant, by Kafka's id; None: any.
+    """
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The records of a topic that were read (backwards: written) from one time to another.
+
+    Attributes:
+        topic: as `resolve_dataset` takes it.
+        partition: one; None: all of them.
+        start: a time.
+        end: a later one, or the same: then what was being read at that time.
+    """
+
+    topic: str
+    partition: int | None
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A file, or all files of a partition, by path: `s3://lake/flights/dt=2013-01-01`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOf:
+    """A version of a table, by snapshot id or version number; `format` where it isn't delta, iceberg or hudi."""
+
+    dataset: str
+    version: str
+    format: str | None = None
+
+
+Start = Offsets | Times | Path | VersionOf
+
+
+def trace(
+    reader: Reader,
+    start: Start,
+    *,
+    direction: Direction = Direction.FORWARD,
+    depth: int | None = 1,
+    limit: int = LIMIT,
+    horizon: timedelta | None = None,
+) -> Trace:
+    """Where a part of a dataset went, or what it came from.
+
+    Args:
+        reader: of the graph.
+        start: the part.
+        direction: FORWARD or BACKWARD.
+        depth: most hops from it; None: all.
+        limit: most steps.
+        horizon: how long behind its watermark a query's state keeps a record (the watermark's delay and the length of a
+            window together), where the graph doesn't say; it wins over what the graph says.
+
+    Raises:
+        NotFoundError: no such dataset, file or version.
+        AmbiguousError: several datasets are called that.
+        QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
+        AnalysisError: as the tree says.
+    """
+    _check(start, depth, limit)
+
+    def question(tx: Transaction) -> Trace:
+        context = Context(tx, Datasets(tx), direction is Direction.BACKWARD, horizon, max(limit, 1))
+        parts = _parts(context, start)
+        return follow(context, parts, depth=depth, limit=limit)
+
+    return reader.read(question)
+
+
+def _check(start: Start, depth: int | None, limit: int) -> None:
+    if isinstance(start, Offsets):
+        if not 0 <= start.start < start.end <= MOST_OFFSET:
+            raise QuestionError("Offsets begin at 0, and a range ends after it begins.", field="offset")
+        if not 0 <= start.partition < 2**31:
+            raise QuestionError("A partition's number begins at 0.", field="partition")
+    if isinstance(start, Times) and start.end < start.start:
+        raise QuestionError("The range of time ends before it begins.", field="time")
+    if depth is not None and depth < 1:
+        raise QuestionError("The depth is at least 1; leave it out for all.", field="depth")
+    if limit < 1:
+        raise QuestionError("The limit is at least 1.", field="limit")
+
+
+def _parts(context: Context, start: Start) -> list[Part]:
+    if isinstance(start, Path):
+        return _path_parts(context, start.path)
+    found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)
+    if isinstance(start, Times):
+        return parts_at(context, found.asset, start.partition, start.start, start.end)
+    if isinstance(start, Offsets):
+        span = OffsetSpan(start.partition, start.start, start.end)
+        return [
+            Part(
+                dataset=found.asset,
+                kind=PartKind.OFFSETS,
+                certainty=Certainty.EXACT,
+                topic_id=start.topic_id,
+                offsets=(span,),
+            )
+        ]
+    for format_ in (start.format,) if start.format is not None else _FORMATS:
+        part = Part(
+            dataset=found.asset,
+            kind=PartKind.FILES if format_ == "files" else PartKind.SNAPSHOT,
+            certainty=Certainty.EXACT,
+            format=format_,
+            version=start.version,
+        )
+        if _version_is_known(context, part):
+            return [part]
+    raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.")
+
+
+def _version_is_known(context: Context, part: Part) -> bool:
+    key = version_key(context.tx.tenant, part.dataset.key, str(part.format), str(part.version))
+    return bool(context.tx.rows("trace/version_known", key=key))
+
+
+def _path_parts(context: Context, path: str) -> list[Part]:
+    place = canonical_path(path)
+    batches, runs = path_users(context, [path])
+    listed: dict[str, set[str]] = {}
+    owners: list[Batch | Run] = [*batches, *runs]
+    for owner in owners:
+        for use in owner.writes() if context.backward else owner.reads():
+            inside = {file for file in use.files if is_within(canonical_path(file), place)}
+            if inside:
+                listed.setdefault(use.dataset, set()).update(inside)
+            elif place.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
+                listed.setdefault(use.dataset, set()).add(path)
+    if listed:
+        context.datasets.know(listed)
+        return [
+            Part(
+                dataset=context.datasets[key],
+                kind=PartKind.FILES,
+                certainty=Certainty.EXACT,
+                files=tuple(sorted(files)),
+                file_count=len(files),
+            )
+            for key, files in sorted(listed.items())
+        ]
+    ref = naming.path(path)
+    key = dataset_key(context.tx.tenant, ref.namespace, ref.name)
+    if not context.tx.rows("trace/datasets", keys=[key]):
+        resolve_dataset(context.tx, ref.name)  # raises with the nearest names
+    used = "wrote" if context.backward else "read"
+    context.notes[
+        f"No micro-batch or run lists this file among those it {used}: it may be any part of the dataset."
+    ] = None
+    return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]

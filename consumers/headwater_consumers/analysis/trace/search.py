@@ -1,0 +1,99 @@
+"""The 32-ary search by batch id: the first interval of a query from which on something holds.
+
+Each round asks for 31 intervals by the index on (query, batch id), so that among a million it takes four rounds, of all
+searches at once, whatever ids are missing. What a search asks must be monotone: false, then true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neo4j import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater_consumers.analysis.reader import Transaction
+
+FAN_OUT = 32
+
+
+@dataclass(slots=True)
+class Search:
+    """One search, and as far as it has come.
+
+    Attributes:
+        query: key of the query.
+        first, last: the batch ids to search, both included.
+        reached: what is asked of an interval's row; None where the row doesn't say.
+        dataset: key of the dataset that the rows are about.
+        unsaid: what a row that doesn't say counts as.
+        found: the first batch of the first interval for which it holds; None where there is none.
+        said: whether any row said something.
+        low_unsaid: whether the last interval before `found` that was looked at didn't say.
+    """
+
+    query: str
+    first: int
+    last: int
+    reached: Callable[[Record], bool | None]
+    dataset: str = ""
+    unsaid: bool = False
+    found: int | None = None
+    said: bool = False
+    low_unsaid: bool = False
+    _low: int = 0
+    _high: int = 0
+
+    def __post_init__(self) -> None:
+        self._low, self._high = self.first - 1, self.last + 1
+
+    @property
+    def done(self) -> bool:
+        """Whether no batch id is left to look at."""
+        return self._high - self._low <= 1
+
+    def probes(self) -> Iterable[int]:
+        """The batch ids to look at next, evenly apart."""
+        low, width = self._low, self._high - self._low
+        if width <= FAN_OUT:
+            return range(low + 1, self._high)
+        return (low + width * step // FAN_OUT for step in range(1, FAN_OUT))
+
+    def take(self, answers: Sequence[tuple[int, Record | None]]) -> None:
+        """Draw conclusions from a round: batch ids in ascending order, each with the first interval from there on."""
+        for at, row in answers:
+            if row is None or row["batch"] > self.last:
+                self._high = min(self._high, at)
+                return
+            says = self.reached(row)
+            self.said = self.said or says is not None
+            if self.unsaid if says is None else says:
+                # No interval begins between `at` and this one: only those before `at` are open.
+                self.found, self._high = row["batch"], at
+                return
+            if row["batch"] >= self._low:
+                self._low, self.low_unsaid = row["batch"], says is None
+
+
+def run(tx: Transaction, statement: str, searches: Sequence[Search]) -> None:
+    """Bring searches to their ends.
+
+    Args:
+        tx: the transaction.
+        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset` of `$probes`.
+        searches: of any queries.
+    """
+    open_ = [search for search in searches if not search.done]
+    while open_:
+        probes = [
+            {"n": n, "query": search.query, "at": at, "dataset": search.dataset}
+            for n, search in enumerate(open_)
+            for at in search.probes()
+        ]
+        rows = {(row["n"], row["at"]): row for row in tx.rows(statement, probes=probes)}
+        for n, search in enumerate(open_):
+            search.take([(at, rows.get((n, at))) for at in search.probes()])
+        open_ = [search for search in open_ if not search.done]

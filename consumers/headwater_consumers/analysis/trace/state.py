@@ -1,0 +1,223 @@
+"""What a query keeps from batch to batch, and so how far a record spreads through it.
+
+A query without state gives out in the batch what the batch took in. One with state (an aggregation, a join of two
+streams, the removal of duplicates) may give out in any later batch what a record changed, until its watermark has
+passed the record's time by the state's horizon, the delay of its watermark and the length of its windows together, or
+its state was seen empty. Two facts bound that:
+
+- a record of batch n is no later than `watermark_after(n)` + delay; so what it changed is out of the state once a batch
+  ran with `watermark_before` >= `watermark_after(n)` + horizon;
+- what batch m gave out had its window's end after the watermark of the batch before it; so a batch k took part in it
+  only if `watermark_after(k)` > that - horizon.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.locate import before, stretches
+from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.graph.keys import plan_key, run_key
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neo4j import Record
+
+    from headwater_consumers.analysis.reader import Transaction
+    from headwater_consumers.analysis.trace.batches import Batch, Query
+
+FACET = "headwater_state"
+LOOK_FOR_EMPTY = 256
+"""Batches looked at, on either side, for one after which the state was empty."""
+# Spark cuts event times to milliseconds before it takes the greatest.
+_ROUNDED = timedelta(milliseconds=1)
+_NOTHING_SAID = "Nothing says that the query keeps state."
+_KINDS = ("AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What is known of a query's state.
+
+    Attributes:
+        keeps: whether it has any; None where that isn't known.
+        spreads: whether an answer has to allow for it.
+        certainty: how sure that is.
+        why: what it rests on, as a sentence.
+        horizon: how long behind the watermark a record may stay in it, where that is known.
+    """
+
+    keeps: bool | None
+    spreads: bool
+    certainty: Certainty
+    why: str
+    horizon: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The batches that a record spreads over; `bounded` is False where only the known batches end it."""
+
+    first: int
+    last: int
+    bounded: bool
+    why: str
+
+
+def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None = None) -> State:
+    """What these batches of a query tell of its state.
+
+    Args:
+        tx: the transaction.
+        query: whose.
+        batches: at least one.
+        horizon: what the person who asks knows of it; wins over what the graph says.
+    """
+    rows = [batch.properties.get("state_rows") for batch in batches]
+    known = [row for row in rows if row is not None]
+    if known:
+        found = horizon if horizon is not None else _horizon(tx, batches)
+        return State(
+            keeps=True,
+            spreads=True,
+            certainty=Certainty.EXACT,
+            why=f"The query keeps state ({max(known):,} rows).",
+            horizon=found,
+        )
+    if all(_is_ours(batch) for batch in batches):
+        return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
+    return _from_plans(tx, query, batches, horizon)
+
+
+def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> Spread:
+    """Up to which batch the state may hold what `last` took in.
+
+    Args:
+        tx: the transaction.
+        piece: the pieces of the query, from `locate.pieces`.
+        last: the last batch that took something in.
+        state: of the query.
+    """
+    end = piece[-1][1]
+    [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
+    empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
+    if empty is not None:
+        why = f"After batch {empty} the state was empty."
+        return Spread(last.first, empty, bounded=True, why=why)
+    after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
+    if state.horizon is None or after is None:
+        missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
+        why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
+        return Spread(last.first, end, bounded=False, why=why)
+    passed = after + state.horizon + _ROUNDED
+    bound, reached = last.last, True
+    searches = [
+        Search(last.query, max(first, last.last + 1), upto, _at_least("watermark_before", passed))
+        for first, upto in piece
+        if upto > last.last
+    ]
+    run(tx, "trace/probe_times", searches)
+    for search in searches:
+        if search.found is None:
+            bound, reached = max(bound, search.last), False
+        elif search.found > search.first or search is searches[0]:
+            bound, reached = max(bound, search.found), True
+    if reached:
+        why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
+    else:
+        why = f"The watermark hasn't passed {passed:%Y-%m-%d %H:%M:%S} by the last known batch, {bound}."
+    return Spread(last.first, bound, bounded=reached, why=why)
+
+
+def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> Spread:
+    """From which batch on the state may have held what `first` gave out."""
+    begin = query.first_batch
+    [earlier] = stretches(
+        tx, [(first.query, max(begin, first.first - LOOK_FOR_EMPTY), first.first - 1)], LOOK_FOR_EMPTY
+    )
+    empty = next((batch.last for batch in reversed(earlier) if batch.properties.get("state_rows") == 0), None)
+    if empty is not None:
+        begin = empty + 1
+    previous = earlier[-1] if earlier else next(iter(before(tx, [(first.query, first.first)])[0]), None)
+    mark = previous.time("watermark_before") if previous is not None else None
+    if state.horizon is not None and mark is not None:
+        passed = mark - state.horizon - _ROUNDED
+        search = Search(first.query, begin, first.first, _at_least("watermark_after", passed, more=True))
+        run(tx, "trace/probe_times", [search])
+        if search.found is not None and search.found > begin:
+            why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
+            return Spread(search.found, first.last, bounded=True, why=why)
+    if empty is not None:
+        return Spread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
+    why = "How long it keeps a record isn't known, so any batch before it may have taken part."
+    return Spread(begin, first.last, bounded=False, why=why)
+
+
+def _at_least(name: str, time: datetime, *, more: bool = False) -> Any:
+    def reached(row: Record) -> bool | None:
+        found = moment(row[name])
+        return None if found is None else found > time if more else found >= time
+
+    return reached
+
+
+def _is_ours(batch: Batch) -> bool:
+    """Whether it was observed by our own capture, which tells the state of every query that has one."""
+    stored = batch.properties
+    return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
+
+
+def _horizon(tx: Transaction, batches: Sequence[Batch]) -> timedelta | None:
+    keys = sorted(
+        {run_key(b.properties["tenant"], b.properties["run_id"]) for b in batches if b.properties.get("run_id")}
+    )
+    found = [_told(row["properties"]) for row in tx.rows("trace/runs", keys=keys)] if keys else []
+    known = [horizon for horizon in found if horizon is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _told(stored: Mapping[str, Any]) -> timedelta | None:
+    facets = dict(zip(stored.get("facet_names") or (), stored.get("facets") or (), strict=True))
+    try:
+        millis = json.loads(facets[FACET])["horizon_ms"]
+        return None if millis is None else timedelta(milliseconds=int(millis))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
+    digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
+    if not digests or query.job is None:
+        return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_SAID)
+    tenant = batches[0].properties["tenant"]
+    written = sorted({use.dataset for batch in batches for use in batch.writes()})
+    rows = tx.rows(
+        "trace/plan_kinds",
+        plans=[plan_key(tenant, query.job.key, digest) for digest in digests],
+        datasets=written,
+        kinds=list(_KINDS),
+    )
+    kinds = {kind for row in rows for kind in row["kinds"]}
+    if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
+        # A stream joined with a table at rest is looked up anew in each batch.
+        kinds.discard("JOIN_DEPENDENCY")
+    if kinds:
+        words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))
+        return State(
+            keeps=None,
+            spreads=True,
+            certainty=Certainty.INFERRED,
+            why=f"Its columns tell of state ({words}).",
+            horizon=horizon,
+        )
+    if rows and all(row["complete"] for row in rows):
+        return State(
+            keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
+        )
+    return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_SAID)

@@ -1,0 +1,175 @@
+"""What a hop is made of before it is one: a run or micro-batch that used a part, and the hops made of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.trace.answer import Hop, Part, Step, StepKind, weakest
+from headwater_consumers.analysis.trace.batches import Batch, Query
+from headwater_consumers.analysis.trace.parts import join
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater_consumers.analysis.trace.batches import Run
+
+# Micro-batches this far apart are one step: those between had nothing of what is asked about.
+_NEAR = 16
+_MOST_RUNS = 10
+_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A part that the trace goes on from.
+
+    Attributes:
+        number: among the parts of its level.
+        part: it.
+        after: the hop that gave it out (backwards: took it in); 0 where the trace begins.
+        overall: the weakest certainty up to here, the part's own included.
+    """
+
+    number: int
+    part: Part
+    after: int
+    overall: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A micro-batch that used a part.
+
+    Attributes:
+        query: whose.
+        batch: it.
+        part: what it used of the part that was asked about.
+        certainty: that it did.
+        why: a sentence.
+        pending: what was asked about.
+    """
+
+    query: Query
+    batch: Batch
+    part: Part
+    certainty: Certainty
+    why: str
+    pending: Pending
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A hop without its number.
+
+    Attributes:
+        key: what is the same step has the same.
+        pendings: the parts that led to it.
+    """
+
+    key: tuple[str, int, int]
+    step: Step
+    inputs: tuple[Part, ...]
+    outputs: tuple[Part, ...]
+    certainty: Certainty
+    overall: Certainty
+    why: str
+    pendings: tuple[Pending, ...]
+
+    def numbered(self, number: int, depth: int) -> Hop:
+        """The hop."""
+        return Hop(
+            number=number,
+            depth=depth,
+            after=tuple(sorted({pending.after for pending in self.pendings if pending.after})),
+            step=self.step,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            certainty=self.certainty,
+            overall=self.overall,
+            why=self.why,
+        )
+
+
+def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
+    """By query, and by batches that are near to each other; conflicts apart."""
+    out: list[list[Taken]] = []
+    ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first))
+    for each in ordered:
+        last = out[-1][-1] if out else None
+        if (
+            last is not None
+            and last.query.key == each.query.key
+            and last.batch.conflict == each.batch.conflict
+            and each.batch.first - last.batch.last <= _NEAR
+        ):
+            out[-1].append(each)
+        else:
+            out.append([each])
+    return out
+
+
+def micro_batches(
+    query: Query,
+    batches: Sequence[Batch],
+    *,
+    count: int | None,
+    keeps: bool | None,
+    spread: tuple[int, int] | None = None,
+) -> Step:
+    """The step of some micro-batches of one query.
+
+    Args:
+        query: whose.
+        batches: at least one, by batch.
+        count: how many used the part in question.
+        keeps: whether the query keeps state.
+        spread: first and last batch over which it spreads.
+    """
+    runs = dict.fromkeys(batch.run for batch in batches if batch.run is not None)
+    first, last = batches[0].first, batches[-1].last
+    return Step(
+        kind=StepKind.CONFLICT if batches[0].conflict else StepKind.MICRO_BATCHES,
+        job=query.job,
+        runs=tuple(runs)[:_MOST_RUNS],
+        query_id=query.query_id,
+        query_name=query.name,
+        first_batch=first,
+        last_batch=last,
+        batches=count,
+        spread_first_batch=spread[0] if spread else first,
+        spread_last_batch=spread[1] if spread else last,
+        started_at=batches[0].started_at,
+        ended_at=batches[-1].ended_at or batches[-1].started_at,
+        keeps_state=keeps,
+    )
+
+
+def run_step(run: Run) -> Step:
+    """The step of a batch run."""
+    return Step(kind=StepKind.RUN, job=run.job, runs=(run.brief,), started_at=run.started_at, ended_at=run.ended_at)
+
+
+def merged(drafts: Iterable[Draft]) -> list[Draft]:
+    """Drafts of the same step as one: it was reached in several ways."""
+    out: dict[tuple[str, int, int], Draft] = {}
+    for draft in drafts:
+        old = out.get(draft.key)
+        if old is None:
+            out[draft.key] = draft
+            continue
+        surer = old if weakest(old.overall, draft.overall) == draft.overall else draft
+        out[draft.key] = replace(
+            surer,
+            inputs=join((*old.inputs, *draft.inputs)),
+            outputs=join((*old.outputs, *draft.outputs)),
+            pendings=tuple(dict.fromkeys((*old.pendings, *draft.pendings))),
+        )
+    return list(out.values())
+
+
+def overall(certainty: Certainty, pendings: Iterable[Pending]) -> Certainty:
+    """The weakest on the way: of several ways to a step, the surest one counts."""
+    ways = [weakest(certainty, pending.overall) for pending in pendings]
+    return next(sure for sure in _SUREST if sure in ways)

@@ -1,0 +1,45 @@
+"""The part of a topic that was read, or written, around a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.by_time import ends, first_after
+from headwater_consumers.analysis.trace.parts import between, join, joined
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.trace.context import Context
+
+
+def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
+    """What the micro-batches that ran from `start` to `end` read of a topic (backwards: wrote into it).
+
+    The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended.
+    """
+    parts: list[Part] = []
+    for query in context.queries_of([topic.key])[topic.key]:
+        first = first_after(context, query, start)
+        last = first_after(context, query, end)
+        lo = (first if first is not None else query.last_batch + 1) - 1
+        hi = (last if last is not None else query.last_batch + 1) - 1
+        batches, complete = ends(context, query, max(lo, query.first_batch), hi)
+        if complete:
+            running = [b for b in batches if b.started_at is None or b.ended_at is None or b.ended_at >= start]
+            uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(topic.key)]
+            parts += joined(uses, context.datasets)
+        else:
+            found = between(batches[0], batches[-1], produced=context.backward, datasets=context.datasets)
+            parts += [part for part in found if part.dataset.key == topic.key]
+    if partition is not None:
+        parts = [
+            replace(part, offsets=tuple(span for span in part.offsets if span.partition == partition), rows=None)
+            if part.kind is PartKind.OFFSETS
+            else part
+            for part in parts
+        ]
+    return [part for part in join(parts) if part.kind is not PartKind.OFFSETS or part.offsets]

@@ -1,0 +1,182 @@
+"""CONSUMED and PRODUCED relationships as they are stored ⇒ what was used, and parts of an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.spans import Spans, offsets, union
+from headwater_consumers.graph.marks import canonical_path
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headwater_consumers.analysis.assets import Asset
+
+# A table's versions are searched like the offsets of one partition.
+VERSIONS = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A dataset as a run or micro-batch read or wrote it.
+
+    Attributes:
+        produced: whether it was written.
+        dataset: its key.
+        kind: how the position is described; UNKNOWN without one.
+        certainty: of the position.
+        topic_id: of a Kafka position.
+        spans: offsets; of a table's stream, versions under the partition `VERSIONS`.
+        properties: all that is stored.
+    """
+
+    produced: bool
+    dataset: str
+    kind: PartKind
+    certainty: Certainty
+    topic_id: str | None
+    spans: Spans
+    properties: Mapping[str, Any]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The listed files or partitions."""
+        return tuple(self.properties.get("paths") or ())
+
+    @property
+    def replaces(self) -> bool:
+        """Whether what was in the dataset before is gone after it: all of it, not some partitions."""
+        if self.properties.get("partition_paths"):
+            return False
+        operation = str(self.properties.get("operation", "")).lower()
+        return operation in _REPLACING or self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE")
+
+    @property
+    def lifecycle(self) -> str | None:
+        """OpenLineage's facet `lifecycleStateChange`, where the use has it."""
+        facets = dict(zip(self.properties.get("facet_names") or (), self.properties.get("facets") or (), strict=True))
+        try:
+            return str(json.loads(facets["lifecycleStateChange"])["lifecycleStateChange"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether no file is missing in the list."""
+        return self.kind is PartKind.FILES and len(self.files) == self.properties.get("file_count")
+
+
+# Delta's and Iceberg's words for a commit that replaces the table's contents.
+_REPLACING = {
+    "overwrite",
+    "replace",
+    "create or replace table as select",
+    "create table as select",
+    "replace table as select",
+    "truncate",
+}
+_KINDS = {
+    "kafka": PartKind.OFFSETS,
+    "files": PartKind.FILES,
+    "table_snapshot": PartKind.SNAPSHOT,
+    "table_range": PartKind.CHANGES,
+}
+
+
+def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
+    """A relationship by its type, the key of its dataset and its properties."""
+    position = properties.get("position")
+    kind = PartKind.UNKNOWN if position is None else _KINDS.get(position, PartKind.OTHER)
+    spans: Spans = {}
+    if kind is PartKind.OFFSETS:
+        spans = kafka_spans(properties)
+    elif kind is PartKind.CHANGES:
+        spans = version_spans(properties.get("from_version"), properties["to_version"])
+    elif kind is PartKind.SNAPSHOT:
+        # A Delta version is a number, and a stream's range of them holds it.
+        spans = version_spans(properties.get("snapshot_id"), properties["snapshot_id"], inclusive=True)
+    return Use(
+        produced=type_ == "PRODUCED",
+        dataset=dataset,
+        kind=kind,
+        certainty=Certainty(properties.get("certainty", "UNKNOWN")),
+        topic_id=properties.get("topic_id"),
+        spans=spans,
+        properties=properties,
+    )
+
+
+def kafka_spans(properties: Mapping[str, Any]) -> Spans:
+    """The ranges of a Kafka position, empty ones left out."""
+    return union(zip(properties["partitions"], properties["from"], properties["to_exclusive"], strict=True))
+
+
+def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> Spans:
+    """Versions after `first` up to and with `last`, where versions are numbers that grow, as Delta's are."""
+    try:
+        start = 0 if first is None else int(first) + (0 if inclusive else 1)
+        return union([(VERSIONS, start, int(last) + 1)])
+    except ValueError:
+        return {}
+
+
+def part_of(use: Use, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
+    """All of a use as a part of an answer."""
+    stored = use.properties
+    common: dict[str, Any] = {
+        "dataset": dataset,
+        "kind": use.kind,
+        "certainty": use.certainty if use.kind is not PartKind.UNKNOWN else Certainty.UNKNOWN,
+        "rows": stored.get("rows"),
+        "since": since,
+        "until": until,
+    }
+    if use.kind is PartKind.OFFSETS:
+        return Part(**common, topic_id=use.topic_id, offsets=offsets(use.spans))
+    if use.kind is PartKind.FILES:
+        return Part(
+            **common,
+            files=use.files,
+            file_count=stored.get("file_count"),
+            format="files",
+            version=stored.get("manifest_digest"),
+        )
+    if use.kind is PartKind.SNAPSHOT:
+        return Part(
+            **common,
+            format=stored["format"],
+            version=stored["snapshot_id"],
+            partitions=tuple(stored.get("partition_paths") or ()),
+        )
+    if use.kind is PartKind.CHANGES:
+        return Part(
+            **common, format=stored["format"], from_version=stored.get("from_version"), version=stored["to_version"]
+        )
+    return Part(**common, text=_text(stored))
+
+
+def common_files(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The files of the first list that the second has too, however they are spelled."""
+    known = {canonical_path(path) for path in other}
+    return tuple(path for path in one if canonical_path(path) in known)
+
+
+def _text(stored: Mapping[str, Any]) -> str | None:
+    position = stored.get("position")
+    if position is None:
+        return None
+    ends = {
+        "cdc": ("from_cdc", "to_cdc"),
+        "api_cursor": ("from_cursor", "to_cursor"),
+        "time_range": ("from_time", "to_time_exclusive"),
+        "opaque": ("from_json", "to_json"),
+    }.get(position)
+    if ends is None:
+        return str(position)
+    first, last = (stored.get(end) for end in ends)
+    return f"{position} from {first if first is not None else 'the beginning'} to {last}"
