@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.reader import Reader, reading_driver
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from neo4j import Driver
 
     from support.stack import StackUnderTest
@@ -34,9 +36,16 @@ def target(stack: StackUnderTest) -> Neo4jTarget:
 
 
 @pytest.fixture
-def reader(neo4j_driver: Driver, target: Neo4jTarget) -> Reader:
+def quiet_driver(target: Neo4jTarget) -> Iterator[Driver]:
+    """As readers have it."""
+    with reading_driver(target) as driver:
+        yield driver
+
+
+@pytest.fixture
+def reader(quiet_driver: Driver, target: Neo4jTarget) -> Reader:
     """Asks whatever the test has put into the graph."""
-    return Reader(neo4j_driver, target)
+    return Reader(quiet_driver, target)
 
 
 @pytest.fixture

@@ -1,0 +1,191 @@
+"""Lineage agrees with what is reached by definition, on graphs of colliding events, now and at any time."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.lineage import Direction, Influence, Lineage, LineageItem, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.identity import micros
+from support.analysis.dense_events import dense_events
+from support.analysis.naive_lineage import Hop, NaiveGraph, reach
+from support.graph.colliding import START
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+pytestmark = pytest.mark.stack
+
+TENANT = "default"
+TIMES = [None, START + timedelta(seconds=8), START + timedelta(seconds=20)]
+NAMESPACES = ("kafka://b:9092", "s3://bucket", "file")
+BOTH = list(Direction)
+Graph = tuple[NaiveGraph, Reader]
+
+
+@pytest.fixture(params=[1, 2])
+def graph(request: pytest.FixtureRequest, clean_database: Driver, quiet_driver: Driver, target: Neo4jTarget) -> Graph:
+    delta = fold(dense_events(random.Random(request.param)))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(delta)
+    return NaiveGraph.of(oracle(delta), TENANT), Reader(quiet_driver, target, tenant=TENANT)
+
+
+def some(keys: list[str]) -> list[str]:
+    """A few of them, the same every time: a question takes some hundredths of a second."""
+    return keys[::4]
+
+
+def stamp(time: datetime | None) -> int | None:
+    return None if time is None else micros(time)
+
+
+def found(answer: Lineage) -> dict[str, tuple[bool, int]]:
+    return {item.asset.key: (item.influence is not Influence.INDIRECT, item.hops) for item in answer.items}
+
+
+def check_shape(answer: Lineage, hops: list[Hop]) -> None:
+    """Totals are those of the items; parents lead to the start by edges that there are; nothing comes twice."""
+    assert answer.total == len(answer.items) == len({item.asset.key for item in answer.items})
+    assert answer.max_hops == max((item.hops for item in answer.items), default=0)
+    edges = {(hop.source, hop.target, hop.hops) for hop in hops}
+    places = {(item.asset.key, item.influence): item for item in (*answer.items, *answer.through)}
+    for item in places.values():
+        down = answer.direction is Direction.DOWNSTREAM
+        ends = (item.parent, item.asset.key) if down else (item.asset.key, item.parent)
+        at_start = item.parent == answer.start.key
+        before = 0 if at_start else places[item.parent, item.parent_influence].hops
+        assert (*ends, item.hops - before) in edges
+        assert bool(item.via) == (item.hops > before)
+
+
+@pytest.mark.parametrize("direction", BOTH)
+def test_datasets(graph: Graph, direction: Direction) -> None:
+    naive, reader = graph
+    compared = 0
+    for as_of in TIMES:
+        for since in (None, START + timedelta(seconds=2)):
+            hops = naive.dataset_hops(stamp(as_of), stamp(since))
+            for start in naive.labelled("Dataset"):
+                for depth in (1, 2, None):
+                    question = LineageQuestion(start, direction, depth=depth, as_of=as_of, since=since, limit=1_000)
+                    answer = lineage(reader, question)
+                    expected = reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=depth)
+                    assert found(answer) == expected
+                    everything = reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=None)
+                    assert answer.truncated == (len(everything) > len(expected))
+                    check_shape(answer, hops)
+                    compared += len(expected)
+    assert compared > 60
+
+
+@pytest.mark.parametrize("direction", BOTH)
+def test_columns(graph: Graph, direction: Direction) -> None:
+    naive, reader = graph
+    upstream, compared, both = direction is Direction.UPSTREAM, 0, set()
+    for as_of in TIMES:
+        since = None if as_of is None else START + timedelta(seconds=2)
+        hops = naive.column_hops(stamp(as_of), stamp(since), upstream=upstream)
+        for start in some(naive.labelled("Column")):
+            node = naive.nodes[start]
+            for depth in (1, 2, None):
+                question = LineageQuestion(
+                    node["dataset"], direction, node["name"], depth, as_of=as_of, since=since, limit=1_000
+                )
+                answer = lineage(reader, question)
+                expected = reach(hops, start, upstream=upstream, depth=depth)
+                assert found(answer) == expected
+                assert (answer.direct, answer.indirect) == (
+                    sum(is_direct for is_direct, _ in expected.values()),
+                    sum(not is_direct for is_direct, _ in expected.values()),
+                )
+                check_shape(answer, hops)
+                for influence in Influence if depth is None else ():
+                    apart = lineage(reader, replace(question, influence=influence))
+                    wanted = influence is Influence.DIRECT
+                    assert found(apart) == {key: way for key, way in expected.items() if way[0] is wanted}
+                compared += len(expected)
+                both |= {is_direct for is_direct, _ in expected.values()}
+    assert compared > 60
+    assert both == {True, False}
+
+
+@pytest.mark.parametrize("direction", BOTH)
+def test_pages_put_together_are_the_whole(graph: Graph, direction: Direction) -> None:
+    naive, reader = graph
+    pages = 0
+    for start in some(naive.labelled("Column")):
+        node = naive.nodes[start]
+        question = LineageQuestion(node["dataset"], direction, node["name"], None, limit=1_000)
+        whole = lineage(reader, question)
+        for limit in (2, 7):
+            items: list[LineageItem] = []
+            cursor = None
+            while True:
+                page = lineage(reader, replace(question, limit=limit, cursor=cursor))
+                assert (page.total, page.max_hops, page.truncated) == (whole.total, whole.max_hops, whole.truncated)
+                check_connected(page)
+                items += page.items
+                pages += 1
+                if (cursor := page.next_cursor) is None:
+                    break
+            assert tuple(items) == whole.items
+    assert pages > 20
+
+
+def check_connected(page: Lineage) -> None:
+    places = {(item.asset.key, item.influence) for item in (*page.items, *page.through)}
+    for item in (*page.items, *page.through):
+        assert item.parent == page.start.key or (item.parent, item.parent_influence) in places
+    assert not {(i.asset.key, i.influence) for i in page.items} & {(i.asset.key, i.influence) for i in page.through}
+
+
+@pytest.mark.parametrize("direction", BOTH)
+def test_hops_of_some_jobs_alone(graph: Graph, direction: Direction) -> None:
+    naive, reader = graph
+    jobs = naive.labelled("Job")[:2]
+    hops = [hop for hop in naive.dataset_hops(None, None) if hop.job in jobs]
+    for start in naive.labelled("Dataset"):
+        question = LineageQuestion(start, direction, depth=None, limit=1_000)
+        question = replace(question, filters=replace(question.filters, jobs=tuple(jobs)))
+        answer = lineage(reader, question)
+        assert found(answer) == reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=None)
+        check_shape(answer, hops)
+
+
+def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
+    naive, reader = graph
+    shown = 0
+    for start in naive.labelled("Dataset"):
+        question = LineageQuestion(start, Direction.DOWNSTREAM, depth=None, limit=1_000)
+        everything = lineage(reader, question)
+        for types, tags in ((("table",), ()), ((), ("pii=email",)), (("TABLE",), ("gold",)), ((), ())):
+            filters = replace(question.filters, types=types, tags=tags, namespaces=NAMESPACES)
+            answer = lineage(reader, replace(question, filters=filters))
+            left = {key for key, node in naive.nodes.items() if leaves(node, types, tags)}
+            assert found(answer) == {key: way for key, way in found(everything).items() if key in left}
+            check_connected(answer)
+            shown += answer.total
+    assert shown
+
+
+def leaves(node: dict[str, object], types: tuple[str, ...], tags: tuple[str, ...]) -> bool:
+    names, values = node.get("tags"), node.get("tag_values")
+    assert names is None or isinstance(names, list)
+    assert values is None or isinstance(values, list)
+    had = {*(names or ()), *(f"{name}={value}" for name, value in zip(names or (), values or (), strict=True))}
+    of_type = not types or node.get("type") == "TABLE"
+    return node.get("namespace") in NAMESPACES and of_type and (not tags or bool(had & set(tags)))

@@ -1,0 +1,1 @@
+"""Questions answered naively, from the dump of a graph."""
