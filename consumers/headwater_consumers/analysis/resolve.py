@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.search import names
 from headwater_consumers.graph.keys import column_key, dataset_key, job_key
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"[0-9a-f]{32}")
 # A spelling is tried at each of its slashes; a longer path than this is named by key or by name alone.
 _MOST_SPLITS = 100
+_MOST_CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def resolve_dataset(tx: Transaction, text: str) -> Found:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return _resolve(tx, text, "dataset", dataset_key, dataset_asset)
+    return _resolve(tx, text, AssetKind.DATASET, dataset_key, dataset_asset)
 
 
 def resolve_job(tx: Transaction, text: str) -> Found:
@@ -55,7 +57,7 @@ def resolve_job(tx: Transaction, text: str) -> Found:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return _resolve(tx, text, "job", job_key, job_asset)
+    return _resolve(tx, text, AssetKind.JOB, job_key, job_asset)
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
@@ -80,24 +82,23 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
 def _resolve(
     tx: Transaction,
     text: str,
-    label: str,
+    kind: AssetKind,
     key_of: Callable[[str, str, str], str],
     asset_of: Callable[[Mapping[str, Any]], Asset],
 ) -> Found:
+    label = kind.value.lower()
     keys = [text] if _KEY.fullmatch(text) else [key_of(tx.tenant, *split) for split in _splits(text)]
-    rows = tx.rows(f"resolve/{label}_keys", keys=keys) or tx.rows(f"resolve/{label}_names", name=text)
-    found = [Found(row["id"], asset_of(row["properties"])) for row in rows]
+    found = [Found(row["id"], asset_of(row["properties"])) for row in tx.rows(f"resolve/{label}_keys", keys=keys)]
+    found = found or [Found(id_, asset) for id_, asset in names.exact(tx, kind, text)]
     if len(found) == 1:
         return found[0]
     if found:
         raise AmbiguousError(
             f"{len(found)} {label}s are called {text!r}: name one with its namespace, or by key.",
-            candidates=[each.asset.spelling for each in found],
+            candidates=[each.asset.spelling for each in found[:_MOST_CANDIDATES]],
         )
-    known = {asset_of(row["properties"]).spelling for row in tx.rows(f"resolve/{label}_all")}
-    raise NotFoundError(
-        f"No {label} is called {text!r}.", nearest=difflib.get_close_matches(text, sorted(known), n=5, cutoff=0.3)
-    )
+    nearest = dict.fromkeys(asset.spelling for asset in names.nearest(tx, kind, text))
+    raise NotFoundError(f"No {label} is called {text!r}.", nearest=list(nearest))
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:

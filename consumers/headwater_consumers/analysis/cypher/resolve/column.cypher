@@ -1,3 +1,3 @@
 // A column by key, with its dataset
 MATCH (n:Column {key: $key})<-[:HAS_COLUMN]-(d:Dataset) WHERE n.tenant = $tenant
-RETURN id(n) AS id, properties(n) AS properties, properties(d) AS dataset
+RETURN id(n) AS id, n {.key, .name, .data_type} AS properties, d {.namespace, .name, .title} AS dataset

@@ -1,3 +1,0 @@
-// All datasets, for the nearest names
-MATCH (n:Dataset) WHERE n.tenant = $tenant
-RETURN properties(n) AS properties
