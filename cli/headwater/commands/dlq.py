@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from confluent_kafka import KafkaException
 
 from headwater.asking import parse_time
+from headwater.connection import client_config
 from headwater.console import JsonOption, console
-from headwater.errors import CheckFailedError, ConfigurationError, NotFoundError, UnreachableError
+from headwater.errors import CheckFailedError, NotFoundError
+from headwater.kafka_errors import asking_kafka
 from headwater.settings import load_settings, running_stack
 from headwater.show import dlq as show_dlq
 from headwater_consumers.dead_letters.census import Census
@@ -21,12 +22,9 @@ from headwater_consumers.dead_letters.choice import Choice, Standing
 from headwater_consumers.dead_letters.content import content
 from headwater_consumers.dead_letters.letter import Letter, letters
 from headwater_consumers.dead_letters.replay import replay as send_back
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import FatalError, MaterializerError
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.codec import Decoder
-from headwater_schemas.errors import TransientError
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.schema_store import SchemaStore
 
@@ -172,19 +170,8 @@ def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str 
 
 @contextlib.contextmanager
 def _kafka() -> Iterator[tuple[_Topics, Settings]]:
-    """The topics of the settings; trouble with Kafka ends the command with its exit code and fix."""
+    """The topics of the settings."""
     settings = load_settings(running=running_stack())
     names = settings.topic.names()
-    servers = settings.kafka.bootstrap_servers
-    away = "Start it with `headwater up`, or check HEADWATER_KAFKA_BOOTSTRAP_SERVERS."
-    try:
-        yield _Topics(settings.kafka.client_config(), names.events, names.dead_letters), settings
-    except (KafkaException, MaterializerError) as raised:
-        error = raised
-        if isinstance(raised, KafkaException):
-            error = kafka_errors.classify(raised, servers=servers, doing=f"reading {names.dead_letters}")
-        if isinstance(error, FatalError):
-            raise ConfigurationError(str(error), fix=f"Check {error.setting}.") from raised
-        raise UnreachableError(f"{error}.", fix=away) from raised
-    except (TransientError, TimeoutError) as error:
-        raise UnreachableError(f"Kafka at {servers} doesn't answer: {error}.", fix=away) from error
+    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {names.dead_letters}"):
+        yield _Topics(client_config(settings.kafka), names.events, names.dead_letters), settings

@@ -11,29 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-import neo4j.exceptions
 import typer
-from neo4j import GraphDatabase, NotificationMinimumSeverity
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from rich.table import Table
 
 from headwater.console import JsonOption, console
-from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.errors import InputError
+from headwater.graph_driver import graph_driver
 from headwater.settings import load_settings, running_stack
 from headwater_consumers.graph.dump import dump as dump_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from neo4j import Driver
 
-    from headwater.connection import Neo4jSettings
-
-app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
-app.callback()(lambda: None)
-
-
-@app.command()
 def dump(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
     json_output: JsonOption = False,
@@ -43,7 +33,7 @@ def dump(
     With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
     """
     settings = load_settings(running=running_stack()).neo4j
-    with _driver(settings) as driver, _sink(output, silent=json_output) as sink:
+    with graph_driver(settings) as driver, _sink(output, silent=json_output) as sink:
         document = _write(dump_lines(driver, settings.database), sink, output)
     if output is not None or json_output:
         console.result(document, _table(document))
@@ -91,38 +81,6 @@ def _sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
         raise InputError(f"{output} can't be written: {error.strerror}.") from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-@contextmanager
-def _driver(settings: Neo4jSettings) -> Iterator[Driver]:
-    try:
-        with GraphDatabase.driver(
-            settings.uri,
-            auth=(settings.user, settings.password.get_secret_value()),
-            notifications_min_severity=NotificationMinimumSeverity.OFF,
-            connection_timeout=5.0,
-        ) as driver:
-            driver.verify_connectivity()
-            yield driver
-    except AuthError as error:
-        raise ConfigurationError(
-            f"Neo4j at {settings.uri} refuses the user {settings.user!r} or the password.",
-            fix="Check HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
-        ) from error
-    except Neo4jError as error:
-        if (error.code or "").endswith("DatabaseNotFound"):
-            raise NotFoundError(
-                f"Neo4j at {settings.uri} has no database {settings.database!r}.",
-                fix="Check HEADWATER_NEO4J_DATABASE.",
-            ) from error
-        raise HeadwaterError(f"Neo4j at {settings.uri}: {error.code}.") from error
-    except (neo4j.exceptions.ConfigurationError, ValueError) as error:
-        raise InputError(f"{settings.uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
-    except DriverError as error:
-        raise UnreachableError(
-            f"Neo4j doesn't answer at {settings.uri}.",
-            fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
-        ) from error
 
 
 def _table(document: dict[str, Any]) -> Table:

@@ -1,0 +1,154 @@
+"""`headwater graph verify`: the graph against the topic it was made from."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.markup import escape
+from rich.table import Table
+
+from headwater.connection import client_config
+from headwater.console import JsonOption, console
+from headwater.errors import CheckFailedError, HeadwaterError
+from headwater.graph_driver import graph_driver
+from headwater.kafka_errors import asking_kafka
+from headwater.settings import load_settings, running_stack
+from headwater_consumers.graph.chains import Chain, check_chains
+from headwater_consumers.graph.compare import Comparison, compare
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.accounting import Accounting, account
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.truth import committed_offsets, truth
+from headwater_schemas.codec import Decoder
+from headwater_schemas.registry import RegistryClient
+from headwater_schemas.schema_store import SchemaStore
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+    from rich.console import RenderableType
+
+    from headwater.settings import Settings
+
+
+def verify(
+    group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
+    skip_graph: Annotated[
+        bool, typer.Option("--skip-graph", help="Accounting and chains alone; the topic's events aren't read.")
+    ] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Check that nothing is lost and that the graph is what the events say.
+
+    Accounting: acknowledged = applied + dead-lettered. Chains: no gaps, overlaps or conflicts. The graph: equal, node
+    by node, to what all events that the group has committed fold to; that is computed in memory. Stop writing
+    meanwhile. Exit status 5: something is not so.
+    """
+    settings = load_settings({"materializer.group": group}, running=running_stack())
+    topic = settings.topic.names().events
+    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {topic}"):
+        accounting = _account(settings)
+        with graph_driver(settings.neo4j) as driver:
+            chains = check_chains(driver, settings.neo4j.database)
+            comparison, unaccounted = (None, []) if skip_graph else _compared(settings, driver)
+    faults = _faults(accounting, chains, comparison, unaccounted)
+    document = {
+        "holds": not faults,
+        "accounting": {
+            "acknowledged": accounting.acknowledged,
+            "applied": accounting.applied,
+            "dead_lettered": accounting.dead_lettered,
+            "pending": accounting.pending,
+            "expired": accounting.expired,
+            "unaccounted": unaccounted,
+        },
+        "chains": [asdict(chain) | {"gaps": chain.gaps, "sound": chain.is_sound} for chain in chains],
+        "graph": None if comparison is None else asdict(comparison),
+    }
+    console.result(document, _view(document))
+    if faults:
+        raise CheckFailedError(f"Not so: {'; '.join(faults)}.", fix="docs/materializer.md says what to do about each.")
+
+
+def _account(settings: Settings) -> Accounting:
+    return account(client_config(settings.kafka), settings.topic.names(), settings.materializer.group)
+
+
+def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, list[str]]:
+    """The comparison, and records that are neither applied nor dead-lettered."""
+    client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
+    registry = RegistryClient(settings.registry) if settings.registry.url else None
+    with contextlib.closing(SchemaStore(quiet(client), names.schemas)) as schemas, console.progress() as progress:
+        task = progress.add_task("Reading events", total=None)
+        expected = truth(client, names, group, Decoder(schemas, registry), read=lambda: progress.advance(task))
+        progress.update(task, description="Comparing", total=None)
+        comparison = compare(oracle(expected.delta), dump(driver, settings.neo4j.database))
+    if committed_offsets(client, names.events, group) != expected.committed:
+        raise HeadwaterError(
+            f"Group {group} went on meanwhile, so the graph and the events can't be compared.",
+            fix="Stop its consumers, or try again when nothing is written.",
+        )
+    return comparison, expected.unaccounted
+
+
+def _faults(
+    accounting: Accounting, chains: list[Chain], comparison: Comparison | None, unaccounted: list[str]
+) -> list[str]:
+    broken = sum(not chain.is_sound for chain in chains)
+    return [
+        fault
+        for fault, holds in (
+            (f"{accounting.pending:,} events aren't consumed yet", accounting.pending == 0),
+            (f"{accounting.expired:,} events expired before they were consumed", accounting.expired == 0),
+            (f"{len(unaccounted):,} records are neither applied nor dead-lettered", not unaccounted),
+            (f"{broken:,} chains of intervals are broken", broken == 0),
+            ("the graph differs from what the events say", comparison is None or comparison.same),
+        )
+        if not holds
+    ]
+
+
+def _view(document: dict[str, Any]) -> RenderableType:
+    accounting, graph = document["accounting"], document["graph"]
+    figures = Table(box=None, pad_edge=False, show_header=False)
+    for name in ("acknowledged", "applied", "dead_lettered", "pending", "expired"):
+        figures.add_row(name.replace("_", "-"), f"{accounting[name]:,}")
+    parts: list[RenderableType] = [figures]
+    if document["chains"]:
+        chains = Table(box=None, pad_edge=False)
+        chains.add_column("query", overflow="fold")
+        for heading in ("intervals", "gaps", "overlaps", "conflicts"):
+            chains.add_column(heading, justify="right")
+        for chain in document["chains"]:
+            chains.add_row(
+                escape(chain["name"]), *(f"{chain[name]:,}" for name in ("intervals", "gaps", "overlaps", "conflicts"))
+            )
+        parts += ["", chains]
+    if graph is not None:
+        parts.append(
+            f"\n{graph['equal']:,} nodes and relationships as the events say, {graph['missing']:,} missing, "
+            f"{graph['extra']:,} too many, {graph['changed']:,} changed"
+        )
+        parts += [escape(_difference(sample)) for sample in graph["samples"]]
+    return Group(*parts)
+
+
+def _difference(sample: dict[str, Any]) -> str:
+    """One line for a difference: what it is about, and for a change the properties alone that differ."""
+    expected, found = (json.loads(sample[side] or "null") for side in ("expected", "found"))
+    about = expected or found
+    what = f"{about.get('type') or ' '.join(about['labels'])} {sample['key']}"
+    if expected is None or found is None:
+        return f"{'too many' if expected is None else 'missing'}: {what} {json.dumps(about['properties'])}"
+    ours, theirs = expected["properties"], found["properties"]
+    changes = [
+        f"{name} is {json.dumps(theirs.get(name))}, should be {json.dumps(ours.get(name))}"
+        for name in sorted(ours.keys() | theirs.keys())
+        if ours.get(name) != theirs.get(name)
+    ]
+    return f"changed: {what}: {'; '.join(changes)}"

@@ -1,0 +1,106 @@
+"""Running one consumer from a command: until it is stopped, or has caught up."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from headwater.connection import client_config
+from headwater.console import console
+from headwater.errors import ConfigurationError, InputError
+from headwater.lean_imports import without
+from headwater.stopping import stopped_by_signals
+from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
+
+with without("numpy", "pandas"):
+    from headwater_consumers.materializer.app import Target, assemble
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headwater.settings import Settings
+    from headwater_consumers.materializer.totals import Totals
+
+
+def consume(settings: Settings, *, until_caught_up: bool) -> Totals:
+    """Run one consumer; what it did.
+
+    Args:
+        settings: where to and how.
+        until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
+
+    Raises:
+        ConfigurationError: a person has to change a setting.
+        InputError: the port for metrics is taken.
+    """
+    neo4j = settings.neo4j
+    target = Target(
+        client_config(settings.kafka),
+        Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
+        settings.topic.names(),
+        settings.topic.specs(),
+        settings.registry,
+    )
+    with _progress() as watch:
+        try:
+            materializer = assemble(
+                target, settings.materializer, until_caught_up=until_caught_up, say=console.warning, watch=watch
+            )
+        except OSError as error:
+            where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"
+            raise InputError(
+                f"Metrics and health can't be served on {where}: {error.strerror}.",
+                fix="Choose another HEADWATER_MATERIALIZER_HTTP_PORT or --port; 0 takes a free one.",
+            ) from error
+        except FatalError as error:
+            raise _fatal(error) from error
+        console.message(f"Metrics and health on http://{settings.materializer.http_host}:{materializer.port}")
+        with stopped_by_signals(materializer.stop):
+            try:
+                totals = materializer.run()
+            except FatalError as error:
+                raise _fatal(error) from error
+    return totals
+
+
+def _fatal(error: FatalError) -> ConfigurationError:
+    if isinstance(error, DeadLetterLimitError):
+        fix = f"Look at the dead letters' reasons; {error.setting} sets the limit."
+    else:
+        fix = f"Check {error.setting}." if error.setting else ""
+    return ConfigurationError(str(error), fix=fix)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[Totals], None]]:
+    """A line that is kept up to date, on a terminal."""
+    if console.json_mode or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with console.err.status("Starting") as status:
+
+        def watch(totals: Totals) -> None:
+            behind = "" if totals.behind is None else f", {totals.behind:,} behind"
+            status.update(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{behind}")
+
+        yield watch
+
+
+def totals_table(totals: Totals) -> Table:
+    """What it did, for people."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    rows: dict[str, Any] = {
+        "consumed": totals.consumed,
+        "applied": totals.applied,
+        "dead-lettered": totals.dead_lettered.total(),
+        **{f"  {reason.value}": count for reason, count in sorted(totals.dead_lettered.items())},
+        "transactions": totals.transactions,
+    }
+    for name, count in rows.items():
+        table.add_row(name, f"{count:,}")
+    table.add_row("seconds", f"{totals.seconds:,.1f}")
+    return table

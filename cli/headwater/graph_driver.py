@@ -1,0 +1,52 @@
+"""A driver to the graph for commands that read or replace it as a whole, its errors translated."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import neo4j.exceptions
+from neo4j import GraphDatabase, NotificationMinimumSeverity
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neo4j import Driver
+
+    from headwater.connection import Neo4jSettings
+
+
+@contextmanager
+def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
+    """A connected driver; what the driver raises within the block ends the command with its exit code and fix."""
+    try:
+        with GraphDatabase.driver(
+            settings.uri,
+            auth=(settings.user, settings.password.get_secret_value()),
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+            connection_timeout=5.0,
+        ) as driver:
+            driver.verify_connectivity()
+            yield driver
+    except AuthError as error:
+        raise ConfigurationError(
+            f"Neo4j at {settings.uri} refuses the user {settings.user!r} or the password.",
+            fix="Check HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
+        ) from error
+    except Neo4jError as error:
+        if (error.code or "").endswith("DatabaseNotFound"):
+            raise NotFoundError(
+                f"Neo4j at {settings.uri} has no database {settings.database!r}.",
+                fix="Check HEADWATER_NEO4J_DATABASE.",
+            ) from error
+        raise HeadwaterError(f"Neo4j at {settings.uri}: {error.code}.") from error
+    except (neo4j.exceptions.ConfigurationError, ValueError) as error:
+        raise InputError(f"{settings.uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
+    except DriverError as error:
+        raise UnreachableError(
+            f"Neo4j doesn't answer at {settings.uri}.",
+            fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
+        ) from error

@@ -1,0 +1,46 @@
+"""The consumer group as a whole: who is in it, and forgetting what it has committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from headwater_consumers.materializer.kafka_config import quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REQUEST_SECONDS = 15.0
+
+
+def members(client: Mapping[str, Any], group: str) -> list[str]:
+    """Client ids and hosts of the consumers that are in the group now.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+    """
+    admin = AdminClient(quiet(client))
+    future = admin.describe_consumer_groups([group], request_timeout=_REQUEST_SECONDS)[group]
+    try:
+        description = future.result(_REQUEST_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+            return []
+        raise
+    return [f"{member.client_id} on {member.host}" for member in description.members]
+
+
+def forget(client: Mapping[str, Any], group: str) -> None:
+    """Delete the group, and with it what it has committed: its next consumer begins at the topic's beginning.
+
+    Raises:
+        KafkaException: it has members (`NON_EMPTY_GROUP`), or the brokers don't answer in time or refuse.
+    """
+    admin = AdminClient(quiet(client))
+    try:
+        admin.delete_consumer_groups([group], request_timeout=_REQUEST_SECONDS)[group].result(_REQUEST_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+            raise

@@ -1,0 +1,96 @@
+"""Truth: what the graph must hold, folded from the topic itself, up to what the consumer group has committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.materializer.accounting import coordinate
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_consumers.materializer.fold.delta import GraphDelta
+from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_consumers.materializer.fold.reject import reject
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from headwater_schemas.codec import Decoder
+    from headwater_schemas.topics import TopicNames
+
+_REQUEST_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class Truth:
+    """What a group should have made of the topic.
+
+    Attributes:
+        delta: base facts of all events that it has committed and not dead-lettered.
+        events: how many those are.
+        dead_lettered: records left out because they are on the dead-letter topic.
+        unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
+        committed: up to where it was read, by partition.
+    """
+
+    delta: GraphDelta
+    events: int = 0
+    dead_lettered: int = 0
+    unaccounted: list[str] = field(default_factory=list)
+    committed: dict[Partition, int] = field(default_factory=dict)
+
+
+def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict[Partition, int]:
+    """What the group has committed of each partition; 0 where nothing.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+    """
+    positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    return {position.partition: position.committed or 0 for position in positions}
+
+
+def truth(
+    client: Mapping[str, Any], topics: TopicNames, group: str, decoder: Decoder, *, read: Callable[[], None]
+) -> Truth:
+    """Fold the events topic. What is in memory is the graph's base facts, not the events.
+
+    Args:
+        client: librdkafka settings that say where the cluster is and who we are.
+        topics: which is the events topic, and which the dead letters'.
+        group: whose committed offsets say how far.
+        decoder: of records' values.
+        read: called once a record.
+
+    Raises:
+        KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.
+        TransientError: a schema can't be looked up now.
+    """
+    client = quiet(client)
+    # Before the letters: a letter is acknowledged before its offset is committed, so none can be missing.
+    committed = committed_offsets(client, topics.events, group)
+    letters = {coordinate(record.headers) for record in records_to_end(client, topics.dead_letters)}
+    into = Builder()
+    found = Truth(into.delta, committed=committed)
+    for record in records_to_end(client, topics.events):
+        if record.offset >= committed.get(record.partition, 0):
+            continue
+        read()
+        if (record.partition, record.offset) in letters:
+            found.dead_lettered += 1
+            continue
+        try:
+            event = decoder.decode(record.value)
+        except DecodeError:
+            found.unaccounted.append(str(record))
+            continue
+        if reject(event) is not None:
+            found.unaccounted.append(str(record))
+            continue
+        fold_event(into, event)
+        found.events += 1
+    return found
