@@ -1,0 +1,18 @@
+// Intervals as a timeline shows them
+UNWIND $intervals AS interval
+MATCH (i:Interval) WHERE id(i) = interval
+OPTIONAL MATCH (:Interval)-[n:NEXT]->(i)
+RETURN i {.key, .query, .query_id, .batch_id, .run_id, .provenance, .processing_time, .duration_ms, .rows_in, .rows_out,
+    .rows_dropped_late, .watermark_after, .code_version} AS interval,
+  n {.missing, .gap_datasets, .gap_partitions, .gap_from, .gap_to_exclusive, .overlap_datasets, .overlap_partitions,
+    .overlap_from, .overlap_to_exclusive} AS before,
+  COUNT { (:Conflict)-[:CONFLICTS_WITH]->(i) } AS conflicts,
+  COLLECT {
+    MATCH (i)-[r:CONSUMED|PRODUCED]->(d:Dataset)
+    RETURN {
+      produced: type(r) = 'PRODUCED',
+      dataset: d {.key, .namespace, .name, .title, .type},
+      position: r {.position, .certainty, .rows, .partitions, .from, .to_exclusive, .file_count, .file_bytes, .snapshot_id,
+        .from_version, .to_version, .from_cdc, .to_cdc, .from_cursor, .to_cursor, .from_time, .to_time_exclusive}
+    } ORDER BY d.key, r.ordinal
+  } AS uses

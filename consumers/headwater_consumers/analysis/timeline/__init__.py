@@ -1,0 +1,28 @@
+"""What happened when: micro-batches and runs of a job, or of a dataset, with the gaps between them.
+
+answer      what is said
+latest      which micro-batches are the latest, over several queries
+positions   what a micro-batch read and wrote, in short
+ask         the question answered
+"""
+
+from headwater_consumers.analysis.timeline.answer import (
+    Break,
+    Position,
+    Timeline,
+    TimelineInterval,
+    TimelineQuery,
+    TimelineRun,
+)
+from headwater_consumers.analysis.timeline.ask import dataset_timeline, job_timeline
+
+__all__ = [
+    "Break",
+    "Position",
+    "Timeline",
+    "TimelineInterval",
+    "TimelineQuery",
+    "TimelineRun",
+    "dataset_timeline",
+    "job_timeline",
+]

@@ -1,0 +1,117 @@
+"""Traces: which micro-batch consumed a record, and where it went; which records a file was made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import Depends, Query
+from pydantic import BeforeValidator
+from starlette.responses import Response
+
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, Trace, VersionOf, trace
+from headwater_consumers.api.area import area
+from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.parameters import Depth, Time, hops, in_capitals
+
+router = area("traces")
+
+MOST_OFFSET = 2**63 - 1
+MOST_PARTITION = 2**31 - 1
+_WAYS = "Name one start: `topic`, `partition`, `offset`; or `topic`, `time`; or `path`; or `dataset`, `version`."
+
+Named = Annotated[str | None, Query(min_length=1, max_length=65_536)]
+Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The start as the query has it."""
+
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    end: int | None
+    topic_id: str | None
+    time: Time | None
+    until: Time | None
+    path: str | None
+    dataset: str | None
+    version: str | None
+    format: str | None
+
+    def start(self) -> Offsets | Times | Path | VersionOf:
+        """The one way that was chosen.
+
+        Raises:
+            QuestionError: none was, or several at once.
+        """
+        given = {name for name in self.__slots__ if getattr(self, name) is not None}
+        match self:
+            case Asked(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
+                end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
+                return Offsets(topic, partition, offset, end, self.topic_id)
+            case Asked(topic=str(topic), time=time) if time is not None and given <= _TIMES:
+                return Times(topic, self.partition, time, time if self.until is None else self.until)
+            case Asked(path=str(path)) if given == {"path"}:
+                return Path(path)
+            case Asked(dataset=str(dataset), version=str(version)) if given <= _VERSION:
+                return VersionOf(dataset, version, self.format)
+        raise QuestionError(_WAYS, field=min(given, default="topic"))
+
+
+_OFFSETS = {"topic", "partition", "offset", "end", "topic_id"}
+_TIMES = {"topic", "partition", "time", "until"}
+_VERSION = {"dataset", "version", "format"}
+
+
+async def _asked(
+    *,
+    topic: Annotated[Named, Query(description="The topic, by key or name.")] = None,
+    partition: Annotated[int | None, Query(ge=0, le=MOST_PARTITION, description="Its partition.")] = None,
+    offset: Annotated[Offset, Query(description="The record's offset, or the first one's.")] = None,
+    end: Annotated[Offset, Query(description="The offset after the last one; by default just the one record.")] = None,
+    topic_id: Annotated[Named, Query(description="Kafka's id of the incarnation of the topic that is meant.")] = None,
+    time: Annotated[Time | None, Query(description="The time when records were read; backwards, written.")] = None,
+    until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
+    path: Annotated[Named, Query(description="A file, or a partition of files, by path.")] = None,
+    dataset: Annotated[Named, Query(description="A table, by key or name.")] = None,
+    version: Annotated[Named, Query(description="Its snapshot id or version number.")] = None,
+    format_: Annotated[Named, Query(alias="format", description="Where it isn't delta, iceberg or hudi.")] = None,
+) -> Asked:
+    return Asked(topic, partition, offset, end, topic_id, time, until, path, dataset, version, format_)
+
+
+@router.get("/traces", response_model=Trace, operation_id="traces")
+def traces(
+    ask: Ask,
+    asked: Annotated[Asked, Depends(_asked)],
+    *,
+    direction: Annotated[
+        Direction, BeforeValidator(in_capitals), Query(description="Where it went, or where it came from.")
+    ] = Direction.FORWARD,
+    depth: Depth = 1,
+    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
+    horizon: Annotated[
+        float | None,
+        Query(
+            ge=0,
+            le=31_536_000,
+            allow_inf_nan=False,
+            description="Seconds that a query's state keeps a record behind its watermark, where the graph can't say.",
+        ),
+    ] = None,
+) -> Response:
+    """Where a record, a range of offsets, what was read at a time, a file or a table's version went or came from."""
+    return ask(
+        lambda reader: trace(
+            reader,
+            asked.start(),
+            direction=direction,
+            depth=hops(depth),
+            limit=ask.page(limit),
+            horizon=None if horizon is None else timedelta(seconds=horizon),
+        )
+    )
