@@ -1,0 +1,3 @@
+// All columns of the dataset that a change begins at
+MATCH (d:Dataset {key: $dataset})-[r:HAS_COLUMN]->(c:Column)
+RETURN id(c) AS id, c.name AS name, r.last_seen IS NOT NULL AS gone ORDER BY c.key

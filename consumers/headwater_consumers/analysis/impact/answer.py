@@ -1,0 +1,151 @@
+"""What is said of a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.impact.change import Change, ChangeType
+from headwater_consumers.analysis.impact.severity import Severity
+from headwater_consumers.analysis.impact.steps import Cause
+from headwater_consumers.analysis.lineage.answer import Transformation
+from headwater_consumers.analysis.lineage.question import Influence
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who answers for an asset.
+
+    Attributes:
+        name: `team:flights`.
+        type: of ownership, where it was said.
+        of: whose owner: the asset itself or its dataset, or the job that writes it.
+    """
+
+    name: str
+    type: str | None
+    of: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactHop:
+    """One step on the way to an impacted asset.
+
+    Attributes:
+        asset: where it leads.
+        job: who makes it.
+        cause: why it is hit.
+        transformation: of columns, what the job does; None between datasets.
+    """
+
+    asset: Asset
+    job: Asset
+    cause: Cause
+    transformation: Transformation | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactItem:
+    """An asset that is hit: a column, or a dataset whose every column is.
+
+    Attributes:
+        asset: which.
+        severity: how badly.
+        influence: DIRECT where values go from the start into it all the way, INDIRECT where some step only decides.
+        cause: why it is hit, by the last hop.
+        hops: from the start.
+        path: those hops, the first one first.
+        reason: a sentence that says why.
+        action: what its owner should do.
+        owners: its own; where it has none, those of the job that writes it.
+        propagates: whether the policy goes on from there.
+        criticality: of the dataset, where it was said.
+        gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
+    """
+
+    asset: Asset
+    severity: Severity
+    influence: Influence
+    cause: Cause
+    hops: int
+    path: tuple[ImpactHop, ...]
+    reason: str
+    action: str
+    owners: tuple[Owner, ...]
+    propagates: bool
+    criticality: str | None = None
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactedJob:
+    """A job on the way.
+
+    Attributes:
+        job: which.
+        severity: the worst that it passes on.
+        fails: whether it can't run as it is once the change is there.
+        hops: from the start to what it writes.
+        reason: a sentence that says what it has to do with the change.
+        owners: its owners.
+    """
+
+    job: Asset
+    severity: Severity
+    fails: bool
+    hops: int
+    reason: str
+    owners: tuple[Owner, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityTotal:
+    """How many assets are hit that badly."""
+
+    severity: Severity
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """The answer, one page of it.
+
+    Attributes:
+        change: as asked.
+        type: what sort of change it is, said or concluded.
+        start: the asset that changes.
+        severity: the worst; NONE of a schema change that hits nothing, INFO of any other.
+        items: this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
+        totals: by severity, of all pages; the worst first.
+        total: how many items all pages have.
+        direct: how many of them are DIRECT.
+        indirect: how many are INDIRECT.
+        columns: how many are columns.
+        datasets: how many datasets are hit, as a whole or in a column.
+        jobs: jobs on the way, those that fail first, then the worst; at most 100.
+        jobs_total: how many there are.
+        max_hops: hops to the farthest item.
+        truncated: whether there is more beyond the depth asked for.
+        notes: what else to know: what the answer rests on, what it can't tell.
+        next_cursor: leads to the next page; None on the last.
+        summary: the answer in Markdown, to paste into a ticket; of this page's items and all totals.
+    """
+
+    change: Change
+    type: ChangeType
+    start: Asset
+    severity: Severity
+    items: tuple[ImpactItem, ...]
+    totals: tuple[SeverityTotal, ...]
+    total: int
+    direct: int
+    indirect: int
+    columns: int
+    datasets: int
+    jobs: tuple[ImpactedJob, ...]
+    jobs_total: int
+    max_hops: int
+    truncated: bool
+    notes: tuple[str, ...]
+    next_cursor: str | None
+    summary: str

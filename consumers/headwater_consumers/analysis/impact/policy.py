@@ -1,0 +1,179 @@
+"""The policy: how bad which change is, and whether it goes on from there.
+
+A TOML file. Its rules are tried from the first to the last; the first that fits a step decides. `default_policy.toml`
+is what holds where no other file is named, and the place to begin one.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.severity import Severity
+from headwater_consumers.analysis.impact.steps import Cause, Influence
+from headwater_schemas.events import TransformationKind
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.impact.steps import StepFacts
+
+PLACEHOLDERS = ("changed", "source", "asset", "job")
+
+
+def _with_known_placeholders(text: str) -> str:
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise ValueError(f"braces that don't match: {error}") from error
+    for name in names:
+        if name not in PLACEHOLDERS:
+            raise ValueError(f"{{{name}}} is unknown; there are {', '.join(f'{{{known}}}' for known in PLACEHOLDERS)}")
+    return text
+
+
+Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_with_known_placeholders)]
+Upper = Annotated[str, AfterValidator(str.upper)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Reading(_Model):
+    """How datasets are read.
+
+    Attributes:
+        late_bound: types of datasets whose readers name the fields they expect, and get a null for one that isn't
+            there. Readers of any other type fail when a column that they name is gone.
+    """
+
+    late_bound: tuple[Upper, ...] = ()
+
+
+class Rule(_Model):
+    """What a step means. A condition that is left out fits everything; of several values one has to fit.
+
+    Attributes:
+        change: types of change.
+        schema_change: `schema` in the file: what happens to the column.
+        cause, influence, kind, masking: of the step.
+        first: whether it is the first hop.
+        parted: whether a column is reached that has fields of its own: a struct, a topic's payload.
+        type, criticality: of the dataset that is reached, in any case.
+        severity: the verdict.
+        propagate: whether what lies beyond is looked at, as hit from here.
+        reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
+    """
+
+    change: Annotated[tuple[ChangeType, ...], Field(min_length=1)]
+    schema_change: Annotated[tuple[SchemaChange, ...], Field(alias="schema")] = ()
+    cause: tuple[Cause, ...] = ()
+    influence: Influence | None = None
+    kind: tuple[TransformationKind, ...] = ()
+    masking: bool | None = None
+    first: bool | None = None
+    parted: bool | None = None
+    type: tuple[Upper, ...] = ()
+    criticality: tuple[Upper, ...] = ()
+    severity: Severity
+    propagate: bool
+    reason: Sentence
+    action: Sentence
+
+    @model_validator(mode="after")
+    def _on_one_scale(self) -> Self:
+        for change in self.change:
+            if change.of_schema != self.severity.of_schema:
+                scale = ", ".join(severity for severity in Severity if severity.of_schema == change.of_schema)
+                raise ValueError(f"severity: {self.severity} isn't one of {change}; those are {scale}")
+        if self.schema_change and not all(change.of_schema for change in self.change):
+            raise ValueError("schema: only SCHEMA_BREAKING and SCHEMA_COMPATIBLE have it")
+        return self
+
+    @property
+    def fits_every_step(self) -> bool:
+        """Whether it asks for nothing but the change."""
+        given = self.model_fields_set - {"change", "severity", "propagate", "reason", "action"}
+        return all(getattr(self, field) in (None, ()) for field in given)
+
+    def fits(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> bool:
+        """Whether the rule is about this step of this change."""
+        return (
+            change in self.change
+            and (not self.schema_change or schema in self.schema_change)
+            and (not self.cause or step.cause in self.cause)
+            and (self.influence is None or step.influence is self.influence)
+            and (not self.kind or step.kind in self.kind)
+            and (self.masking is None or step.masking is self.masking)
+            and (self.first is None or step.first is self.first)
+            and (self.parted is None or step.parted is self.parted)
+            and (not self.type or step.type.upper() in self.type)
+            and (not self.criticality or step.criticality.upper() in self.criticality)
+        )
+
+
+class Raise(_Model):
+    """A severity that another one stands for, of assets that matter more, or less.
+
+    Attributes:
+        change: types of change; none: all.
+        type, criticality: of the dataset, in any case.
+        severity: what the rule said.
+        to: what holds instead.
+    """
+
+    change: tuple[ChangeType, ...] = ()
+    type: tuple[Upper, ...] = ()
+    criticality: tuple[Upper, ...] = ()
+    severity: Annotated[tuple[Severity, ...], Field(min_length=1)]
+    to: Severity
+
+    @model_validator(mode="after")
+    def _on_one_scale(self) -> Self:
+        for severity in self.severity:
+            if severity.of_schema != self.to.of_schema:
+                raise ValueError(f"to: {severity} is of schema changes and {self.to} isn't, or the other way round")
+        return self
+
+    def fits(self, change: ChangeType, step: StepFacts, severity: Severity) -> bool:
+        """Whether it is about this verdict."""
+        return (
+            severity in self.severity
+            and (not self.change or change in self.change)
+            and (not self.type or step.type.upper() in self.type)
+            and (not self.criticality or step.criticality.upper() in self.criticality)
+        )
+
+
+class Policy(_Model):
+    """A policy; see the module.
+
+    Attributes:
+        reading: how datasets are read.
+        rules: `[[rule]]` in the file. The last one for each type of change fits every step.
+        raises: `[[raise]]`, tried in order after the rules; the first that fits holds.
+    """
+
+    reading: Reading = Reading()
+    rules: Annotated[tuple[Rule, ...], Field(alias="rule", min_length=1)]
+    raises: Annotated[tuple[Raise, ...], Field(alias="raise")] = ()
+
+    @model_validator(mode="after")
+    def _decides_everything(self) -> Self:
+        for change in ChangeType:
+            if not any(change in rule.change and rule.fits_every_step for rule in self.rules):
+                raise ValueError(f"no rule for every {change}: let the last one have no other condition than `change`")
+        return self
+
+    def binds_late(self, type_: str | None) -> bool:
+        """Whether readers of a dataset of that type get nulls for a column that is gone."""
+        return (type_ or "").upper() in self.reading.late_bound
+
+    def judge(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> tuple[Severity, bool, int]:
+        """The severity, whether it goes on from there, and the number of the rule, from 0."""
+        number, rule = next((n, rule) for n, rule in enumerate(self.rules) if rule.fits(change, schema, step))
+        severity = rule.severity
+        higher = (each.to for each in self.raises if each.fits(change, step, severity))
+        return next(higher, severity), rule.propagate, number

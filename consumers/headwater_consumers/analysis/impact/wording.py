@@ -1,0 +1,112 @@
+"""Sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.steps import Cause
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.impact.change import Change
+    from headwater_consumers.analysis.impact.spread import JobHit
+
+_MOST = 80
+
+_HOW = {
+    Cause.VALUE: "{job} makes it of {source}",
+    Cause.CHOICE: "{job} chooses its value by {source}",
+    Cause.LOOKUP: "{job} looks it up by {source}",
+    Cause.ROWS: "{job} decides its rows by {source}",
+    Cause.JOB: "{job} reads {source} and writes it",
+    Cause.FLOW: "{job} makes it of {source}",
+    Cause.UNSEEN: "{job} reads {source} and doesn't tell what it does with columns",
+}
+
+_TYPES = {
+    ChangeType.DATA_INCORRECT: "Wrong data in {}",
+    ChangeType.FRESHNESS_BREACH: "{} is late",
+    ChangeType.PRIVACY_RECLASSIFICATION: "{} becomes more sensitive",
+    ChangeType.ASSET_DEPRECATED: "{} is to go",
+    ChangeType.BACKFILL_RESTATEMENT: "{} is written anew for the past",
+}
+
+
+def short(text: str, most: int = _MOST) -> str:
+    """A name as a sentence can hold it: a long one cut in its middle, and nothing that breaks a line."""
+    cut = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
+
+
+def called(asset: Asset) -> str:
+    """A dataset by its title, a column with its dataset's, a job by its name."""
+    name = short(asset.title or asset.name)
+    return name if asset.column is None else f"{short(asset.column)} of {name}"
+
+
+def headline(change: Change, type_: ChangeType, start: Asset) -> str:
+    """The change in one line, without a full stop."""
+    what = called(start)
+    if change.schema is None:
+        text = _TYPES[type_].format(what)
+        return text + (f", {extent_of(change)}" if change.extent is not None else "")
+    if change.schema is SchemaChange.ADDED:
+        name = f"{short(change.column or '')} of {short(start.title or start.name)}"
+        return f"{name} is added" + (f" as {short(change.new_type)}" if change.new_type else "")
+    if change.schema is SchemaChange.RENAMED:
+        return f"{what} is renamed" + (f" to {short(change.new_name)}" if change.new_name else "")
+    if change.schema is SchemaChange.RETYPED:
+        before = f" from {short(start.type)}" if start.type else ""
+        return f"{what} is retyped{before}" + (f" to {short(change.new_type)}" if change.new_type else "")
+    if change.schema is SchemaChange.NULLABILITY:
+        said = {None: "changes its nullability", True: "may be null from now on", False: "is never null from now on"}
+        return f"{what} {said[change.nullable]}"
+    return f"{what} is removed"
+
+
+def extent_of(change: Change) -> str:
+    """Which part of the data a change is of, in words."""
+    extent, words = change.extent, []
+    if extent is None:
+        return ""
+    if extent.partition is not None:
+        words.append(f"partition {short(extent.partition)}")
+    if extent.first_offset is not None:
+        end = "on" if extent.end_offset is None else f"until before {extent.end_offset}"
+        words.append(f"from offset {extent.first_offset} {end}")
+    if extent.since is not None:
+        words.append(f"since {extent.since.isoformat()}")
+    if extent.until is not None:
+        words.append(f"before {extent.until.isoformat()}")
+    return ", ".join(words)
+
+
+def reason(cause: Cause, kind: str | None, because: str, *, job: str, source: str) -> str:
+    """What the job does, and what follows from that."""
+    how = _HOW[cause].format(job=job, source=source)
+    return f"{how}{f' ({kind})' if kind else ''}: {because}."
+
+
+def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: bool) -> str:
+    """What a job has to do with the change."""
+    kinds = f" ({', '.join(sorted(job.kinds))})" if job.kinds else ""
+    if job.causes == {Cause.UNSEEN}:
+        return "It reads that, and doesn't tell what it does with columns."
+    if schema in (SchemaChange.REMOVED, SchemaChange.RENAMED) and job.causes != {Cause.FLOW}:
+        if fails:
+            return f"It names the column{kinds}, and can't be analyzed without it."
+        if late and job.hops == 1:
+            return f"It names the field{kinds}, and gets nulls for it."
+        return f"It uses what is made of the column{kinds}."
+    what = {
+        Cause.VALUE: "takes values from there",
+        Cause.CHOICE: "chooses values by it",
+        Cause.LOOKUP: "looks values up by it",
+        Cause.ROWS: "decides rows by it",
+        Cause.JOB: "names the column",
+        Cause.FLOW: "reads what is hit",
+        Cause.UNSEEN: "may use it in ways that aren't known",
+    }
+    said = [what[cause] for cause in Cause if cause in job.causes]
+    return f"It {', '.join(said)}{kinds}."
