@@ -1,0 +1,57 @@
+"""Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; where good turned to bad.
+
+answer      what is said of runs
+batch       what is said of micro-batches
+listed      runs of a job or dataset
+one         one run, its inputs and outputs
+intervals   micro-batches in batch order
+versions    versions of a dataset and what produced them
+turn        the last good and the first bad
+"""
+
+from headwater_consumers.analysis.runs.answer import (
+    QualityTurn,
+    Role,
+    RunDetails,
+    RunItem,
+    RunPage,
+    RunParent,
+    Turn,
+    UsePage,
+)
+from headwater_consumers.analysis.runs.batch import IntervalItem, IntervalPage, Joint, Quality, Use
+from headwater_consumers.analysis.runs.intervals import intervals
+from headwater_consumers.analysis.runs.listed import runs
+from headwater_consumers.analysis.runs.one import inputs, outputs, run
+from headwater_consumers.analysis.runs.resolve import resolve_either, resolve_owner, resolve_run
+from headwater_consumers.analysis.runs.turn import last_good
+from headwater_consumers.analysis.runs.versions import Producer, VersionItem, VersionPage, versions
+
+__all__ = [
+    "IntervalItem",
+    "IntervalPage",
+    "Joint",
+    "Producer",
+    "Quality",
+    "QualityTurn",
+    "Role",
+    "RunDetails",
+    "RunItem",
+    "RunPage",
+    "RunParent",
+    "Turn",
+    "Use",
+    "UsePage",
+    "VersionItem",
+    "VersionPage",
+    "inputs",
+    "intervals",
+    "last_good",
+    "outputs",
+    "resolve_either",
+    "resolve_owner",
+    "resolve_run",
+    "run",
+    "runs",
+    "versions",
+]

@@ -1,0 +1,177 @@
+"""What is said of runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.runs.batch import IntervalItem, Use
+from headwater_schemas.events import RunEventType
+
+
+class Role(StrEnum):
+    """What a run did with a dataset."""
+
+    WROTE = "WROTE"
+    READ = "READ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunItem:
+    """A run: of a batch job, or one start of a streaming query.
+
+    Attributes:
+        key: of the node.
+        run_id: its id.
+        name: short, for people.
+        job: whose run; None where a run is only known as a parent.
+        processing_type: BATCH or STREAMING, where it is known.
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come.
+        began: when it started; where nothing says so, when it was first seen.
+        ended_at: when it reached COMPLETE, FAIL or ABORT.
+        code_version, config_version: what it was made of.
+        plan_digest: of its column lineage.
+        error_type, error_message: of what ended it.
+        query_id: of a streaming query, the same over restarts.
+        first_batch, last_batch: the lowest and highest micro-batch observed in it.
+    """
+
+    key: str
+    run_id: str
+    name: str
+    job: Asset | None
+    processing_type: str | None
+    state: RunEventType | None
+    began: datetime | None
+    ended_at: datetime | None
+    code_version: str | None
+    config_version: str | None
+    plan_digest: str | None
+    error_type: str | None
+    error_message: str | None
+    query_id: str | None
+    first_batch: int | None
+    last_batch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Runs, the latest first.
+
+    Attributes:
+        of: the job or dataset.
+        items: of this page.
+        total: how many there are.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    of: Asset
+    items: tuple[RunItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunParent:
+    """A run above another.
+
+    Attributes:
+        run_id: its id.
+        job_namespace, job_name: whose run.
+    """
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """All that is known of one run, its datasets and micro-batches apart.
+
+    Attributes:
+        run: what lists show.
+        nominal_start, nominal_end: the period that it is for.
+        engine, engine_version, capture_version: what ran and reported it.
+        parent, root: runs above it.
+        children: how many runs name it as their parent.
+        error_stack: of what ended it.
+        publication: whether what it wrote was published whole.
+        checkpoint_location: of its streaming query.
+        intervals: how many micro-batches were observed in it.
+        first_seen, last_seen: the span of what was observed of it.
+    """
+
+    run: RunItem
+    nominal_start: datetime | None
+    nominal_end: datetime | None
+    engine: str | None
+    engine_version: str | None
+    capture_version: str | None
+    parent: RunParent | None
+    root: RunParent | None
+    children: int
+    error_stack: str | None
+    publication: str | None
+    checkpoint_location: str | None
+    intervals: int
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsePage:
+    """Datasets that a run read, or those that it wrote, by name.
+
+    Attributes:
+        run: which run.
+        role: READ or WROTE.
+        items: of this page. Of a streaming run each goes from its first micro-batch's start to its last one's end.
+        total: how many there are.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    run: RunItem
+    role: Role
+    items: tuple[Use, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityTurn:
+    """Where the quality of one streaming query turned.
+
+    Attributes:
+        query_id: which.
+        last_good: the latest micro-batch of whose assertions none failed; None: none in those looked at.
+        first_bad: the first after it of whose assertions one failed; None: none.
+        last_good_run, first_bad_run: the runs that they were observed in.
+        looked_back: how many of the latest batches were looked at, at most; None: all.
+    """
+
+    query_id: str
+    last_good: IntervalItem | None
+    first_bad: IntervalItem | None
+    last_good_run: RunItem | None
+    first_bad_run: RunItem | None
+    looked_back: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a job, or what wrote a dataset, turned from good to bad.
+
+    Attributes:
+        of: the job or dataset.
+        last_good: the latest run that is COMPLETE; None: none.
+        first_bad: the first run after it that ended in FAIL or ABORT; None: none did.
+        quality: of each streaming query of the job, or that wrote the dataset, by assertions.
+    """
+
+    of: Asset
+    last_good: RunItem | None
+    first_bad: RunItem | None
+    quality: tuple[QualityTurn, ...]

@@ -1,0 +1,81 @@
+"""Micro-batches in batch order, each with how it joins the one before. Pages come off the chain's index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.resolve import resolve_job
+from headwater_consumers.analysis.runs.batch import IntervalItem, IntervalPage
+from headwater_consumers.analysis.runs.resolve import resolve_run
+from headwater_consumers.analysis.runs.rows import interval_item
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+
+def intervals(
+    reader: Reader,
+    *,
+    run: str | None = None,
+    job: str | None = None,
+    from_batch: int = 0,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> IntervalPage:
+    """Micro-batches that were observed in a run, or all that are known of a job, reconciled ones included.
+
+    Args:
+        reader: of the graph.
+        run: id of a run, or its node's key.
+        job: name of a job.
+        from_batch: the first batch id to show; not counted with.
+        limit: most micro-batches on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        NotFoundError, AmbiguousError, QuestionError: as resolving says; or the cursor is of another question.
+    """
+    if (run is None) == (job is None):
+        raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")
+
+    def question(tx: Transaction) -> IntervalPage:
+        if run is not None:
+            item = resolve_run(tx, run)
+            queries = tx.rows("runs/queries_of_run", of=item.key)
+            total = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
+            return _page(tx, item.run_id, queries, total, ("run", item.key))
+        asset = resolve_job(tx, str(job)).asset
+        queries = tx.rows("runs/queries_of_job", of=asset.key)
+        total = tx.rows("runs/count_of_queries", queries=[query["key"] for query in queries])[0]["total"]
+        return _page(tx, None, queries, total, ("job", asset.key))
+
+    def _page(
+        tx: Transaction, run_id: str | None, queries: list[Record], total: int, of: tuple[str, str]
+    ) -> IntervalPage:
+        asked = ("intervals", tx.tenant, of, from_batch)
+        start, after = cursors.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
+        items: list[tuple[str, IntervalItem]] = []
+        for query in queries:
+            if query["last"] is None or query["key"] < start:
+                continue
+            begin = max(from_batch, query["first"], after + 1 if query["key"] == start else 0) - 1
+            found = _read(tx, query, run_id, begin, limit + 1 - len(items))
+            items += [(query["key"], item) for item in found]
+            if len(items) > limit:
+                break
+        following = None
+        if len(items) > limit:
+            key, last = items[limit - 1]
+            following = cursors.encode((key, last.batch_id), question=asked)
+        return IntervalPage(tuple(item for _, item in items[:limit]), total, following)
+
+    return reader.read(question)
+
+
+def _read(tx: Transaction, query: Record, run_id: str | None, after: int, limit: int) -> list[IntervalItem]:
+    span: dict[str, Any] = {"query": query["key"], "after": after, "last": query["last"]}
+    return [interval_item(row) for row in tx.rows("runs/intervals", run=run_id, limit=limit, **span)]

@@ -1,0 +1,85 @@
+"""Runs of a job, or those that wrote or read a dataset, the latest first.
+
+A page costs one property of each run there is; a dataset's runs are found from the jobs that write it, never from the
+dataset, which may have a million micro-batches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.runs.answer import Role, RunItem, RunPage
+from headwater_consumers.analysis.runs.order import PROBED, decoded, encoded
+from headwater_consumers.analysis.runs.resolve import resolve_owner
+from headwater_consumers.analysis.runs.rows import run_item
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.reader import Reader, Transaction
+    from headwater_schemas.events import RunEventType
+
+_LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
+
+
+def runs(
+    reader: Reader,
+    *,
+    job: str | None = None,
+    dataset: str | None = None,
+    role: Role = Role.WROTE,
+    states: Sequence[RunEventType] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> RunPage:
+    """Runs of a job or of a dataset, one of which is named.
+
+    Args:
+        reader: of the graph.
+        job: its name.
+        dataset: its name: the runs that wrote it, or read it.
+        role: which of these.
+        states: only runs in one of them.
+        since: only runs that began then or later.
+        until: only runs that began before then.
+        limit: most runs on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        NotFoundError, AmbiguousError, QuestionError: as resolving says; or the cursor is of another question.
+    """
+
+    def question(tx: Transaction) -> RunPage:
+        of = resolve_owner(tx, job, dataset)
+        wanted = None if states is None else [state.value for state in states]
+        asked = ("runs", tx.tenant, of.key, role, wanted, since, until)
+        began, key = decoded(cursor, question=asked)
+        span = {"since": since, "until": until}
+        rows = ask_runs(tx, "of", of, role, states=wanted, began=began, key=key, limit=limit + 1, **span)
+        total = tx.rows(f"runs/count_of_{_kind(of)}", states=wanted, **_of(of, role), **span)[0]["total"]
+        more = len(rows) > limit
+        last = rows[limit - 1] if more else None
+        following = encoded(last.began, last.key, question=asked) if last else None
+        return RunPage(of, tuple(rows[:limit]), total, following)
+
+    return reader.read(question)
+
+
+def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
+    """Runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
+    rows = tx.rows(f"runs/{which}_{_kind(of)}", **_of(of, role), **parameters)
+    return [run_item(tx.tenant, row["run"]) for row in rows]
+
+
+def _kind(of: Asset) -> str:
+    return "job" if of.kind is AssetKind.JOB else "dataset"
+
+
+def _of(of: Asset, role: Role) -> dict[str, Any]:
+    link, use = _LINKS[role]
+    return {"of": of.key, "link": link, "use": use, "probed": PROBED}

@@ -1,0 +1,149 @@
+"""One run: what is known of it, and what it read and wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.runs.answer import Role, RunDetails, RunItem, RunParent, UsePage
+from headwater_consumers.analysis.runs.resolve import resolve_run
+from headwater_consumers.analysis.runs.rows import interval_item, use
+from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+    from headwater_consumers.analysis.runs.batch import IntervalItem, Use
+
+MOST_USES = 10_000
+"""Uses of datasets by one run that are looked at."""
+
+_CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
+
+
+def run(reader: Reader, run_id: str) -> RunDetails:
+    """All that is known of one run.
+
+    Args:
+        reader: of the graph.
+        run_id: its id, or its node's key.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+
+    def question(tx: Transaction) -> RunDetails:
+        item = resolve_run(tx, run_id)
+        row = tx.rows("runs/details", run=item.key)[0]
+        own: Mapping[str, Any] = row["details"]
+        as_it_is = ("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location")
+        return RunDetails(
+            run=item,
+            **{name: own[name] for name in as_it_is},
+            nominal_start=moment(own["nominal_start"]),
+            nominal_end=moment(own["nominal_end"]),
+            first_seen=moment(own["first_seen"]),
+            last_seen=moment(own["last_seen"]),
+            parent=_above(own, "parent"),
+            root=_above(own, "root"),
+            children=row["children"],
+            intervals=tx.rows("runs/count_of_run", run=item.key)[0]["total"],
+        )
+
+    return reader.read(question)
+
+
+def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
+    """Datasets that a run read, by name, and which part of each.
+
+    Raises:
+        NotFoundError: no such run.
+        QuestionError: the cursor is of another question.
+    """
+    return _uses(reader, run_id, Role.READ, limit, cursor)
+
+
+def outputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
+    """Datasets that a run wrote, by name, and which part of each.
+
+    Raises:
+        NotFoundError: no such run.
+        QuestionError: the cursor is of another question.
+    """
+    return _uses(reader, run_id, Role.WROTE, limit, cursor)
+
+
+def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | None) -> UsePage:
+    def question(tx: Transaction) -> UsePage:
+        item = resolve_run(tx, run_id)
+        asked = ("uses", tx.tenant, item.key, role)
+        (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+        type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
+        own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
+        found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
+        for spanned in _spans(tx, item, role):
+            found[_who(spanned)] = spanned
+        ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
+        after = start + limit
+        following = cursors.encode((after,), question=asked) if after < len(ordered) else None
+        return UsePage(item, role, tuple(ordered[start:after]), len(ordered), following)
+
+    return reader.read(question)
+
+
+def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
+    """Of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
+    if item.first_batch is None or item.last_batch is None:
+        return []
+    out: dict[tuple[str, int], Use] = {}
+    for query in tx.rows("runs/queries_of_run", of=item.key):
+        span = {"query": query["key"], "last": item.last_batch, "run": item.run_id}
+        first = tx.rows("runs/intervals", after=item.first_batch - 1, limit=1, **span)
+        last = tx.rows("runs/last_interval", first=item.first_batch, **span)
+        for row in (*first, *last):
+            for each in _of(interval_item(row), role):
+                before = out.get(_who(each))
+                out[_who(each)] = each if before is None else joined(before, each)
+    return list(out.values())
+
+
+def joined(first: Use, last: Use) -> Use:
+    """From where the first begins to where the last ends; what counts only one of them, rows say, isn't told."""
+    starts = {span.partition: span for span in first.offsets}
+    ends = {span.partition: span for span in last.offsets}
+    spans = []
+    for partition in sorted(starts.keys() | ends.keys()):
+        begin, end = starts.get(partition) or ends[partition], ends.get(partition) or starts[partition]
+        spans.append(OffsetSpan(partition, begin.start, end.end))
+    known = [each.certainty for each in (first, last) if each.certainty is not None]
+    if first == last:
+        return first
+    return replace(
+        last,
+        offsets=tuple(spans),
+        from_version=first.from_version,
+        certainty=min(known, key=_CERTAINTIES.index) if known else None,
+        rows=None,
+        bytes=None,
+        files=None,
+        paths=(),
+        partitions=(),
+    )
+
+
+def _of(interval: IntervalItem, role: Role) -> tuple[Use, ...]:
+    return interval.inputs if role is Role.READ else interval.outputs
+
+
+def _who(each: Use) -> tuple[str, int]:
+    return each.dataset.key, each.ordinal
+
+
+def _above(own: Mapping[str, Any], word: str) -> RunParent | None:
+    if own[f"{word}_run_id"] is None:
+        return None
+    return RunParent(own[f"{word}_run_id"], own[f"{word}_job_namespace"], own[f"{word}_job_name"])

@@ -1,0 +1,122 @@
+"""Rows of the statements as what is said: runs, uses, micro-batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.runs.answer import RunItem
+from headwater_consumers.analysis.runs.batch import IntervalItem, Joint, Quality, Use
+from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.graph.keys import job_key
+from headwater_schemas.events import Certainty, Provenance, RunEventType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_IN_WORDS = {
+    "cdc": ("{system} {from_cdc} … {to_cdc}", ("system", "from_cdc", "to_cdc")),
+    "api_cursor": ("{from_cursor} … {to_cursor}", ("from_cursor", "to_cursor")),
+    "time_range": ("{from_time} … {to_time_exclusive}", ("from_time", "to_time_exclusive")),
+    "opaque": ("{from_json} … {to_json}", ("from_json", "to_json")),
+}
+
+
+def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
+    """From a Run node's properties, with `began`."""
+    return RunItem(
+        key=row["key"],
+        run_id=row["run_id"],
+        name=row["name"],
+        job=job_of(tenant, row["job_namespace"], row["job_name"], row["processing_type"]),
+        processing_type=row["processing_type"],
+        state=RunEventType(row["state"]) if row["state"] else None,
+        began=moment(row["began"]),
+        ended_at=moment(row["ended_at"]),
+        **{
+            name: row[name] for name in ("code_version", "config_version", "plan_digest", "error_type", "error_message")
+        },
+        **{name: row[name] for name in ("query_id", "first_batch", "last_batch")},
+    )
+
+
+def job_of(tenant: str, namespace: str | None, name: str | None, type_: str | None = None) -> Asset | None:
+    """The job that a run or micro-batch names."""
+    if namespace is None or name is None:
+        return None
+    return Asset(AssetKind.JOB, job_key(tenant, namespace, name), namespace, name, type=type_)
+
+
+def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
+    """From a CONSUMED or PRODUCED relationship and its Dataset."""
+    position = part.get("position")
+    spans = zip(part.get("partitions", ()), part.get("from", ()), part.get("to_exclusive", ()), strict=True)
+    words, fields = _IN_WORDS.get(position or "", ("", ()))
+    version = part.get("snapshot_id") or part.get("to_version") or part.get("manifest_digest")
+    return Use(
+        dataset=dataset_asset(dataset),
+        ordinal=part.get("ordinal", 0),
+        position=position,
+        certainty=Certainty(part["certainty"]) if "certainty" in part else None,
+        offsets=tuple(OffsetSpan(*span) for span in spans) if position == "kafka" else (),
+        topic_id=part.get("topic_id"),
+        format=part.get("format"),
+        version=version,
+        from_version=part.get("from_version"),
+        partitions=tuple(part.get("partition_paths", ())),
+        paths=tuple(part.get("paths", ())),
+        text=words.format(**{name: _word(part.get(name)) for name in fields}) if words else None,
+        rows=part.get("rows"),
+        bytes=part.get("bytes", part.get("file_bytes")),
+        files=part.get("files", part.get("file_count")),
+    )
+
+
+def interval_item(row: Mapping[str, Any]) -> IntervalItem:
+    """From a row of `runs/intervals` and its like."""
+    own: Mapping[str, Any] = row["interval"]
+    joined: Mapping[str, Any] | None = next(iter(row["joined"]), None)
+    missing = own["batch_id"] if joined is None else joined.get("missing", 0)
+    joined = joined or {}
+    parts = sorted(((type_, use(dataset, part)) for type_, dataset, part in row["uses"]), key=_order)
+    as_it_is = ("key", "query_id", "batch_id", "run_id", "duration_ms", "rows_in", "rows_out", "rows_dropped_late")
+    return IntervalItem(
+        **{name: own[name] for name in (*as_it_is, "state_rows", "code_version", "plan_digest")},
+        processing_time=moment(own["processing_time"]),
+        watermark_before=moment(own["watermark_before"]),
+        watermark_after=moment(own["watermark_after"]),
+        provenance=Provenance(own["provenance"]),
+        inputs=tuple(part for type_, part in parts if type_ == "CONSUMED"),
+        outputs=tuple(part for type_, part in parts if type_ == "PRODUCED"),
+        quality=_quality(own),
+        missing=missing,
+        gaps=_joints(joined, "gap"),
+        overlaps=_joints(joined, "overlap"),
+        rewinds="rewinds" in joined,
+        conflicts=row["conflicts"],
+    )
+
+
+def _order(typed: tuple[str, Use]) -> tuple[str, str, str, int]:
+    type_, part = typed
+    return type_, part.dataset.namespace, part.dataset.name, part.ordinal
+
+
+def _quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
+    rows = zip(
+        *(own[f"quality_{name}"] or () for name in ("assertions", "passed", "columns", "values")),
+        strict=True,
+    )
+    return tuple(Quality(assertion, passed, column or None, value or None) for assertion, passed, column, value in rows)
+
+
+def _joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
+    names = ("datasets", "partitions", "from", "to_exclusive")
+    return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "?"
+    return str(moment(value)) if hasattr(value, "to_native") else str(value)

@@ -1,0 +1,79 @@
+"""Where a job, or what writes a dataset, turned from good to bad: by state of its runs, and by assertions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem, Turn
+from headwater_consumers.analysis.runs.listed import ask_runs
+from headwater_consumers.analysis.runs.order import place
+from headwater_consumers.analysis.runs.resolve import resolve_owner
+from headwater_consumers.analysis.runs.rows import interval_item, run_item
+from headwater_consumers.graph.keys import run_key
+from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+    from headwater_consumers.analysis.runs.batch import IntervalItem
+
+LOOKED_BACK = 100_000
+"""Latest micro-batches of a query that are looked at for a good one."""
+
+_GOOD = [RunEventType.COMPLETE.value]
+_BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
+
+
+def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
+    """The last good run and the first bad one after it, of a job, or of those that wrote a dataset.
+
+    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, which only
+    micro-batches have, one that failed makes its micro-batch bad; one without any is neither. So where the last run or
+    micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is told.
+
+    Raises:
+        NotFoundError, AmbiguousError, QuestionError: as resolving says.
+    """
+
+    def question(tx: Transaction) -> Turn:
+        of = resolve_owner(tx, job, dataset)
+        no_span: dict[str, Any] = {"since": None, "until": None}
+        good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, began=None, key="", limit=1, **no_span)
+        after = place(good[0]) if good else {"began": None, "key": ""}
+        bad = ask_runs(tx, "next_of", of, Role.WROTE, states=_BAD, **after)
+        queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of.key)
+        turns = [_quality(tx, query) for query in queries if query["last"] is not None]
+        return Turn(
+            of,
+            good[0] if good else None,
+            bad[0] if bad else None,
+            tuple(turn for turn in turns if turn.last_good or turn.first_bad),
+        )
+
+    return reader.read(question)
+
+
+def _quality(tx: Transaction, query: Record) -> QualityTurn:
+    begin = max(query["first"], query["last"] - LOOKED_BACK + 1)
+    span: dict[str, Any] = {"query": query["key"]}
+    found = tx.row("runs/last_good_interval", first=begin, looked_back=LOOKED_BACK, **span)
+    good = interval_item(found) if found else None
+    found = tx.row("runs/first_bad_interval", after=good.batch_id if good else begin - 1, **span)
+    bad = interval_item(found) if found else None
+    return QualityTurn(
+        query_id=query["query_id"],
+        last_good=good,
+        first_bad=bad,
+        last_good_run=_run(tx, good),
+        first_bad_run=_run(tx, bad),
+        looked_back=LOOKED_BACK if begin > query["first"] else None,
+    )
+
+
+def _run(tx: Transaction, interval: IntervalItem | None) -> RunItem | None:
+    if interval is None or interval.run_id is None:
+        return None
+    row = tx.row("runs/by_key", keys=[run_key(tx.tenant, interval.run_id)])
+    return run_item(tx.tenant, row["run"]) if row else None

@@ -1,0 +1,152 @@
+"""Versions of a dataset, and which run or micro-batch produced each.
+
+A page costs one time of each version there is. Who reads a version is only counted: a static table that a stream is
+joined with is read by every micro-batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.resolve import resolve_dataset
+from headwater_consumers.analysis.runs.order import decoded, encoded
+from headwater_consumers.analysis.runs.rows import job_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+MOST_PRODUCERS = 10
+"""Of one version that are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Producer:
+    """A run or micro-batch that wrote a version.
+
+    Attributes:
+        at: when: the end of the run, or the processing time of the micro-batch.
+        job: of which job.
+        run_id: the run; None of a micro-batch that was reconciled.
+        query_id, batch_id: of a micro-batch.
+        code_version: what it was made of.
+        conflict: the micro-batch ran again otherwise later.
+    """
+
+    at: datetime | None
+    job: Asset | None
+    run_id: str | None
+    query_id: str | None
+    batch_id: int | None
+    code_version: str | None
+    conflict: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionItem:
+    """A version of a dataset: a table's snapshot, or a set of files.
+
+    Attributes:
+        key: of the node.
+        format: `iceberg`, `delta`; `files` for a manifest.
+        version: snapshot id, or the manifest's digest.
+        parent_id: of the snapshot before.
+        operation: append, overwrite …
+        partitions: that it changed.
+        file_count, file_bytes: of a manifest.
+        produced_at: when it was first produced, as far as is known.
+        producers: what wrote it, the earliest first; at most 10.
+        producers_total: how many there are.
+        readers: how many runs and micro-batches read it.
+    """
+
+    key: str
+    format: str
+    version: str
+    parent_id: str | None
+    operation: str | None
+    partitions: tuple[str, ...]
+    file_count: int | None
+    file_bytes: int | None
+    produced_at: datetime | None
+    producers: tuple[Producer, ...]
+    producers_total: int
+    readers: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """Versions of a dataset, the latest produced first, those of unknown time last.
+
+    Attributes:
+        of: the dataset.
+        items: of this page.
+        total: how many there are.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    of: Asset
+    items: tuple[VersionItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | None = None) -> VersionPage:
+    """Versions of a dataset, the latest produced first.
+
+    Args:
+        reader: of the graph.
+        dataset: its name.
+        limit: most versions on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        NotFoundError, AmbiguousError: no dataset is called so, or several are.
+        QuestionError: the cursor is of another question.
+    """
+
+    def question(tx: Transaction) -> VersionPage:
+        of = resolve_dataset(tx, dataset).asset
+        asked = ("versions", tx.tenant, of.key)
+        made, key = decoded(cursor, question=asked)
+        rows = tx.rows("runs/versions", of=of.key, made=made, key=key, limit=limit + 1, producers=MOST_PRODUCERS)
+        items = [_version(tx.tenant, row) for row in rows]
+        total = tx.rows("runs/count_versions", of=of.key)[0]["total"]
+        following = None
+        if len(items) > limit:
+            last = items[limit - 1]
+            following = encoded(last.produced_at, last.key, question=asked)
+        return VersionPage(of, tuple(items[:limit]), total, following)
+
+    return reader.read(question)
+
+
+def _version(tenant: str, row: Mapping[str, Any]) -> VersionItem:
+    own: Mapping[str, Any] = row["version"]
+    producers = tuple(_producer(tenant, each) for each in row["producers"])
+    as_it_is = ("key", "format", "version", "parent_id", "operation", "file_count", "file_bytes")
+    return VersionItem(
+        **{name: own[name] for name in as_it_is},
+        partitions=tuple(own["partitions"] or ()),
+        produced_at=next((each.at for each in producers if each.at is not None), None),
+        producers=producers,
+        producers_total=row["writers"],
+        readers=row["readers"],
+    )
+
+
+def _producer(tenant: str, row: Mapping[str, Any]) -> Producer:
+    return Producer(
+        at=moment(row["at"]),
+        job=job_of(tenant, row["namespace"], row["job"]),
+        run_id=row["run_id"],
+        query_id=None if row["is_run"] else row["query_id"],
+        batch_id=row["batch_id"],
+        code_version=row["code_version"],
+        conflict=row["is_conflict"],
+    )
