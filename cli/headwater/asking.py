@@ -17,10 +17,13 @@ from pydantic import TypeAdapter
 
 from headwater.console import console, shortened
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.lean_imports import without
 from headwater.settings import load_settings, running_stack
-from headwater_consumers.analysis import errors
-from headwater_consumers.analysis.reader import Reader, reading_driver
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+with without("numpy", "pandas"):
+    from headwater_consumers.analysis import errors
+    from headwater_consumers.analysis.reader import Reader, reading_driver
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

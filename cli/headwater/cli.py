@@ -48,6 +48,9 @@ COMMANDS: dict[str, Command] = {
     "demo": Command("headwater.commands.demo", extra="demo"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
+    "upstream": Command("headwater.commands.upstream", extra="materializer"),
+    "downstream": Command("headwater.commands.downstream", extra="materializer"),
+    "bench": Command("headwater.commands.bench", extra="bench"),
     "serve": Command("headwater.commands.serve", extra="api"),
 }
 

@@ -63,6 +63,12 @@ class Console:
         else:
             self.out.print_json(data=document, default=str)
 
+    def raw(self, text: str) -> None:
+        """Print a result that is text for another program, as it is."""
+        self._result_printed = True
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
     def message(self, text: str) -> None:
         """Say something to the person watching. Rich markup is read; escape what comes from outside."""
         self.err.print(text)

@@ -9,6 +9,7 @@ datasets          the steps from dataset to dataset
 columns           the steps from column to column
 plans             which plans' column lineage holds, now or at a time
 page              where a page begins and ends
+between           every hop between the assets of a page
 details           what is looked up for a page alone
 mappings          the columns along hops between datasets
 transformations   what an edge of a plan does
@@ -17,6 +18,7 @@ transformations   what an edge of a plan does
 from headwater_consumers.analysis.lineage.answer import (
     ColumnMapping,
     Lineage,
+    LineageEdge,
     LineageItem,
     Transformation,
     Via,
@@ -37,6 +39,7 @@ __all__ = [
     "Filters",
     "Influence",
     "Lineage",
+    "LineageEdge",
     "LineageItem",
     "LineageQuestion",
     "Transformation",

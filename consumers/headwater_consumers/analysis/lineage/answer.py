@@ -103,6 +103,23 @@ class LineageItem:
 
 
 @dataclass(frozen=True, slots=True)
+class LineageEdge:
+    """A hop between two assets of a page, in the direction that data flows.
+
+    Attributes:
+        source: key of the one that data comes from.
+        target: key of the one that it goes to.
+        via: jobs that make it, the one seen last first; at most 10. None from a whole dataset to its columns.
+        via_total: how many there are.
+    """
+
+    source: str
+    target: str
+    via: tuple[Via, ...]
+    via_total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Lineage:
     """The answer, one page of it.
 
@@ -115,6 +132,7 @@ class Lineage:
         items: this page, the DIRECT before the INDIRECT, then by hops, then by key.
         through: what isn't on this page and yet lies between the start and what is: items that filters leave out, or of
             pages before. With them, every item's parent is known.
+        edges: if asked for, every hop between the start, `items` and `through`; by the keys of their ends.
         total: how many items all pages have.
         direct: of columns, how many of them are DIRECT.
         indirect: of columns, how many are INDIRECT.
@@ -136,3 +154,4 @@ class Lineage:
     truncated: bool
     max_hops: int
     next_cursor: str | None
+    edges: tuple[LineageEdge, ...] = ()

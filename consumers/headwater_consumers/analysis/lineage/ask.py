@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.lineage.answer import Lineage
+from headwater_consumers.analysis.lineage.between import edges_between
 from headwater_consumers.analysis.lineage.columns import ColumnSteps
 from headwater_consumers.analysis.lineage.datasets import DatasetSteps
 from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails
@@ -53,7 +54,9 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     if question.influence is not None:
         listed = [place for place in listed if (question.influence is Influence.INDIRECT) == bool(place & 1)]
     page = page_of(reached, listed, start.asset, question, tenant=tx.tenant)
-    items = details.items(reached, [*page.places, *page.through])
+    shown = [*page.places, *page.through]
+    items = details.items(reached, shown)
+    edges = edges_between(reached, shown, steps, details, question.direction) if question.edges else ()
     of_columns = question.column is not None
     indirect = sum(place & 1 for place in listed)
     return Lineage(
@@ -70,4 +73,5 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
         truncated=reached.truncated,
         max_hops=max((reached.found[place].hops for place in listed), default=0),
         next_cursor=page.next_cursor,
+        edges=edges,
     )

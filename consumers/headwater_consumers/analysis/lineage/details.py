@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Protocol
 
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.lineage.answer import LineageItem, Via
@@ -14,6 +14,8 @@ from headwater_consumers.analysis.moments import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from neo4j import Record
 
     from headwater_consumers.analysis.lineage.plans import Plans
     from headwater_consumers.analysis.lineage.scope import Scope
@@ -29,6 +31,9 @@ class Details(Protocol):
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
         """One for each place, in order."""
+
+    def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
+        """Of hops, given the edges of each: the jobs that make them."""
 
 
 class DatasetDetails:
@@ -51,48 +56,37 @@ class DatasetDetails:
             row["node"]: (dataset_asset(row["properties"]), row["gone"])
             for row in self._tx.rows("lineage/datasets", nodes=[place >> 1 for place in places])
         }
-        edges = [edge for place in places for edge in reached.found[place].edges]
-        rows = {row["edge"]: row for row in self._tx.rows("lineage/feeds", edges=edges)}
-        jobs = jobs_by_key(self._tx, (row["job"] for row in rows.values()))
-        mappings = self._mappings(reached, places, rows)
+        vias = self.vias([reached.found[place].edges for place in places])
+        mappings = self._mappings(reached, places, vias)
         items = []
-        for place in places:
+        for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
-            vias = [
-                Via(
-                    jobs[row["job"]],
-                    moment(row["first_seen"]),
-                    moment(row["last_seen"]),
-                    row["observed"],
-                    row["declared"],
-                )
-                for row in (rows[edge] for edge in found.edges)
-            ]
-            columns = mappings.of(place >> 1) if mappings else None
-            items.append(
-                LineageItem(
-                    asset,
-                    found.hops,
-                    None,
-                    _key(reached, found.parent),
-                    None,
-                    latest_first(vias),
-                    len(vias),
-                    gone,
-                    *(((), None) if columns is None else columns),
-                )
-            )
+            columns, total = mappings.of(place >> 1) if mappings else ((), None)
+            shown = latest_first(via)
+            parent = _key(reached, found.parent)
+            items.append(LineageItem(asset, found.hops, None, parent, None, shown, len(via), gone, columns, total))
         return items
 
-    def _mappings(self, reached: Reached, places: Sequence[int], rows: Mapping[int, Any]) -> Mappings | None:
+    def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
+        """See `Details`."""
+        rows = {row["edge"]: row for row in self._tx.rows("lineage/feeds", edges=_each_once(hops))}
+        jobs = jobs_by_key(self._tx, (row["job"] for row in rows.values()))
+        vias = {
+            edge: Via(
+                jobs[row["job"]], moment(row["first_seen"]), moment(row["last_seen"]), row["observed"], row["declared"]
+            )
+            for edge, row in rows.items()
+        }
+        return [[vias[edge] for edge in edges] for edges in hops]
+
+    def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
         if self._plans is None:
             return None
         downstream = self._scope.direction is Direction.DOWNSTREAM
         hops = []
-        for place in places:
-            found = reached.found[place]
-            near, far = found.parent >> 1, place >> 1
-            jobs = sorted({rows[edge]["job"] for edge in found.edges})
+        for place, via in zip(places, vias, strict=True):
+            near, far = reached.found[place].parent >> 1, place >> 1
+            jobs = sorted({each.job.key for each in via})
             hops.append((near, far, jobs) if downstream else (far, near, jobs))
         return Mappings(self._tx, self._plans, hops, downstream=downstream)
 
@@ -121,33 +115,24 @@ class ColumnDetails:
             )
             for row in self._tx.rows("lineage/columns", nodes=nodes)
         }
-        edges = list(dict.fromkeys(edge for place in places for edge in reached.found[place].edges))
-        rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=edges)}
-        jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
+        vias = self.vias([reached.found[place].edges for place in places])
         items = []
-        for place in places:
+        for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
-            # The edge of a whole dataset's column is HAS_COLUMN: no job makes it.
-            vias = self._vias([rows[edge] for edge in found.edges if edge in rows], jobs)
-            parent = None if found.parent >> 1 == reached.start else _INFLUENCES[found.parent & 1]
-            items.append(
-                LineageItem(
-                    asset,
-                    found.hops,
-                    _INFLUENCES[place & 1],
-                    _key(reached, found.parent),
-                    parent,
-                    latest_first(vias),
-                    len(vias),
-                    gone,
-                )
-            )
+            way = None if found.parent >> 1 == reached.start else _INFLUENCES[found.parent & 1]
+            parent, shown = _key(reached, found.parent), latest_first(via)
+            items.append(LineageItem(asset, found.hops, _INFLUENCES[place & 1], parent, way, shown, len(via), gone))
         return items
 
-    def _vias(self, rows: Sequence[Any], jobs: Mapping[str, Asset]) -> list[Via]:
-        """One for each plan."""
-        by_plan: dict[str, list[Any]] = {}
-        for row in sorted(rows, key=lambda row: row["key"]):
+    def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
+        """See `Details`. One for each plan; none for HAS_COLUMN, which no job makes."""
+        rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=_each_once(hops))}
+        jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
+        return [self._by_plan([rows[edge] for edge in edges if edge in rows], jobs) for edges in hops]
+
+    def _by_plan(self, rows: Sequence[Record], jobs: Mapping[str, Asset]) -> list[Via]:
+        by_plan: dict[str, list[Record]] = {}
+        for row in sorted(rows, key=itemgetter("key")):
             by_plan.setdefault(row["plan"], []).append(row)
         return [
             Via(
@@ -178,3 +163,7 @@ def latest_first(vias: Iterable[Via]) -> tuple[Via, ...]:
 
 def _key(reached: Reached, place: int) -> str:
     return reached.marks[place >> 1].key
+
+
+def _each_once(hops: Iterable[Iterable[int]]) -> list[int]:
+    return list(dict.fromkeys(edge for edges in hops for edge in edges))

@@ -36,7 +36,7 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
         QuestionError: the cursor is another question's.
     """
     # By the key of what it is asked of: the same question, however its subject was spelled.
-    same = (tenant, start.key, replace(question, asset="", column=None, limit=1, cursor=None))
+    same = (tenant, start.key, replace(question, asset="", column=None, edges=False, limit=1, cursor=None))
 
     def order(place: int) -> tuple[int, int, str]:
         return place & 1, reached.found[place].hops, reached.marks[place >> 1].key

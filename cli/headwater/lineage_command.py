@@ -1,0 +1,116 @@
+"""`headwater upstream` and `headwater downstream`, which differ in direction alone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.completion import complete_dataset
+from headwater.console import JsonOption, console
+from headwater.show import lineage as show
+from headwater.show.diagram import dot, mermaid
+from headwater_consumers.analysis.lineage import Direction, Filters, Influence, LineageQuestion, lineage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+
+class Format(StrEnum):
+    """How people get the answer."""
+
+    TREE = "tree"
+    TABLE = "table"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+def _depth(text: str) -> int | None:
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise typer.BadParameter("a number of hops from 1 on, or all")
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else parse_time(text)
+
+
+def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]:
+    """The function that Typer makes the command of."""
+
+    def command(
+        dataset: Annotated[
+            str,
+            typer.Argument(
+                help="Its name where only one has it, or namespace/name, or its key.",
+                autocompletion=complete_dataset,
+                show_default=False,
+            ),
+        ],
+        *,
+        column: Annotated[
+            str | None, typer.Option("--column", "-c", help="Ask of this column of it: a field path.")
+        ] = None,
+        depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from it, or `all`.")] = "1",
+        columns: Annotated[
+            bool, typer.Option("--columns", help="Say which columns make which along each hop, too.")
+        ] = False,
+        influence: Annotated[
+            Influence | None,
+            typer.Option(
+                case_sensitive=False, help="Of a column: DIRECT or INDIRECT influence alone.", show_default=False
+            ),
+        ] = None,
+        namespace: Annotated[
+            list[str] | None, typer.Option(help="List datasets of this namespace alone. Repeatable.")
+        ] = None,
+        type_: Annotated[
+            list[str] | None, typer.Option("--type", help="List datasets of this type alone, TOPIC say. Repeatable.")
+        ] = None,
+        tag: Annotated[
+            list[str] | None, typer.Option(help="List what has this tag alone: key, or key=value. Repeatable.")
+        ] = None,
+        job: Annotated[list[str] | None, typer.Option(help="Follow hops of this job alone. Repeatable.")] = None,
+        as_of: Annotated[
+            str | None, typer.Option(help="The graph as it was then: 2025-01-31, 2025-01-31T12:00:00Z.")
+        ] = None,
+        since: Annotated[str | None, typer.Option(help="Only hops seen at this time or later.")] = None,
+        format_: Annotated[
+            Format, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+        ] = Format.TREE,
+        limit: LimitOption = 100,
+        cursor: CursorOption = None,
+        tenant: TenantOption = None,
+        timeout: TimeoutOption = None,
+        json_output: JsonOption = False,
+    ) -> None:
+        question = LineageQuestion(
+            dataset,
+            direction,
+            column,
+            _depth(depth),
+            influence,
+            columns,
+            edges=format_ in (Format.MERMAID, Format.DOT),
+            filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
+            as_of=_time(as_of),
+            since=_time(since),
+            limit=limit,
+            cursor=cursor,
+        )
+        with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+            answer = lineage(reader, question)
+        if format_ in (Format.MERMAID, Format.DOT) and not json_output:
+            console.raw(mermaid(answer) if format_ is Format.MERMAID else dot(answer))
+        else:
+            view = show.table(answer) if format_ is Format.TABLE else show.tree(answer)
+            console.result(document(answer), view)
+        console.message(show.summary(answer))
+
+    command.__doc__ = help_text
+    return command

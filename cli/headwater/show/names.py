@@ -1,0 +1,57 @@
+"""Assets, times and jobs in a few characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from headwater.console import shortened
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.lineage import Transformation, Via
+
+_MOST_EXPRESSION = 80
+
+
+def asset_text(asset: Asset) -> Text:
+    """Its spelling, what tells it from others in bold."""
+    spelling, own = shortened(asset.spelling), asset.column or asset.title or asset.name
+    text = Text(spelling)
+    if spelling.endswith(own):
+        text.stylize("bold", len(spelling) - len(own))
+    return text
+
+
+def moment_text(time: datetime | None) -> str:
+    """To the second, in UTC; a dash for none."""
+    return "–" if time is None else f"{time:%Y-%m-%d %H:%M:%S}Z"
+
+
+def span_text(first: datetime | None, last: datetime | None) -> str:
+    """From when to when, what both have in common said once."""
+    if first is None or last is None:
+        return "–"
+    if first == last:
+        return moment_text(first)
+    begin = f"{first:%Y-%m-%d %H:%M:%S}"
+    return f"{begin} … {last:%H:%M:%S}Z" if first.date() == last.date() else f"{begin} … {moment_text(last)}"
+
+
+def transformation_text(transformation: Transformation) -> str:
+    """`AGGREGATE avg(dep_delay), masked`."""
+    words = transformation.kind.value
+    if transformation.expression is not None:
+        words += f" {shortened(transformation.expression, _MOST_EXPRESSION)}"
+    return words + (", masked" if transformation.masking else "")
+
+
+def via_text(via: Via) -> str:
+    """The job, and when it was seen to."""
+    said = ["declared"] if via.declared else []
+    if via.observed:
+        said.append(span_text(via.first_seen, via.last_seen))
+    return f"{shortened(via.job.name)} ({', '.join(said)})"

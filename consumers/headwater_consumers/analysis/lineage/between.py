@@ -1,0 +1,34 @@
+"""Every hop between the assets of a page, for whoever draws it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.lineage.answer import LineageEdge
+from headwater_consumers.analysis.lineage.details import latest_first
+from headwater_consumers.analysis.lineage.question import Direction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_consumers.analysis.lineage.details import Details
+    from headwater_consumers.analysis.lineage.search import Reached, Steps
+
+
+def edges_between(
+    reached: Reached, places: Iterable[int], steps: Steps, details: Details, direction: Direction
+) -> tuple[LineageEdge, ...]:
+    """The hops between these places and the start, each pair once."""
+    nodes = list(dict.fromkeys([reached.start, *(place >> 1 for place in places)]))
+    there = set(nodes)
+    hops: dict[tuple[int, int], list[int]] = {}
+    for found in (steps.leaving(nodes), steps.members(nodes)):
+        for source, target, edge in zip(found.sources, found.targets, found.edges, strict=True):
+            if target in there:
+                ends = (source, target) if direction is Direction.DOWNSTREAM else (target, source)
+                hops.setdefault(ends, []).append(edge)
+    edges = (
+        LineageEdge(reached.marks[source].key, reached.marks[target].key, latest_first(via), len(via))
+        for (source, target), via in zip(hops, details.vias(list(hops.values())), strict=True)
+    )
+    return tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
