@@ -50,6 +50,7 @@ COMMANDS: dict[str, Command] = {
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
     "downstream": Command("headwater.commands.downstream", extra="materializer"),
+    "impact": Command("headwater.commands.impact", extra="materializer"),
     "bench": Command("headwater.commands.bench", extra="bench"),
     "serve": Command("headwater.commands.serve", extra="api"),
 }

@@ -45,7 +45,11 @@ internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 internal.dbms.bolt.netty_server_shutdown_timeout=2s
 """
 
-_ADD_OPENS = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
+ADD_OPENS = tuple(
+    f"--add-opens={package}=ALL-UNNAMED"
+    for package in ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
+)
+"""Options without which Neo4j's classes don't run."""
 
 
 class Neo4jServer:
@@ -138,7 +142,7 @@ class Neo4jServer:
             *self._java_options,
             "-XX:+ExitOnOutOfMemoryError",
             "-Dlog4j2.disable.jmx=true",
-            *(f"--add-opens={package}=ALL-UNNAMED" for package in _ADD_OPENS),
+            *ADD_OPENS,
             "-cp",
             os.pathsep.join(map(str, self._jars)),
             "org.neo4j.server.CommunityEntryPoint",

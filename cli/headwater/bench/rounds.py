@@ -1,0 +1,90 @@
+"""Interleaved rounds: in each, every question is put to every contestant before the next question comes.
+
+So whatever else the machine does at the time, and whatever a cache holds, is the same for all of them; who comes first
+changes from question to question. A round before the first warms everything up and isn't counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Q = TypeVar("Q")
+
+
+class TooLong(Exception):  # noqa: N818  said of an answer
+    """A contestant's own time limit ended a question; the limit, then, is what it took at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant(Generic[Q]):
+    """Somebody who answers.
+
+    Attributes:
+        name: for the report.
+        answer: answers one question; how many things it found, so that all contestants can be seen to say the same.
+    """
+
+    name: str
+    answer: Callable[[Q], int]
+
+
+@dataclass(slots=True)
+class Result:
+    """What one contestant did.
+
+    Attributes:
+        name: whose.
+        rounds: of each round, the seconds of each question.
+        found: of each question, in order, how many things were found.
+        too_long: how many questions ended at a time limit, in all rounds.
+    """
+
+    name: str
+    rounds: list[list[float]] = field(default_factory=list)
+    found: list[int] = field(default_factory=list)
+    too_long: int = 0
+
+
+def interleave(
+    contestants: Sequence[Contestant[Q]],
+    questions: Sequence[Q],
+    *,
+    rounds: int,
+    asked: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Result]:
+    """Ask; one result for each contestant, in order.
+
+    Args:
+        contestants: who answers.
+        questions: in this order, each round.
+        rounds: that count.
+        asked: called after each answer, for a display of progress.
+        clock: seconds.
+    """
+    results = [Result(contestant.name) for contestant in contestants]
+    for number in range(rounds + 1):
+        seconds: list[list[float]] = [[] for _ in contestants]
+        for at, question in enumerate(questions):
+            for turn in range(len(contestants)):
+                index = (turn + at + number) % len(contestants)
+                begun = clock()
+                try:
+                    found = contestants[index].answer(question)
+                except TooLong:
+                    found = -1
+                seconds[index].append(clock() - begun)
+                asked()
+                results[index].too_long += number > 0 and found < 0
+                if number == 0:
+                    results[index].found.append(found)
+        if number:
+            for result, each in zip(results, seconds, strict=True):
+                result.rounds.append(each)
+    return results
