@@ -57,8 +57,13 @@ class Target:
     specs: tuple[TopicSpec, ...] = ()
     registry: RegistrySettings = field(default_factory=RegistrySettings)
 
+    @property
+    def servers(self) -> str:
+        """Where the cluster is, for messages."""
+        return str(self.kafka.get("bootstrap.servers", ""))
+
     def __repr__(self) -> str:
-        return f"Target({self.kafka.get('bootstrap.servers')!r}, {self.neo4j!r}, {self.topics!r})"
+        return f"Target({self.servers!r}, {self.neo4j!r}, {self.topics!r})"
 
 
 class Materializer:
@@ -122,7 +127,7 @@ def assemble(
     notices = Notices(say, clock)
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.
-    with making_clients():
+    with making_clients(target.servers):
         source = KafkaSource(
             SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
             clock=clock,

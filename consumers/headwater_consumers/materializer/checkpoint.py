@@ -43,8 +43,8 @@ TRIES_ALONE = 4
 class Observer(Protocol):
     """Who hears of a checkpoint's progress (the metrics)."""
 
-    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
-        """A transaction with so many events was committed."""
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+        """A transaction with these events was committed."""
 
     def split(self, events: int, error: MaterializerError) -> None:
         """So many events are halved, for this error."""
@@ -127,7 +127,7 @@ class Checkpoint:
                 self._give_way(part, error)
             else:
                 self._unwritten.popleft()
-                self._ends.observer.wrote(len(part.events), self._ends.clock() - started, summary)
+                self._ends.observer.wrote(part.events, self._ends.clock() - started, summary)
 
     def _doubt(self, part: _Slice, error: PermanentError) -> None:
         """Make way only while the database is well, and for an event alone only when it fails again and again."""

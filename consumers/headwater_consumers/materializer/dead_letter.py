@@ -105,6 +105,11 @@ class DeadLetterSink(Protocol):
         """Let go of the connections. Never raises."""
 
 
+def is_replay(headers: Headers) -> bool:
+    """Whether a replay of dead letters brought the record back."""
+    return any(name == REPLAYED_FROM for name, _ in headers)
+
+
 def _attempt(headers: Headers) -> int:
     """1, or for a record that a replay brought back the number it was given."""
     for name, value in headers:

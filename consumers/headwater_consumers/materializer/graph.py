@@ -25,6 +25,14 @@ class WriteSummary(Protocol):
     def relationships_created(self) -> int:
         """Relationships that were not there before."""
 
+    @property
+    def duplicates(self) -> int:
+        """Events that had come before in the same transaction."""
+
+    @property
+    def stale(self) -> int:
+        """Events that another report with the same id superseded in the same transaction."""
+
 
 class Graph(Protocol):
     """Where events end up. Called from one thread at a time, not always the same one."""

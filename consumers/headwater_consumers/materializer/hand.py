@@ -9,6 +9,7 @@ At most three batches are in memory, however long the topic is.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,6 +69,16 @@ class Hand:
         prepared = len(self.prepared.records) if self.prepared else 0
         current = len(self.current.batch.records) if self.current else 0
         return len(self._fetched) + prepared + current
+
+    @property
+    def oldest(self) -> dict[Partition, int]:
+        """When the oldest record in hand of each partition was published, in ms of Unix time."""
+        batches = (self.current.batch if self.current else None, self.prepared)
+        found: dict[Partition, int] = {}
+        for record in chain(*(batch.records for batch in batches if batch), self._fetched):
+            if record.timestamp_ms is not None:
+                found[record.partition] = min(record.timestamp_ms, found.get(record.partition, record.timestamp_ms))
+        return found
 
     def add(self, polled: Polled) -> None:
         """Take in what was fetched."""

@@ -8,6 +8,7 @@ that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError, KafkaException
@@ -20,7 +21,7 @@ from headwater_consumers.materializer.errors import (
     SettingsRefusedError,
     TopicsUnusableError,
 )
-from headwater_schemas.kafka import refused
+from headwater_schemas.kafka import refused as unusable_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,8 @@ _FORBIDDEN = {
 }
 _MECHANISM = {KafkaError.UNSUPPORTED_SASL_MECHANISM}
 _ARGUMENTS = {KafkaError._INVALID_ARG, KafkaError.INVALID_GROUP_ID, KafkaError.TOPIC_EXCEPTION}
+# How librdkafka begins when it makes no client of its settings. Of the same code are bad arguments of later calls.
+_UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
 def kafka_error(error: KafkaError | KafkaException) -> KafkaError:
@@ -54,6 +57,9 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
     error = kafka_error(raised)
     code, said = error.name(), error.str()
     where = f"Kafka at {servers}"
+    if error.code() == KafkaError._INVALID_ARG and _UNUSABLE.search(said):
+        meant = unusable_settings(error)
+        return SettingsRefusedError(str(meant), setting=meant.setting, code=code)
     if error.code() in _PASSWORD:
         return CredentialsRefusedError(
             f"{where} refuses the credentials: {said}", setting="HEADWATER_KAFKA_SASL_PASSWORD", code=code
@@ -70,8 +76,11 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
 
 
 @contextlib.contextmanager
-def making_clients() -> Iterator[None]:
+def making_clients(servers: str) -> Iterator[None]:
     """The block makes Kafka clients; what librdkafka refuses to make one of is told by the setting's name.
+
+    Args:
+        servers: the bootstrap servers, for the message.
 
     Raises:
         SettingsRefusedError: it refuses.
@@ -79,8 +88,7 @@ def making_clients() -> Iterator[None]:
     try:
         yield
     except KafkaException as error:
-        meant = refused(error)
-        raise SettingsRefusedError(str(meant), setting=meant.setting, code=kafka_error(error).name()) from None
+        raise classify(error, servers=servers, doing="making a client") from None
 
 
 def raise_for(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> None:

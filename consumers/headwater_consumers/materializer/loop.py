@@ -105,9 +105,7 @@ class Loop:
         self._fetch()
         if self._job is not None and self._clock() - self._job_since >= self._policy.silence_seconds:
             self._report.silent(self._clock() - self._job_since)
-        self._report.show(
-            in_hand=self._hand.records, paused=self._paused, committing=self._commits.backoff.attempts == 0
-        )
+        self._report.show(self._hand, paused=self._paused, committing=self._commits.backoff.attempts == 0)
 
     # The lane.
 

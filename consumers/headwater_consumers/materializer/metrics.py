@@ -15,8 +15,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from headwater_consumers.materializer.dead_letter import is_replay
 from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_schemas.avro_schema import released_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.dead_letter import DeadLetter
     from headwater_consumers.materializer.errors import MaterializerError
     from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.records import Partition
+    from headwater_consumers.materializer.records import Decoded, Partition
 
 # A `_created` series beside every counter would double the exposition and say what `process_start_time_seconds` says.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -32,6 +34,8 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 _PREFIX = "headwater_materializer"
 # 1 ms to a minute: a decode of a few records, and a write to a struggling database.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# 10 ms to a week: a live stream, a consumer that was down for a weekend, a replay.
+_LAG_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400, 604_800)
 _RECORDS = (1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000)
 
 
@@ -53,6 +57,13 @@ class Rebalance(StrEnum):
     LOST = "lost"
 
 
+class FoldedAway(StrEnum):
+    """Why an event added nothing."""
+
+    DUPLICATE = "duplicate"
+    STALE = "stale"
+
+
 class End(StrEnum):
     """What the materializer stands between."""
 
@@ -70,6 +81,10 @@ class Metrics:
 
         self._consumed = self._counter("records_consumed", "Records read from the events topic.")
         self._applied = self._counter("events_applied", "Events whose effect was committed to the graph.")
+        self._replayed = self._counter("events_replayed", "Applied events that a replay of dead letters brought back.")
+        self._folded = self._counter(
+            "events_folded_away", "Applied events that another of the same transaction made needless.", "why"
+        )
         self._dead = self._counter("dead_letters", "Records acknowledged by the dead-letter topic.", "reason")
         self._retries = self._counter("retries", "Attempts that failed for a passing reason.", "cause")
         self._splits = self._counter("batch_splits", "Batches or parts halved on the way to an event to blame.")
@@ -90,15 +105,31 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self._event_lag = Histogram(
+            f"{_PREFIX}_event_lag_seconds",
+            "From an event's time to its being in the graph, per event.",
+            buckets=_LAG_SECONDS,
+            registry=self.registry,
+        )
         self._up = self._gauge("up", "1 while this end can be reached.", "end")
         self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
         self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
         self._in_hand = self._gauge("records_in_hand", "Records read and not yet committed.")
         self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end of a partition.", "partition")
+        self._oldest = self._gauge(
+            "oldest_unapplied_timestamp_seconds",
+            "When the oldest record in hand was published, Unix time; none while nothing is in hand.",
+            "partition",
+        )
         self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")
         build = self._gauge("build_info", "1; the release is in the label.", "version")
+        schema = self._gauge("schema_info", "1; a schema known without asking.", "fingerprint", "schema_version")
 
         build.labels(version("headwater")).set(1)
+        for known in released_schemas():
+            schema.labels(known.hex, str(known.version)).set(1)
+        for why in FoldedAway:
+            self._folded.labels(why.value)
         for reason in DeadLetterReason:
             self._dead.labels(reason.value)
         for cause in RetryCause:
@@ -112,14 +143,21 @@ class Metrics:
 
     # What a checkpoint tells (`checkpoint.Observer`).
 
-    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
-        """A transaction with so many events was committed."""
-        self._applied.inc(events)
-        self._batch.observe(events)
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+        """A transaction with these events was committed."""
+        now = time.time()
+        self._applied.inc(len(events))
+        self._replayed.inc(sum(is_replay(item.record.headers) for item in events))
+        self._folded.labels(FoldedAway.DUPLICATE.value).inc(summary.duplicates)
+        self._folded.labels(FoldedAway.STALE.value).inc(summary.stale)
+        self._batch.observe(len(events))
+        for item in events:
+            # A producer's clock may be ahead of ours.
+            self._event_lag.observe(max(0.0, now - item.event.event_time.timestamp()))
         self.timed(Step.WRITE, seconds)
         self._nodes.inc(summary.nodes_created)
         self._relationships.inc(summary.relationships_created)
-        self._last.set(time.time())
+        self._last.set(now)
 
     def split(self, events: int, error: MaterializerError) -> None:  # noqa: ARG002 - the protocol's arguments
         """So many events are halved, for this error."""
@@ -171,6 +209,12 @@ class Metrics:
         self._lag.clear()
         for partition, offsets in behind.items():
             self._lag.labels(str(partition.number)).set(offsets)
+
+    def oldest(self, published_ms: Mapping[Partition, int]) -> None:
+        """When the oldest record in hand was published, in ms of Unix time; other partitions have no series."""
+        self._oldest.clear()
+        for partition, milliseconds in published_ms.items():
+            self._oldest.labels(str(partition.number)).set(milliseconds / 1000)
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headwater_consumers.materializer.errors import TransientError
+    from headwater_consumers.materializer.hand import Hand
     from headwater_consumers.materializer.parts import Parts
 
 _SHOW_SECONDS = 0.5
@@ -63,18 +64,18 @@ class Reporting:
         self._parts.metrics.rebalanced(kind, assigned)
         self._parts.health.assigned(assigned)
 
-    def show(self, *, in_hand: int, paused: bool, committing: bool) -> None:
+    def show(self, hand: Hand, *, paused: bool, committing: bool) -> None:
         """How things stand after a round.
 
         Args:
-            in_hand: records read and not yet through steps 1 and 2.
+            hand: records read and not yet through steps 1 and 2.
             paused: whether fetching is paused.
             committing: whether offsets are committed without trouble.
         """
         parts = self._parts
         reachable = parts.source.reachable
         parts.health.up(End.KAFKA, up=reachable)
-        parts.metrics.holding(in_hand, paused=paused)
+        parts.metrics.holding(hand.records, paused=paused)
         if reachable and committing:
             self.over(RetryCause.BROKER)
         if self._clock() < self._next:
@@ -82,5 +83,6 @@ class Reporting:
         self._next = self._clock() + _SHOW_SECONDS
         lag = parts.source.lag()
         parts.metrics.lag(lag)
+        parts.metrics.oldest(hand.oldest)
         parts.totals.behind = sum(lag.values()) if lag else None
         parts.watch()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.errors import MaterializerError
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.metrics import Metrics
+    from headwater_consumers.materializer.records import Decoded
 
 
 @dataclass(slots=True)
@@ -58,9 +59,9 @@ class Tally:
         self._totals = totals
         self._metrics = metrics
 
-    def wrote(self, events: int, seconds: float, summary: WriteSummary) -> None:
-        """A transaction with so many events was committed."""
-        self._totals.applied += events
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+        """A transaction with these events was committed."""
+        self._totals.applied += len(events)
         self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class FakeSummary:
     nodes_created: int = 0
     relationships_created: int = 0
+    duplicates: int = 0
+    stale: int = 0
 
 
 def fold_ids(events: Sequence[LineageEvent]) -> frozenset[str]:

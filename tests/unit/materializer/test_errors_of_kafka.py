@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.materializer.errors import (
     BrokerUnavailableError,
     CredentialsRefusedError,
     MaterializerError,
+    SettingsRefusedError,
     TopicsUnusableError,
 )
-from headwater_consumers.materializer.kafka_errors import classify
+from headwater_consumers.materializer.kafka_errors import classify, making_clients
 
 
 @pytest.mark.parametrize(
@@ -39,3 +43,16 @@ def test_a_code(code: int, expected: type[MaterializerError], setting: str | Non
         assert type(error) is expected
         assert "broker:9092" in str(error)
         assert getattr(error, "setting", None) == setting
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"security.protocol": "SSL", "ssl.key.location": __file__}, "HEADWATER_KAFKA_SSL_KEY_LOCATION"),
+        ({"no.such.thing": "1"}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
+    ],
+)
+def test_settings_that_make_no_client_are_fatal_and_named(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(SettingsRefusedError) as caught, making_clients("broker:9092"):
+        AdminClient({"bootstrap.servers": "broker:9092", **settings})
+    assert caught.value.setting == named

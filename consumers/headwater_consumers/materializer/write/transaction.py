@@ -20,6 +20,7 @@ class WriteSummary:
     Attributes:
         nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: as Neo4j counts.
         statements: how many were sent.
+        duplicates, stale: events of the delta that added nothing another of them had not (`GraphDelta`).
     """
 
     nodes_created: int = 0
@@ -28,6 +29,8 @@ class WriteSummary:
     relationships_deleted: int = 0
     properties_set: int = 0
     statements: int = 0
+    duplicates: int = 0
+    stale: int = 0
 
 
 class Transaction:

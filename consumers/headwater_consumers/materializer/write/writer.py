@@ -8,6 +8,7 @@ locks is the latest there is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
@@ -53,7 +54,8 @@ class GraphWriter:
                 during the commit, maybe all of it.
         """
         with self._driver.session(database=self._database) as session:
-            return session.execute_write(write, delta)
+            summary = session.execute_write(write, delta)
+        return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
 
 
 def write(tx: ManagedTransaction, delta: GraphDelta) -> WriteSummary:
