@@ -12,6 +12,7 @@ context manager. Ctrl-C and SIGTERM both arrive as exceptions, so such clean-up 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.markup import escape
 
+from headwater.completion import words_typed
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.settings import reject_unknown_variables
@@ -74,12 +76,14 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         help="Lineage for Spark jobs: captured in PySpark, carried over Kafka, materialized into Neo4j.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
     )
     # A callback keeps it a program of commands even when only one is registered.
     app.callback()(lambda: None)
-    named = next((argument for argument in arguments if not argument.startswith("-")), "")
-    if named in COMMANDS:
+    typed = words_typed(os.environ)
+    named = next((word for word in (arguments if typed is None else typed) if not word.startswith("-")), "")
+    if typed is not None:
+        _register_for_completion(app, named)
+    elif named in COMMANDS:
         module = _load(named)
         reject_unknown_variables(os.environ)
         _register(app, named, module)
@@ -104,6 +108,16 @@ def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
         app.add_typer(module.app, name=name)
     else:
         app.command(name=name)(module.command)
+
+
+def _register_for_completion(app: typer.Typer, named: str) -> None:
+    """The command whose options are being typed, or the names of all, without what they import."""
+    with contextlib.suppress(ConfigurationError):
+        if named in COMMANDS:
+            _register(app, named, _load(named))
+        else:
+            for name in COMMANDS:
+                app.command(name=name)(lambda: None)
 
 
 def _list(app: typer.Typer, name: str) -> None:

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SECONDS = 2.0
 _MOST = 30
+
+
+def words_typed(environment: Mapping[str, str]) -> list[str] | None:
+    """Where the shell asks what may come next: the words before that, without the program; None where it doesn't.
+
+    Typer's script for bash says COMP_WORDS and the number of the word being typed, those for other shells the line.
+    """
+    if not environment.get("_HEADWATER_COMPLETE", "").startswith("complete"):
+        return None
+    if "COMP_WORDS" in environment:
+        words = environment["COMP_WORDS"].split()
+        number = environment.get("COMP_CWORD", "")
+        return words[1 : int(number)] if number.isdecimal() else words[1:]
+    line = environment.get("_TYPER_COMPLETE_ARGS", "")
+    words = line.split()
+    return words[1:] if line.endswith(" ") else words[1:-1]
 
 
 def complete_dataset(incomplete: str) -> list[str]:
