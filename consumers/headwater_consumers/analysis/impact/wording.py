@@ -105,7 +105,7 @@ def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: b
         Cause.LOOKUP: "looks values up by it",
         Cause.ROWS: "decides rows by it",
         Cause.JOB: "names the column",
-        Cause.FLOW: "reads what is hit",
+        Cause.FLOW: "reads a dataset that is hit",
         Cause.UNSEEN: "may use it in ways that aren't known",
     }
     said = [what[cause] for cause in Cause if cause in job.causes]

@@ -1,0 +1,175 @@
+"""`headwater impact`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.completion import complete_dataset
+from headwater.console import JsonOption, console
+from headwater.errors import InputError
+from headwater.show.impact import view
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact import (
+    Change,
+    ChangeType,
+    Extent,
+    Page,
+    SchemaChange,
+    analyze,
+    default_policy_text,
+    load_policy,
+)
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.impact import Policy
+
+
+class Format(StrEnum):
+    """How people get the answer."""
+
+    TREE = "tree"
+    MARKDOWN = "markdown"
+
+
+def _print_policy(value: bool) -> None:
+    if value:
+        console.raw(default_policy_text())
+        raise typer.Exit
+
+
+def command(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="What changes: its name where only one has it, or namespace/name, or its key.",
+            autocompletion=complete_dataset,
+            show_default=False,
+        ),
+    ],
+    *,
+    column: Annotated[str | None, typer.Option("--column", "-c", help="A column of it changes: a field path.")] = None,
+    change: Annotated[
+        SchemaChange | None,
+        typer.Option(case_sensitive=False, help="What happens to the column.", show_default=False),
+    ] = None,
+    type_: Annotated[
+        ChangeType | None,
+        typer.Option(
+            "--type",
+            case_sensitive=False,
+            help="What sort of change; with --change it follows from that.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The new name of a renamed column, the new type of a retyped one.")
+    ] = None,
+    nullable: Annotated[
+        bool | None,
+        typer.Option("--nullable/--not-null", help="With --change nullability: what it will be.", show_default=False),
+    ] = None,
+    partition: Annotated[
+        str | None, typer.Option(help="Of this partition's data alone: 3 of a topic, day=2025-01-31 of a table.")
+    ] = None,
+    offsets: Annotated[
+        str | None, typer.Option(help="Of these offsets of a topic's partition alone: FROM, FROM:, FROM:BEFORE.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Of data alone that was written at this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Of data alone that was written before this time.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy file (TOML) instead of the one that comes with Headwater.")
+    ] = None,
+    default_policy: Annotated[
+        bool,
+        typer.Option(
+            "--default-policy",
+            callback=_print_policy,
+            is_eager=True,
+            help="Print the policy that comes with Headwater.",
+        ),
+    ] = False,
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from what changes, or `all`.")] = "all",
+    why: Annotated[
+        bool, typer.Option("--why", help="The way to each asset, why it is hit, and what to do about it.")
+    ] = False,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", case_sensitive=False, help="A tree, or Markdown for a ticket.")
+    ] = Format.TREE,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show what a change of a dataset, or of one of its columns, does to all that is made of it, and how badly.
+
+    headwater impact flights.departed --column value.dep_delay --change removed
+    """
+    asked = Change(
+        dataset,
+        column,
+        type_,
+        change,
+        new_name=to if change is SchemaChange.RENAMED else None,
+        new_type=to if change is not SchemaChange.RENAMED else None,
+        nullable=nullable,
+        extent=_extent(partition, offsets, since, until),
+    )
+    try:
+        asked.check()
+        judged_by: Policy | None = None if policy is None else load_policy(policy)
+    except QuestionError as error:
+        raise InputError(_in_words_of_options(error)) from error
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        answer = analyze(reader, asked, judged_by, Page(_depth(depth), limit, cursor))
+    if format_ is Format.MARKDOWN and not json_output:
+        console.raw(answer.summary)
+    else:
+        console.result(document(answer), view(answer, why=why))
+    if answer.next_cursor is not None:
+        console.message(f"The next page: --cursor {answer.next_cursor}")
+
+
+_OPTIONS = {"schema": "--change", "extent": "--partition, --offsets, --since, --until", "new_type": "--to"}
+
+
+def _in_words_of_options(error: QuestionError) -> str:
+    option = _OPTIONS.get(error.field, f"--{error.field.replace('_', '-')}")
+    return str(error) if error.field == "policy" else f"{option}: {error}"
+
+
+def _depth(text: str) -> int | None:
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise typer.BadParameter("a number of hops from 1 on, or all")
+
+
+def _extent(partition: str | None, offsets: str | None, since: str | None, until: str | None) -> Extent | None:
+    if partition is None and offsets is None and since is None and until is None:
+        return None
+    first, end = _offsets(offsets)
+    return Extent(
+        partition,
+        first,
+        end,
+        None if since is None else parse_time(since),
+        None if until is None else parse_time(until),
+    )
+
+
+def _offsets(text: str | None) -> tuple[int | None, int | None]:
+    if text is None:
+        return None, None
+    first, colon, end = text.partition(":")
+    if not first.isdecimal() or (end and not end.isdecimal()):
+        raise typer.BadParameter("--offsets is FROM, FROM: or FROM:BEFORE, such as 100:200")
+    if not colon:
+        return int(first), int(first) + 1
+    return int(first), int(end) if end else None

@@ -1,0 +1,129 @@
+"""The impact of a change for people: jobs in a table, assets in a tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.console import shortened
+from headwater_consumers.analysis.impact import Cause, Severity
+from headwater_consumers.analysis.impact.summary import counted
+from headwater_consumers.analysis.impact.wording import headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.impact import Impact, ImpactItem, Owner
+
+_STYLES = {
+    Severity.CRITICAL: "bold red",
+    Severity.BREAKING: "bold red",
+    Severity.BLOCKING: "red",
+    Severity.TAINTED: "red",
+    Severity.RESTRICTED: "magenta",
+    Severity.DEGRADED: "yellow",
+    Severity.WARNING: "yellow",
+    Severity.COSMETIC: "cyan",
+    Severity.INFO: "cyan",
+    Severity.NONE: "green",
+}
+_WIDEST = max(len(severity) for severity in Severity)
+
+
+def view(impact: Impact, *, why: bool) -> RenderableType:
+    """All that is shown.
+
+    Args:
+        impact: the answer.
+        why: with the way to each asset, the reason and what to do.
+    """
+    head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
+    head.append(impact.severity, _STYLES[impact.severity])
+    parts: list[RenderableType] = [head, Text(f"{_capital(counted(impact))}.")]
+    parts += [Text(note, style="dim") for note in impact.notes]
+    if impact.jobs:
+        parts += [Text(), _jobs(impact)]
+    if impact.items:
+        parts += [Text(), _tree(impact, why=why)]
+    return Group(*parts)
+
+
+def _jobs(impact: Impact) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("job", "", "hops", "what it has to do with it", "owner"):
+        table.add_column(heading, overflow="fold")
+    for job in impact.jobs:
+        table.add_row(
+            Text(shortened(job.job.name), style="bold"),
+            _severity(job.severity),
+            str(job.hops),
+            Text(job.reason),
+            _owners(job.owners),
+        )
+    if impact.jobs_total > len(impact.jobs):
+        table.add_row(Text(f"… and {impact.jobs_total - len(impact.jobs):,} more", style="dim"))
+    return table
+
+
+def _tree(impact: Impact, *, why: bool) -> Tree:
+    tree = Tree(Text(shortened(impact.start.spelling)), guide_style="dim")
+    by_dataset: dict[tuple[str, str], list[ImpactItem]] = {}
+    for item in impact.items:
+        by_dataset.setdefault((item.asset.namespace, item.asset.name), []).append(item)
+    nearest_first = sorted(by_dataset.values(), key=lambda items: min(item.hops for item in items))
+    for items in nearest_first:
+        first = items[0].asset
+        name = Text(shortened(first.spelling.removesuffix(f"#{first.column}")), style="bold")
+        owners = _owners(owner for item in items for owner in item.owners)
+        branch = tree.add(name.append(f"  {owners}", "dim not bold") if owners else name)
+        for item in items:
+            leaf = branch.add(_line(item))
+            if why:
+                leaf.add(Text(f"{_way(impact.start, item)}", style="dim"))
+                leaf.add(Text(item.reason))
+                leaf.add(Text(item.action, style="italic"))
+    return tree
+
+
+def _line(item: ImpactItem) -> Text:
+    text = _severity(item.severity, _WIDEST + 1)
+    text.append(shortened(item.asset.column) if item.asset.column else "every row", "bold")
+    last = item.path[-1]
+    before = item.path[-2].asset if item.hops > 1 else None
+    done = last.transformation
+    how = "LOOKUP" if item.cause is Cause.LOOKUP else done.kind if done else ""
+    by = f"{how} by {shortened(last.job.name)}"
+    of = f", {shortened(_called(before))}" if before else ""
+    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}", "dim")
+
+
+def _way(start: Asset, item: ImpactItem) -> str:
+    names = [_called(start)]
+    for hop in item.path:
+        done = f" {hop.transformation.kind}" if hop.transformation else ""
+        names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")
+    return " ".join(names)
+
+
+def _called(asset: Asset) -> str:
+    name = asset.title or asset.name
+    return name if asset.column is None else f"{name}#{asset.column}"
+
+
+def _severity(severity: Severity, width: int = 0) -> Text:
+    return Text(severity.ljust(width), style=_STYLES[severity])
+
+
+def _owners(owners: Iterable[Owner]) -> str:
+    return shortened(", ".join(dict.fromkeys(owner.name for owner in owners)))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,161 @@
+"""A removed column of flights.departed: exactly what needs it, by the answer that was derived by hand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from headwater_consumers.analysis.impact import Cause, Change, ChangeType, Page, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.lineage import Influence
+from support.demo_graph import demo_events
+from support.worked_examples import check_page
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.impact import ImpactItem
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+BY_HAND: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).parents[2] / "data" / "demo" / "removed_columns.yaml").read_text(encoding="utf-8")
+)
+
+
+def test_every_column_is_in_the_table() -> None:
+    (schema,) = {
+        tuple(field.path for field in event.dataset_event.schema.fields)
+        for event in demo_events()
+        if event.dataset_event and event.dataset_event.dataset.name == "flights.departed" and event.dataset_event.schema
+    }
+    assert sorted(schema) == sorted(BY_HAND)
+
+
+def test_a_removed_column_names_exactly_what_needs_it(demo_reader: Reader) -> None:
+    for column, expected in BY_HAND.items():
+        impact = analyze(demo_reader, Change("flights.departed", column, schema=SchemaChange.REMOVED))
+        columns = [item for item in impact.items if item.asset.column is not None]
+        found = {
+            "value": by_dataset(item for item in columns if item.influence is Influence.DIRECT),
+            "chosen": by_dataset(item for item in columns if item.influence is Influence.INDIRECT),
+            "rows": {item.asset.title for item in impact.items if item.cause is Cause.ROWS},
+            "later": {item.asset.title for item in impact.items if item.cause is Cause.FLOW},
+        }
+        assert found == {
+            "value": {dataset: set(names) for dataset, names in expected.get("value", {}).items()},
+            "chosen": {dataset: set(names) for dataset, names in expected.get("chosen", {}).items()},
+            "rows": set(expected.get("rows", [])),
+            "later": set(expected.get("later", [])),
+        }, column
+        # What is named as needed can't be made without it; a payload that lacks a field is poorer; the rest is late.
+        for item in impact.items:
+            poorer = item.cause is Cause.FLOW or item.asset.column == "value"
+            assert item.severity is (Severity.DEGRADED if poorer else Severity.BREAKING), (column, item.asset)
+        assert impact.severity is (Severity.BREAKING if expected else Severity.NONE)
+
+
+def by_dataset(items: Any) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        found[item.asset.title].add(item.asset.column)
+    return dict(found)
+
+
+def test_a_lookup_table_is_not_what_it_is_looked_up_by(demo_reader: Reader) -> None:
+    """enrich.py joins airlines.csv from the left: its key finds the airline's name, and flights don't need it."""
+    impact = analyze(demo_reader, Change("airlines.csv", "carrier", schema=SchemaChange.REMOVED))
+    columns = by_dataset(item for item in impact.items if item.asset.column is not None)
+    assert columns == {
+        "flights.enriched": {"value.airline", "value"},
+        "delays": {"airline"},
+        "daily_report": {"airline"},
+    }
+
+
+def test_a_column_gone_from_a_file_fails_the_job_and_what_comes_after_gets_nothing_new(demo_reader: Reader) -> None:
+    """daily_report.py reads `late` from Parquet by name; nobody reads what it writes."""
+    impact = analyze(demo_reader, Change("delays", "late", schema=SchemaChange.REMOVED))
+    found = {item.asset.column: (item.cause, item.severity) for item in impact.items}
+    assert found == {
+        "late_share": (Cause.VALUE, Severity.BREAKING),
+        None: (Cause.JOB, Severity.BREAKING),
+    }
+    (job,) = impact.jobs
+    assert (job.job.name, job.fails) == ("flights.daily_report", True)
+    assert not any(
+        job.fails for job in analyze(demo_reader, Change("flights.departed", "value", schema=SchemaChange.REMOVED)).jobs
+    )
+    # `seats` is there, and nobody asks for it.
+    unused = analyze(demo_reader, Change("delays", "seats", schema=SchemaChange.REMOVED))
+    assert (unused.total, unused.severity, unused.jobs) == (0, Severity.NONE, ())
+
+
+def test_every_hop_is_told(demo_reader: Reader) -> None:
+    impact = analyze(demo_reader, Change("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED))
+    item = item_of(impact.items, "daily_report", "late_share")
+    assert [(hop.asset.title, hop.asset.column, hop.job.name, hop.cause) for hop in item.path] == [
+        ("flights.enriched", "value.dep_delay", "flights.enrich", Cause.VALUE),
+        ("delays", "late", "flights.delays", Cause.CHOICE),
+        ("daily_report", "late_share", "flights.daily_report", Cause.VALUE),
+    ]
+    assert [hop.transformation.kind for hop in item.path if hop.transformation] == ["CAST", "CONDITIONAL", "AGGREGATE"]
+    assert (item.hops, item.influence) == (3, Influence.INDIRECT)
+    assert item.reason == (
+        "flights.daily_report makes it of late of delays (AGGREGATE): without that its value can't be made."
+    )
+    assert [(owner.name, owner.of.name) for owner in item.owners] == [("team:flights", "flights.daily_report")]
+
+
+def item_of(items: tuple[ImpactItem, ...], title: str, column: str | None) -> ImpactItem:
+    return next(item for item in items if (item.asset.title, item.asset.column) == (title, column))
+
+
+def test_pages_are_the_answer_cut_in_pieces(demo_reader: Reader) -> None:
+    change = Change("flights.departed", "value", schema=SchemaChange.REMOVED)
+    whole = analyze(demo_reader, change)
+    pieces: list[ImpactItem] = []
+    cursor = None
+    while True:
+        page = analyze(demo_reader, change, page=Page(limit=7, cursor=cursor))
+        assert (page.total, page.totals, page.jobs) == (whole.total, whole.totals, whole.jobs)
+        pieces += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert tuple(pieces) == whole.items
+    assert sum(total.total for total in whole.totals) == whole.total == whole.direct + whole.indirect
+
+
+def test_less_depth(demo_reader: Reader) -> None:
+    change = Change("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED)
+    impact = analyze(demo_reader, change, page=Page(depth=2))
+    assert impact.truncated
+    assert impact.max_hops == 2
+    assert {job.job.name for job in impact.jobs} == {"flights.enrich", "flights.delays"}
+
+
+def test_sensitive_values_end_where_they_are_counted(demo_reader: Reader) -> None:
+    change = Change("flights.departed", "value.dep_delay", ChangeType.PRIVACY_RECLASSIFICATION)
+    impact = analyze(demo_reader, change)
+    counted = item_of(impact.items, "delays", "departed")
+    assert (counted.severity, counted.propagates) == (Severity.INFO, False)
+    assert item_of(impact.items, "delays", "max_delay").severity is Severity.RESTRICTED
+    # `cancelled` is made of counts alone.
+    assert "cancelled" not in {item.asset.column for item in impact.items}
+
+
+def test_a_late_dataset_is_late_by_datasets(demo_reader: Reader) -> None:
+    impact = analyze(demo_reader, Change("flights.enriched", type=ChangeType.FRESHNESS_BREACH))
+    assert {item.asset.title: (item.hops, item.severity) for item in impact.items} == {
+        "delays": (1, Severity.BLOCKING),
+        "routes": (1, Severity.BLOCKING),
+        "flights.routes": (1, Severity.BLOCKING),
+        "daily_report": (2, Severity.WARNING),
+    }
+
+
+def test_the_examples(asked_demo: None) -> None:
+    check_page("impact.md")
