@@ -1,0 +1,11 @@
+// Datasets that runs read and wrote, by what they say themselves and by their plans
+MATCH (r:Run) WHERE r.key IN $runs
+CALL (r) {
+  MATCH (r)-[u:CONSUMED|PRODUCED]->(d:Dataset)
+  RETURN CASE type(u) WHEN 'CONSUMED' THEN 'READS' ELSE 'WRITES' END AS type, d
+ UNION
+  MATCH (r)-[:IN_QUERY]->(:Query)-[l:READS|WRITES]->(d:Dataset)
+  WHERE l.first_seen <= r.last_seen AND l.last_seen >= r.first_seen
+  RETURN type(l) AS type, d
+}
+RETURN DISTINCT type, d {.key, .namespace, .name, .title, .type} AS dataset

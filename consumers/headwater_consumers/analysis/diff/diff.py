@@ -1,0 +1,206 @@
+"""The question: what differs in lineage between two times, two runs, or two code versions of a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.diff.answer import Change, ColumnChange, DatasetChange, Diff, EdgeChange, Side
+from headwater_consumers.analysis.diff.edges import Compared, compare_edges
+from headwater_consumers.analysis.diff.sides import JobSide, job_of_run, job_side
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from headwater_consumers.analysis.diff.point import Point
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+MOST_JOBS = 200
+"""Jobs that are compared."""
+MOST_SHOWN = 1_000
+"""Changes of datasets, and of schemas, that are shown."""
+MOST_COLUMNS = 100_000
+"""Columns of schemas that are looked at."""
+
+
+class _Scope(NamedTuple):
+    jobs: list[Asset]
+    dataset: Asset | None
+
+
+class _Found(NamedTuple):
+    job: Asset
+    before: JobSide
+    after: JobSide
+    edges: list[Compared]
+
+
+def diff(
+    reader: Reader,
+    before: Point,
+    after: Point,
+    *,
+    job: str | None = None,
+    dataset: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+) -> Diff:
+    """What is different after from before.
+
+    Args:
+        reader: of the graph.
+        before: one side.
+        after: the other.
+        job: whose lineage; runs bring their own.
+        dataset: how it is made, by all jobs that write it. With neither, all jobs of which a plan became active between
+            the two times.
+        limit: most edges on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        NotFoundError: no such job, dataset, run or code version.
+        AmbiguousError: several jobs or datasets are called so.
+        QuestionError: the sides don't go together; the cursor is of another question.
+    """
+    if before.is_time != after.is_time:
+        raise QuestionError("Compare two times, two runs or two code versions.", field="after")
+    if job is not None and dataset is not None:
+        raise QuestionError("Name a job or a dataset, not both.", field="dataset")
+
+    def question(tx: Transaction) -> Diff:
+        scope = _scope(tx, before, after, job, dataset)
+        truncated = len(scope.jobs) > MOST_JOBS
+        found: list[_Found] = []
+        for each in scope.jobs[:MOST_JOBS]:
+            sides = job_side(tx, each.key, before), job_side(tx, each.key, after)
+            edges, more = compare_edges(tx, each.key, *sides)
+            truncated |= more
+            found.append(_Found(each, *sides, [edge for edge in edges if _is_of(edge, scope.dataset)]))
+        datasets = sorted(_datasets(found), key=lambda one: (one.job.spelling, one.role, one.dataset.spelling))
+        columns, more = _columns(tx, found, scope.dataset)
+        edges_total, page, following = _page(tx, found)
+        return Diff(
+            before=_side(before, [each.before for each in found]),
+            after=_side(after, [each.after for each in found]),
+            jobs=tuple(scope.jobs[:MOST_JOBS]),
+            datasets=tuple(datasets[:MOST_SHOWN]),
+            columns=tuple(columns[:MOST_SHOWN]),
+            edges=page,
+            datasets_total=len(datasets),
+            columns_total=len(columns),
+            edges_total=edges_total,
+            truncated=truncated or more,
+            next_cursor=following,
+        )
+
+    def _page(tx: Transaction, found: Iterable[_Found]) -> tuple[int, tuple[EdgeChange, ...], str | None]:
+        asked = ("diff", tx.tenant, before, after, job, dataset)
+        (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+        changes = [(each.job, edge) for each in found for edge in each.edges]
+        assets = _assets(tx, [edge for _, edge in changes])
+        shown = [_shown(job_, edge, assets) for job_, edge in changes]
+        shown.sort(key=lambda one: (one.target.spelling, one.source.spelling if one.source else "", one.job.key))
+        end = start + limit
+        return len(shown), tuple(shown[start:end]), cursors.encode((end,), question=asked) if end < len(shown) else None
+
+    return reader.read(question)
+
+
+def _scope(tx: Transaction, before: Point, after: Point, job: str | None, dataset: str | None) -> _Scope:
+    if job is not None:
+        return _Scope([resolve_job(tx, job).asset], None)
+    if dataset is not None:
+        if not before.is_time:
+            raise QuestionError("Of a dataset, compare two times.", field="dataset")
+        of = resolve_dataset(tx, dataset).asset
+        rows = tx.rows("diff/writers", dataset=of.key, limit=MOST_JOBS + 1)
+        return _Scope([job_asset(row["job"]) for row in rows], of)
+    if before.run is not None and after.run is not None:
+        jobs = {asset.key: asset for asset in (job_of_run(tx, before.run), job_of_run(tx, after.run))}
+        if len(jobs) > 1:
+            raise QuestionError("The two runs are of different jobs.", field="after")
+        return _Scope(list(jobs.values()), None)
+    if not before.is_time:
+        raise QuestionError("Name the job whose code versions are compared.", field="job")
+    if before.time is None:
+        raise QuestionError("Of all jobs, compare from a time on.", field="before")
+    until = after.time if after.time is not None else _end_of_time(before.time)
+    rows = tx.rows(
+        "diff/changed_jobs", since=min(before.time, until), until=max(before.time, until), limit=MOST_JOBS + 1
+    )
+    return _Scope([job_asset(row["job"]) for row in rows], None)
+
+
+def _end_of_time(like: datetime) -> datetime:
+    return like.replace(year=9999)
+
+
+def _is_of(edge: Compared, dataset: Asset | None) -> bool:
+    return dataset is None or edge.ends.dataset == dataset.key
+
+
+def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
+    out = []
+    for each in found:
+        was, is_ = each.before.datasets, each.after.datasets
+        out += [DatasetChange(Change.REMOVED, each.job, who[0], was[who]) for who in was.keys() - is_.keys()]
+        out += [DatasetChange(Change.ADDED, each.job, who[0], is_[who]) for who in is_.keys() - was.keys()]
+    return out
+
+
+def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> tuple[list[ColumnChange], bool]:
+    """By the schemas of all datasets that a job reads or writes on either side, at the sides' times."""
+    if dataset is not None:
+        keys = {dataset.key}
+    else:
+        keys = {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
+    if not found or not keys:
+        return [], False
+    start, end = found[0].before.time, found[0].after.time
+    out = []
+    rows = tx.rows("diff/columns", datasets=sorted(keys), limit=MOST_COLUMNS)
+    for row in rows:
+        first, last = moment(row["first_seen"]), moment(row["last_seen"])
+        was, is_ = _in_schema(first, last, start), _in_schema(first, last, end)
+        if was != is_:
+            change = Change.ADDED if is_ else Change.REMOVED
+            out.append(ColumnChange(change, column_asset(row["dataset"], row["column"]), first if is_ else last))
+    return sorted(out, key=lambda one: one.column.spelling), len(rows) >= MOST_COLUMNS
+
+
+def _in_schema(first: datetime | None, last: datetime | None, time: datetime | None) -> bool:
+    """Whether a column was in its schema then. `last` is None for one that still is."""
+    if time is None:
+        return last is None
+    return first is not None and first <= time and (last is None or last >= time)
+
+
+def _side(point: Point, sides: list[JobSide]) -> Side:
+    plans = {plan.digest: plan.complete for side in sides for plan in side.plans.values()}
+    time = point.time if point.is_time else sides[0].time
+    return Side(time, point.run, point.code_version, tuple(sorted(plans)), not all(plans.values()))
+
+
+def _assets(tx: Transaction, edges: Iterable[Compared]) -> dict[str, Asset]:
+    columns: set[str] = set()
+    datasets: set[str] = set()
+    for edge in edges:
+        (columns if edge.ends.into_column else datasets).add(edge.ends.target)
+        if edge.ends.source is not None:
+            (columns if edge.ends.from_column else datasets).add(edge.ends.source)
+    if not columns and not datasets:
+        return {}
+    return {
+        row["key"]: column_asset(row["dataset"], row["column"]) if row["column"] else dataset_asset(row["dataset"])
+        for row in tx.rows("diff/assets", columns=sorted(columns), datasets=sorted(datasets))
+    }
+
+
+def _shown(job: Asset, edge: Compared, assets: dict[str, Asset]) -> EdgeChange:
+    source = assets[edge.ends.source] if edge.ends.source is not None else None
+    return EdgeChange(edge.change, job, source, assets[edge.ends.target], edge.before, edge.after)
