@@ -25,7 +25,7 @@ from headwater_consumers.analysis.trace.answer import (
     StepKind,
     Trace,
 )
-from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace
+from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace, trace_in
 
 __all__ = [
     "Direction",
@@ -42,4 +42,5 @@ __all__ = [
     "Trace",
     "VersionOf",
     "trace",
+    "trace_in",
 ]

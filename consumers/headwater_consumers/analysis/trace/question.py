@@ -110,13 +110,22 @@ def trace(
         AnalysisError: as the tree says.
     """
     _check(start, depth, limit)
+    return reader.read(lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon))
 
-    def question(tx: Transaction) -> Trace:
-        context = Context(tx, Datasets(tx), direction is Direction.BACKWARD, horizon, max(limit, 1))
-        parts = _parts(context, start)
-        return follow(context, parts, depth=depth, limit=limit)
 
-    return reader.read(question)
+def trace_in(
+    tx: Transaction,
+    start: Start,
+    *,
+    direction: Direction = Direction.FORWARD,
+    depth: int | None = 1,
+    limit: int = LIMIT,
+    horizon: timedelta | None = None,
+) -> Trace:
+    """The same within a question that asks for more than a trace; see `trace`."""
+    _check(start, depth, limit)
+    context = Context(tx, Datasets(tx), direction is Direction.BACKWARD, horizon, max(limit, 1))
+    return follow(context, _parts(context, start), depth=depth, limit=limit)
 
 
 def _check(start: Start, depth: int | None, limit: int) -> None:
