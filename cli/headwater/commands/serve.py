@@ -15,6 +15,8 @@ from headwater.errors import InputError
 from headwater.settings import load_settings, running_stack
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
+from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
@@ -37,14 +39,17 @@ def command(
     target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     try:
-        server = Server(target, settings.analysis, settings.serve)
+        driver = reading_driver(target)
+    except AnalysisError as error:
+        raise translated(error) from error
+    try:
+        server = Server(Graph(driver, target, settings.analysis, settings.serve))
     except OSError as error:
+        driver.close()
         raise InputError(
             f"Nothing can be served on {settings.serve.host}:{settings.serve.port}: {error.strerror}.",
             fix="Choose another HEADWATER_SERVE_PORT or --port (0 takes a free one), or HEADWATER_SERVE_HOST.",
         ) from error
-    except AnalysisError as error:
-        raise translated(error) from error
     with contextlib.closing(server):
         try:
             answers = server.check()

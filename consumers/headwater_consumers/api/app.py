@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -86,7 +87,7 @@ def create_app(graph: Graph) -> FastAPI:
 
 
 def _document(app: FastAPI) -> None:
-    whole: dict[str, Any] = document(app.routes)
+    whole = _whole()
     app.state.query_names = query_names(whole)
 
     async def openapi(_request: Request) -> Response:
@@ -94,3 +95,9 @@ def _document(app: FastAPI) -> None:
 
     app.openapi_schema = whole  # what `app.openapi()` gives
     app.add_route("/openapi.json", openapi, include_in_schema=False)
+
+
+@cache
+def _whole() -> dict[str, Any]:
+    """Of all apps of this process: the routes are the same, and it takes a quarter of a second."""
+    return document([route for router in ROUTERS for route in router.routes])

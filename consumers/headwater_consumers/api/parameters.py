@@ -28,7 +28,10 @@ def unescaped(segment: str) -> str:
 
 def in_utc(time: datetime) -> datetime:
     """UTC where it says no zone."""
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("out of range in UTC") from None
 
 
 _ASSET = (

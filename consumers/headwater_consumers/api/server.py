@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from headwater_consumers.analysis.errors import GraphUnreachableError
-from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.api.app import create_app
-from headwater_consumers.api.asking import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from headwater_consumers.analysis.settings import AnalysisSettings
-    from headwater_consumers.api.settings import ServeSettings
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_consumers.api.asking import Graph
 
 # A name of 10 KB, every byte of it escaped, thrice over.
 _LONGEST_HEAD_BYTES = 98_304
@@ -34,25 +30,18 @@ class Server:
     """Listens from the start, serves in `run`.
 
     Args:
-        target: the database asked.
-        analysis: whose graph.
-        serve: how.
+        graph: to ask; its driver is closed with this object.
 
     Raises:
         OSError: the address can't be listened on.
-        GraphRefusedError: Neo4j's address is none.
     """
 
-    def __init__(self, target: Neo4jTarget, analysis: AnalysisSettings, serve: ServeSettings) -> None:
-        self._socket = _listening(serve.host, serve.port)
-        try:
-            self._graph = Graph(reading_driver(target), target, analysis, serve)
-        except BaseException:
-            self._socket.close()
-            raise
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._socket = _listening(graph.serve.host, graph.serve.port)
         self._server = _Uvicorn(
             uvicorn.Config(
-                create_app(self._graph),
+                create_app(graph),
                 http="h11",
                 ws="none",
                 loop="asyncio",
@@ -62,7 +51,7 @@ class Server:
                 server_header=False,
                 proxy_headers=False,
                 h11_max_incomplete_event_size=_LONGEST_HEAD_BYTES,
-                timeout_graceful_shutdown=serve.drain_seconds,
+                timeout_graceful_shutdown=graph.serve.drain_seconds,
             )
         )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Annotated
 
 from fastapi import Body
-from pydantic import ConfigDict, with_config
+from pydantic import AfterValidator, ConfigDict, with_config
 from starlette.responses import Response
 
 from headwater_consumers.analysis.impact import Change, Extent, Impact, Page, analyze
@@ -61,10 +61,21 @@ class ChangeBody(Change):
         return Change(**given)
 
 
+def _storable(body: ChangeBody) -> ChangeBody:
+    # JSON can spell half of a surrogate pair; Neo4j's protocol, UTF-8, can't.
+    for text in (*astuple(body), *(() if body.extent is None else astuple(body.extent))):
+        if isinstance(text, str) and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise ValueError("half of a surrogate pair is no character") from None
+    return body
+
+
 @router.post("/impact/analyze", response_model=Impact, operation_id="impact_analyze")
 def impact(
     ask: Ask,
-    change: Annotated[ChangeBody, Body()],
+    change: Annotated[ChangeBody, Body(), AfterValidator(_storable)],
     depth: Depth = "all",
     limit: Limit = None,
     cursor: Cursor = None,

@@ -1,0 +1,75 @@
+"""The HTTP app over a graph that a test makes up."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx
+
+from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.server import Server
+from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+
+NOWHERE = Neo4jTarget("bolt://graph.invalid:7687", "neo4j", "a-secret-password", "neo4j")
+
+
+@dataclass
+class FakeReader:
+    """Answers every question alike, without asking it: with nothing, or by raising."""
+
+    raises: Exception | None
+    tenant: str
+    timeout_seconds: float
+
+    def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
+        if self.raises is not None:
+            raise self.raises
+
+
+@dataclass(frozen=True)
+class FakeGraph(Graph):
+    """Keeps the readers that were asked for."""
+
+    raises: Exception | None = None
+    readers: list[FakeReader] = field(default_factory=list)
+
+    def reader(self, timeout_seconds: float | None = None) -> Reader:
+        real = super().reader(timeout_seconds)
+        self.readers.append(FakeReader(self.raises, real.tenant, real.timeout_seconds))
+        return cast("Reader", self.readers[-1])
+
+
+class _NoDriver:
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def fake_graph(*, raises: Exception | None = None, **serve: Any) -> FakeGraph:
+    settings = ServeSettings(**{"port": 0, **serve})
+    return FakeGraph(cast("Driver", _NoDriver()), NOWHERE, AnalysisSettings(), settings, raises)
+
+
+@contextlib.contextmanager
+def client_of(graph: Graph) -> Iterator[httpx.Client]:
+    """Asks the server, which listens on a free port of this machine and runs in a thread."""
+    with contextlib.closing(Server(graph)) as server:
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+                yield client
+        finally:
+            server.stop()
+            thread.join(30)

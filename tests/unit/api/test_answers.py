@@ -1,0 +1,160 @@
+"""Answers: ETags, HEAD, gzip, time limits, names in paths."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion
+from headwater_consumers.api.routes import lineage as routes
+from support.api import client_of, fake_graph
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader
+
+
+class Answering:
+    """In the place of `lineage`: keeps the questions, and answers with the start alone."""
+
+    def __init__(self) -> None:
+        self.questions: list[LineageQuestion] = []
+
+    def __call__(self, _reader: Reader, question: LineageQuestion) -> Lineage:
+        self.questions.append(question)
+        start = Asset(AssetKind.DATASET, "0" * 32, "kafka://b", question.asset, question.column)
+        facts: dict[str, Any] = {"items": (), "through": (), "total": 0, "direct": None, "indirect": None}
+        facts |= {"truncated": False, "max_hops": 0, "next_cursor": None}
+        return Lineage(
+            start=start,
+            direction=question.direction,
+            depth=question.depth,
+            as_of=question.as_of,
+            since=question.since,
+            **facts,
+        )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[LineageQuestion]:
+    answering = Answering()
+    monkeypatch.setattr(routes, "lineage", answering)
+    return answering.questions
+
+
+NAMES = [
+    "orders",
+    "kafka://broker:9092/orders",
+    "file/tmp/a b/c",
+    "a/upstream",
+    "a/upstream/upstream",
+    "`backticks` MATCH (n) DETACH DELETE n //",
+    "naïve.日本語.🜁",
+    "100%25 sure? #1 & more; \\back\\slash",
+    "a\nb\tc\x00d",
+    "%2F",
+    "x" * 10_240,
+    "日" * 3_413,
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name[:24]))
+def test_every_name_can_be_in_a_path(asked: list[LineageQuestion], name: str) -> None:
+    with client_of(fake_graph()) as client:
+        answer = client.get(f"/api/v1/assets/{quote(name, safe='')}/upstream")
+        assert answer.status_code == 200
+        assert answer.json()["start"]["name"] == name
+        escaped = f"/api/v1/columns/{quote(name, safe='')}/{quote(name, safe='')}/downstream"
+        assert client.get(escaped).status_code == 200
+    assert [(question.asset, question.column) for question in asked] == [(name, None), (name, name)]
+    assert [question.direction for question in asked] == [Direction.UPSTREAM, Direction.DOWNSTREAM]
+
+
+def test_slashes_need_not_be_escaped(asked: list[LineageQuestion]) -> None:
+    with client_of(fake_graph()) as client:
+        client.get("/api/v1/assets/kafka://broker:9092/orders/upstream")
+        client.get("/api/v1/columns/kafka://broker:9092/orders/a.b/upstream")
+        client.get("/api/v1/columns/file/tmp/x/a%2Fb/upstream")
+    assert [(question.asset, question.column) for question in asked] == [
+        ("kafka://broker:9092/orders", None),
+        ("kafka://broker:9092/orders", "a.b"),
+        ("file/tmp/x", "a/b"),
+    ]
+
+
+def test_a_name_that_is_not_utf_8_is_refused(asked: list[LineageQuestion]) -> None:
+    with client_of(fake_graph()) as client:
+        answer = client.get("/api/v1/assets/%FF%FE/upstream")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "id")
+
+
+def test_the_query_becomes_the_question(asked: list[LineageQuestion]) -> None:
+    query = "depth=all&tag=pii&tag=a%3Db&type=TOPIC&namespace=n&job=j&as_of=2025-01-31&limit=7&columns=true&cursor=c"
+    with client_of(fake_graph()) as client:
+        assert client.get(f"/api/v1/assets/orders/downstream?{query}").status_code == 200
+        client.get("/api/v1/assets/orders/downstream")
+    first, second = asked
+    assert (first.depth, first.limit, first.columns, first.cursor) == (None, 7, True, "c")
+    assert (first.filters.tags, first.filters.types) == (("pii", "a=b"), ("TOPIC",))
+    assert (first.filters.namespaces, first.filters.jobs) == (("n",), ("j",))
+    assert first.as_of is not None
+    assert first.as_of.isoformat() == "2025-01-31T00:00:00+00:00"
+    assert (second.depth, second.limit, second.filters.tags) == (1, 100, ())
+
+
+def test_a_page_has_no_more_items_than_the_server_allows(asked: list[LineageQuestion]) -> None:
+    with client_of(fake_graph(page_default_items=5, page_max_items=50)) as client:
+        client.get("/api/v1/assets/orders/upstream")
+        client.get("/api/v1/assets/orders/upstream?limit=20")
+        client.get("/api/v1/assets/orders/upstream?limit=1000")
+    assert [question.limit for question in asked] == [5, 20, 50]
+
+
+def test_a_time_limit_is_asked_for_and_capped(asked: list[LineageQuestion]) -> None:
+    graph = fake_graph(timeout_max_seconds=20)
+    with client_of(graph) as client:
+        for query in ("", "?timeout=2.5", "?timeout=3600"):
+            client.get(f"/api/v1/assets/orders/upstream{query}")
+    assert [reader.timeout_seconds for reader in graph.readers] == [20, 2.5, 20]
+
+
+def test_an_answer_that_is_known_is_not_sent_again(asked: list[LineageQuestion]) -> None:
+    path = "/api/v1/assets/orders/upstream"
+    with client_of(fake_graph()) as client:
+        first = client.get(path)
+        tag = first.headers["etag"]
+        assert tag.startswith('W/"')
+        assert first.headers["cache-control"] == "private, no-cache"
+        for condition in (tag, tag.removeprefix("W/"), f'"other", {tag}', "*"):
+            again = client.get(path, headers={"If-None-Match": condition})
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag), condition
+        assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+        assert client.get("/api/v1/assets/others/upstream", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_head_is_get_without_the_body(asked: list[LineageQuestion]) -> None:
+    path = f"/api/v1/assets/{'o' * 2_000}/upstream"
+    with client_of(fake_graph()) as client:
+        got = client.get(path, headers={"Accept-Encoding": "identity"})
+        head = client.head(path, headers={"Accept-Encoding": "identity"})
+        assert (head.status_code, head.content) == (200, b"")
+        for name in ("etag", "content-length", "content-type"):
+            assert head.headers[name] == got.headers[name]
+        assert client.head("/api/v1/impact/analyze").status_code == 405
+
+
+def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
+    path = f"/api/v1/assets/{'o' * 5_000}/upstream"
+    with client_of(fake_graph()) as client:
+        plain = client.get(path, headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        with client.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as stream:
+            packed = b"".join(stream.iter_raw())
+            assert stream.headers["content-encoding"] == "gzip"
+            assert "Accept-Encoding" in stream.headers["vary"]
+            assert stream.headers["etag"] == plain.headers["etag"]
+        assert gzip.decompress(packed) == plain.content
+        assert len(packed) < 1_000

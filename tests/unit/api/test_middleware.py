@@ -1,0 +1,129 @@
+"""What every request passes through."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.api.routes import lineage as routes
+from headwater_consumers.api.settings import ServeSettings
+from support.api import client_of, fake_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.mark.parametrize("path", ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"])
+def test_browsers_are_told_not_to_guess_frame_or_share(path: str) -> None:
+    with client_of(fake_graph()) as client:
+        headers = client.get(path, headers={"Origin": "https://elsewhere.example"}).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe-eval" not in headers["content-security-policy"]
+    assert not [name for name in headers if name.startswith("access-control-")]
+    assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    ("settings", "host", "status"),
+    [
+        ({}, "localhost:8470", 200),
+        ({}, "LOCALHOST", 200),
+        ({}, "127.0.0.1:1", 200),
+        ({}, "[::1]:8470", 200),
+        ({}, "elsewhere.example", 421),
+        ({}, "localhost.elsewhere.example", 421),
+        ({}, "", 421),
+        ({"host": "0.0.0.0"}, "lineage.example", 200),
+        ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "lineage.example:80", 200),
+        ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "elsewhere.example", 421),
+        ({"allowed_hosts": "*"}, "elsewhere.example", 200),
+    ],
+)
+def test_another_sites_name_is_refused(settings: dict[str, Any], host: str, status: int) -> None:
+    with client_of(fake_graph(**settings)) as client:
+        answer = client.get("/livez", headers={"Host": host})
+    assert answer.status_code == status
+    assert (answer.headers["content-type"] == "application/problem+json") == (status == 421)
+
+
+def test_a_body_that_is_too_large_is_refused() -> None:
+    with client_of(fake_graph(body_max_bytes=2_000)) as client:
+        path = "/api/v1/impact/analyze"
+        for body in (b"x" * 2_001, _pieces()):
+            answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.json()["type"]) == (413, "urn:headwater:too-large")
+        assert client.post(path, content=b"x" * 2_000).status_code == 422
+
+
+def _pieces() -> Iterator[bytes]:
+    """Without a Content-Length."""
+    for _ in range(30):
+        yield b"x" * 100
+
+
+def test_more_questions_than_may_wait_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, release = threading.Semaphore(0), threading.Event()
+
+    def slow(*_: object) -> str:
+        begun.release()
+        release.wait(30)
+        return "done"
+
+    monkeypatch.setattr(routes, "lineage", slow)
+    path = "/api/v1/assets/orders/upstream"
+    with client_of(fake_graph(threads=1, waiting_max=1)) as client, ThreadPoolExecutor(2) as pool:
+        first = pool.submit(client.get, path)
+        assert begun.acquire(timeout=30)
+        second = pool.submit(client.get, path)
+        while "headwater_serve_requests_under_way 3.0" not in client.get("/metrics").text:
+            assert not second.done(), "it waits, and the request for metrics is the third"
+        refused = client.get(path)
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:headwater:busy")
+        assert refused.headers["retry-after"]
+        assert client.get("/livez").status_code == 200
+        assert not begun.acquire(blocking=False), "the second waits for the only thread"
+        release.set()
+        assert [each.result(30).status_code for each in (first, second)] == [200, 200]
+        assert client.get(path).status_code == 200
+
+
+def test_requests_are_counted_by_route_and_status() -> None:
+    with client_of(fake_graph()) as client:
+        client.get("/livez")
+        client.get("/livez")
+        client.get("/api/v1/assets/some-name/upstream?depth=0")
+        client.get("/nothing/at/some-name")
+        exposed = client.get("/metrics")
+    assert exposed.headers["content-type"].startswith("text/plain")
+    text = exposed.text
+    assert 'headwater_serve_requests_total{route="/livez",status="200"} 2.0' in text
+    assert 'headwater_serve_requests_total{route="/api/v1/assets/{id}/upstream",status="422"} 1.0' in text
+    assert 'headwater_serve_requests_total{route="other",status="404"} 1.0' in text
+    assert 'headwater_serve_request_duration_seconds_count{route="/livez"} 2.0' in text
+    assert 'headwater_serve_requests_total{route="/api/v1/graph",status="503"} 0.0' in text
+    assert "headwater_serve_requests_under_way 1.0" in text
+    assert "some-name" not in text
+
+
+def test_a_server_without_its_graph_is_alive_and_not_ready() -> None:
+    from headwater_consumers.analysis.errors import GraphUnreachableError
+
+    with client_of(fake_graph(raises=GraphUnreachableError("away"))) as client:
+        assert client.get("/livez").json() == {"alive": True}
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()) == (503, {"ready": False, "graph_reachable": False})
+        assert "headwater_serve_graph_up 0.0" in client.get("/metrics").text
+    with client_of(fake_graph()) as client:
+        assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True}
+
+
+def test_loopback_is_the_default() -> None:
+    settings = ServeSettings()
+    assert settings.host == "127.0.0.1"
+    assert settings.hosts() == frozenset({"localhost", "127.0.0.1", "::1"})

@@ -1,0 +1,123 @@
+"""Whatever goes wrong is told as RFC 9457 has it, and never with what is ours."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from headwater_consumers.analysis.errors import (
+    AmbiguousError,
+    GraphRefusedError,
+    GraphUnreachableError,
+    NotFoundError,
+    QuestionError,
+    TimeLimitError,
+)
+from support.api import NOWHERE, client_of, fake_graph
+
+UPSTREAM = "/api/v1/assets/orders/upstream"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (QuestionError("no", field="depth"), 400, "question"),
+        (NotFoundError("no", nearest=["orders2"]), 404, "not-found"),
+        (AmbiguousError("two", candidates=["a/x", "b/x"]), 409, "ambiguous"),
+        (RuntimeError("boom at /some/file with a-secret-password"), 500, "defect"),
+        (GraphUnreachableError(f"Neo4j doesn't answer at {NOWHERE.uri}"), 503, "graph-unreachable"),
+        (GraphRefusedError(f"{NOWHERE.uri} refuses 'neo4j'", setting="X"), 503, "graph-refused"),
+        (TimeLimitError(1.5), 504, "time-limit"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_an_error_of_a_question_is_a_problem(error: Exception, status: int, kind: str) -> None:
+    with client_of(fake_graph(raises=error)) as client:
+        answer = client.get(UPSTREAM)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    told = answer.json()
+    assert (told["type"], told["status"]) == (f"urn:headwater:{kind}", status)
+    assert told["title"]
+    assert told["detail"]
+    assert None not in told.values()
+    for ours in ("Traceback", "graph.invalid", "a-secret-password", "/some/file", "RuntimeError", "neo4j"):
+        assert ours not in answer.text
+    assert ("retry-after" in answer.headers) == (status == 503)
+    assert "etag" not in answer.headers
+
+
+def test_a_problem_says_what_helps() -> None:
+    with client_of(fake_graph(raises=NotFoundError("no", nearest=["orders2", "order"]))) as client:
+        assert client.get(UPSTREAM).json()["nearest"] == ["orders2", "order"]
+    with client_of(fake_graph(raises=AmbiguousError("two", candidates=["a/x", "b/x"]))) as client:
+        assert client.get(UPSTREAM).json()["candidates"] == ["a/x", "b/x"]
+    with client_of(fake_graph(raises=QuestionError("no such", field="cursor"))) as client:
+        assert client.get(UPSTREAM).json()["errors"] == [{"field": "cursor", "message": "no such"}]
+
+
+def test_the_log_has_a_defect_under_its_instance(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR), client_of(fake_graph(raises=RuntimeError("boom"))) as client:
+        instance = client.get(UPSTREAM).json()["instance"]
+    assert instance.startswith("urn:uuid:")
+    (record,) = caplog.records
+    assert instance in record.getMessage()
+    assert record.exc_info is not None
+
+
+def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    refused = GraphRefusedError("Neo4j refuses", setting="HEADWATER_NEO4J_PASSWORD")
+    with caplog.at_level(logging.ERROR), client_of(fake_graph(raises=refused)) as client:
+        client.get(UPSTREAM)
+    assert "HEADWATER_NEO4J_PASSWORD" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "message"),
+    [
+        ("depth=0", "depth", "greater than or equal to 1"),
+        ("depth=some", "depth", "'all'"),
+        ("dept=2", "dept", "no such parameter; the nearest known one is `depth`"),
+        ("depth=1&depth=2", "depth", "more than once"),
+        ("limit=1001", "limit", "less than or equal to 1000"),
+        ("timeout=0", "timeout", "greater than 0"),
+        ("timeout=nan", "timeout", "finite number"),
+        ("as_of=yesterday", "as_of", "valid datetime"),
+        ("as_of=0001-01-01T00:00:00%2B14:00", "as_of", "out of range"),
+        ("cursor=", "cursor", "at least 1 character"),
+    ],
+)
+def test_a_wrong_parameter_is_named(query: str, field: str, message: str) -> None:
+    with client_of(fake_graph()) as client:
+        answer = client.get(f"{UPSTREAM}?{query}")
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    told = answer.json()
+    assert told["type"] == "urn:headwater:parameters"
+    assert any(each["field"] == field and message in each["message"] for each in told["errors"]), told
+
+
+def test_a_wrong_body_is_named() -> None:
+    with client_of(fake_graph()) as client:
+        path = "/api/v1/impact/analyze"
+        wrong = client.post(path, json={"dataset": "x", "extent": {"from": 1}})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "extent.from")
+        assert client.post(path, json={"dataset": "x", "shema": "REMOVED"}).json()["errors"][0]["field"] == "shema"
+        for body in (b"{", b"\xff", b"[]", b'{"dataset": "\\ud800", "type": "DATA_INCORRECT"}', b""):
+            answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json"), body
+
+
+def test_what_is_not_served_is_a_problem_too() -> None:
+    with client_of(fake_graph()) as client:
+        for path in ("/nothing", "/api/v1/nothing", "/api/v1/assets", "/api/v2/graph", "/api/v1/graph/"):
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["type"]) == (404, "urn:headwater:no-such-path"), path
+        answer = client.delete("/api/v1/graph")
+        assert (answer.status_code, answer.json()["type"]) == (405, "urn:headwater:method")
+        assert answer.headers["allow"] == "GET"
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_long_name_is_not_said_back_whole() -> None:
+    with client_of(fake_graph(raises=NotFoundError("x" * 10_000))) as client:
+        assert len(client.get(UPSTREAM).content) < 2_000
