@@ -38,6 +38,7 @@ class Harness:
         dead_letter_policy: DeadLetterPolicy | None = None,
         policy: LoopPolicy | None = None,
         decoder: Any = None,
+        metrics: Metrics | None = None,
         fold: Callable[..., Any] = fold_ids,
         reject: Callable[..., Any] = lambda _: None,
     ) -> None:
@@ -46,7 +47,7 @@ class Harness:
         self.graph = graph or FakeGraph()
         self.source = FakeSource(self.broker)
         self.dead_letters = FakeDeadLetters(self.broker)
-        self.metrics = Metrics()
+        self.metrics = metrics or Metrics()
         self.health = Health(self.metrics, self.clock)
         self.said: list[str] = []
         self.totals = Totals()
