@@ -1,13 +1,22 @@
-"""Neo4j's times ⇒ Python's."""
+"""Neo4j's times ⇒ Python's.
+
+The driver takes 100 µs and more for each time that it reads. Where there may be thousands, a statement returns
+`t.epochSeconds * 1000000 + t.microsecond` instead, which costs nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-if TYPE_CHECKING:
-    from datetime import datetime
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(time: Any) -> datetime | None:
     """A `neo4j.time.DateTime` of a row as an aware `datetime`; the graph's times are microseconds in UTC."""
     return None if time is None else time.to_native()
+
+
+def moment_of(microseconds: int | None) -> datetime | None:
+    """Microseconds since the epoch as an aware `datetime`, exactly."""
+    return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
