@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from neo4j import Driver
 
-RECORDING = Path(__file__).parents[1] / "data" / "demo" / "events.jsonl"
+RECORDING = Path(__file__).parents[1] / "recordings" / "demo" / "events.jsonl"
 _READ_SECONDS = 10.0
 
 

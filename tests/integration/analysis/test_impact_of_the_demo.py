@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 BY_HAND: dict[str, Any] = yaml.safe_load(
-    (Path(__file__).parents[2] / "data" / "demo" / "removed_columns.yaml").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "recordings" / "demo" / "removed_columns.yaml").read_text(encoding="utf-8")
 )
 
 
