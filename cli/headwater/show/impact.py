@@ -13,6 +13,7 @@ from headwater.console import shortened
 from headwater_consumers.analysis.impact import Cause, Severity
 from headwater_consumers.analysis.impact.summary import counted
 from headwater_consumers.analysis.impact.wording import headline
+from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.impact import Impact, ImpactItem, Owner
+    from headwater_consumers.analysis.trace import Part
 
 _STYLES = {
     Severity.CRITICAL: "bold red",
@@ -34,6 +36,7 @@ _STYLES = {
     Severity.INFO: "cyan",
     Severity.NONE: "green",
 }
+_MOST = 8
 _WIDEST = max(len(severity) for severity in Severity)
 
 
@@ -86,6 +89,8 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
         for item in items:
             leaf = branch.add(_line(item))
             if why:
+                for part in item.parts:
+                    leaf.add(Text(_part(part), style="dim"))
                 leaf.add(Text(f"{_way(impact.start, item)}", style="dim"))
                 leaf.add(Text(item.reason))
                 leaf.add(Text(item.action, style="italic"))
@@ -94,7 +99,7 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
 
 def _line(item: ImpactItem) -> Text:
     text = _severity(item.severity, _WIDEST + 1)
-    text.append(shortened(item.asset.column) if item.asset.column else "every row", "bold")
+    text.append(shortened(item.asset.column) if item.asset.column else _whole(item), "bold")
     last = item.path[-1]
     before = item.path[-2].asset if item.hops > 1 else None
     done = last.transformation
@@ -104,12 +109,30 @@ def _line(item: ImpactItem) -> Text:
     return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}", "dim")
 
 
+def _whole(item: ImpactItem) -> str:
+    return "every row" if item.cause is Cause.ROWS else "all of it"
+
+
 def _way(start: Asset, item: ImpactItem) -> str:
     names = [_called(start)]
     for hop in item.path:
         done = f" {hop.transformation.kind}" if hop.transformation else ""
         names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")
     return " ".join(names)
+
+
+def _part(part: Part) -> str:
+    """Offsets, files or a version, as far as they are known."""
+    certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
+    if part.offsets:
+        shown = ", ".join(f"{span.partition} from {span.start} to before {span.end}" for span in part.offsets[:_MOST])
+        more = f" and {len(part.offsets) - _MOST} more" if len(part.offsets) > _MOST else ""
+        return f"partition {shown}{more}{certainty}"
+    if part.file_count:
+        return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
+    if part.version is not None:
+        return f"version {shortened(part.version)}{certainty}"
+    return f"{shortened(part.text) if part.text else 'which part of it is not known'}{certainty}"
 
 
 def _called(asset: Asset) -> str:

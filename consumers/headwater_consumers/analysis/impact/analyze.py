@@ -91,7 +91,7 @@ def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impa
         first = bisect_right(nodes, after, key=order)
     shown = nodes[first : first + page.limit]
     more = first + page.limit < len(nodes)
-    details = Details(tx, hit, shown, policy, beginning.changed)
+    details = Details(tx, hit, shown, policy, beginning)
     worst = min((rank_of(place) for place in hit.worst.values()), default=None)
     nothing = Severity.NONE if type_.of_schema else Severity.INFO
     impact = Impact(

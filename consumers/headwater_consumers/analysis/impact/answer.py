@@ -10,6 +10,7 @@ from headwater_consumers.analysis.impact.severity import Severity
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.lineage.question import Influence
+from headwater_consumers.analysis.trace import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class ImpactItem:
         owners: its own; where it has none, those of the job that writes it.
         propagates: whether the policy goes on from there.
         criticality: of the dataset, where it was said.
+        parts: of a change of a part of the data, which parts of the dataset it went into, as
+            far as that is known; at most 10.
         gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
     """
 
@@ -75,6 +78,7 @@ class ImpactItem:
     propagates: bool
     criticality: str | None = None
     gone: bool = False
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

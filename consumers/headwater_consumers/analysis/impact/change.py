@@ -52,8 +52,8 @@ class Extent:
         partition: a topic's, `3`, or a table's or folder's, `day=2013-01-02`.
         first_offset: of a topic's partition, the first.
         end_offset: of a topic's partition, the one after the last; None: all from `first_offset` on.
-        since: written at this time or later.
-        until: written before this time.
+        since: of a topic, read from it by a job at this time or later.
+        until: of a topic, read from it before this time.
     """
 
     partition: str | None = None
@@ -61,6 +61,28 @@ class Extent:
     end_offset: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            QuestionError: naming the field.
+        """
+        if self == Extent():
+            raise QuestionError("`extent` says nothing: a partition, offsets or times.", field="extent")
+        if self.first_offset is None and self.end_offset is not None:
+            raise QuestionError("`end_offset` needs a `first_offset`.", field="extent")
+        if self.first_offset is not None:
+            if self.partition is None or not self.partition.isdecimal():
+                raise QuestionError("Offsets are of one `partition` of a topic: give its number.", field="extent")
+            if self.first_offset < 0 or (self.end_offset is not None and self.end_offset <= self.first_offset):
+                raise QuestionError("Offsets go from `first_offset`, 0 or more, up to `end_offset`.", field="extent")
+            if self.since is not None or self.until is not None:
+                raise QuestionError("Give offsets or times, not both.", field="extent")
+        if any(time is not None and time.tzinfo is None for time in (self.since, self.until)):
+            raise QuestionError("`since` and `until` need a time zone.", field="extent")
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise QuestionError("`since` isn't before `until`.", field="extent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +125,9 @@ class Change:
         if self.type is ChangeType.FRESHNESS_BREACH and self.column is not None:
             raise QuestionError("A dataset is late as a whole: leave `column` out.", field="column")
         if self.extent is not None:
-            self._check_extent(self.extent)
+            if self.type in (None, ChangeType.ASSET_DEPRECATED) or self.schema is not None:
+                raise QuestionError("That changes all of the data: leave `extent` out.", field="extent")
+            self.extent.check()
 
     def _check_schema(self, schema: SchemaChange) -> None:
         if self.type is not None and not self.type.of_schema:
@@ -118,24 +142,6 @@ class Change:
         for field, goes_with in _GOES_WITH.items():
             if getattr(self, field) is not None and schema not in goes_with:
                 raise QuestionError(f"`{field}` goes with {' or '.join(goes_with)}.", field=field)
-
-    def _check_extent(self, extent: Extent) -> None:
-        if self.type in (None, ChangeType.ASSET_DEPRECATED) or self.schema is not None:
-            raise QuestionError("That changes all of the data: leave `extent` out.", field="extent")
-        if extent == Extent():
-            raise QuestionError("`extent` says nothing: a partition, offsets or times.", field="extent")
-        if extent.first_offset is None and extent.end_offset is not None:
-            raise QuestionError("`end_offset` needs a `first_offset`.", field="extent")
-        if extent.first_offset is not None:
-            if extent.partition is None or not extent.partition.isdecimal():
-                raise QuestionError("Offsets are of one `partition` of a topic: give its number.", field="extent")
-            if extent.first_offset < 0 or (extent.end_offset is not None and extent.end_offset <= extent.first_offset):
-                raise QuestionError("Offsets go from `first_offset`, 0 or more, up to `end_offset`.", field="extent")
-        for time in (extent.since, extent.until):
-            if time is not None and time.tzinfo is None:
-                raise QuestionError("`since` and `until` need a time zone.", field="extent")
-        if extent.since is not None and extent.until is not None and extent.since >= extent.until:
-            raise QuestionError("`since` isn't before `until`.", field="extent")
 
 
 _GOES_WITH = {

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.impact.change import SchemaChange
     from headwater_consumers.analysis.impact.policy import Policy
     from headwater_consumers.analysis.impact.spread import Spread
+    from headwater_consumers.analysis.impact.start import Beginning
     from headwater_consumers.analysis.reader import Transaction
     from headwater_consumers.analysis.walk import Step
 
@@ -33,14 +34,17 @@ class Details:
         spread: what was hit.
         nodes: of the page, in order.
         policy: whose reasons and actions are told.
-        changed: what the change is of.
+        beginning: what changes.
     """
 
-    def __init__(self, tx: Transaction, spread: Spread, nodes: Sequence[int], policy: Policy, changed: Asset) -> None:
+    def __init__(
+        self, tx: Transaction, spread: Spread, nodes: Sequence[int], policy: Policy, beginning: Beginning
+    ) -> None:
         self._spread = spread
         self._nodes = nodes
         self._policy = policy
-        self._changed = wording.called(changed)
+        self._changed = wording.called(beginning.changed)
+        self._parts = beginning.reach.parts
         self._paths = {node: spread.walk.path(spread.worst[node]) for node in nodes}
         steps = [step for path in self._paths.values() for step in path]
         self._shown_jobs = sorted(
@@ -98,6 +102,7 @@ class Details:
             propagates(place),
             row["criticality"],
             bool(row["gone"]),
+            self._parts.get(dataset.key, ()),
         )
 
     def _hop(self, step: Step) -> ImpactHop:

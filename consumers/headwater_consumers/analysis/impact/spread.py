@@ -37,12 +37,14 @@ class Start:
         wholes: ids of columns that those are part of.
         dataset: id of the dataset.
         type: of the dataset.
+        within: ids of the only datasets that can be hit; None: any.
     """
 
     nodes: tuple[int, ...]
     wholes: tuple[int, ...]
     dataset: int
     type: str | None
+    within: frozenset[int] | None = None
 
 
 class Hit(NamedTuple):
@@ -174,6 +176,9 @@ class _Spreading:
         moves = [*self._from_columns(columns), *self._from_datasets(datasets)]
         moves = [move for move in moves if move.target not in self._starts]
         self._look_up({move.target for move in moves})
+        within = self._start.within
+        if within is not None:
+            moves = [move for move in moves if self.known[move.target].dataset in within]
         moves.sort(key=self._move_order)
         return [self._step(move, place) for move in moves for place in leaving[move.source]]
 

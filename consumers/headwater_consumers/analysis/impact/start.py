@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
 from headwater_consumers.analysis.impact.spread import Start
 from headwater_consumers.analysis.impact.widening import widens
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
@@ -16,6 +17,7 @@ from headwater_consumers.graph.keys import column_key
 if TYPE_CHECKING:
     from headwater_consumers.analysis.impact.change import Change
     from headwater_consumers.analysis.reader import Transaction
+    from headwater_consumers.analysis.resolve import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Beginning:
         changed: what sentences call what changes: `asset`, or the column that is added.
         type: what sort of change.
         notes: what else to know.
+        reach: how far that part of the data went that changes.
     """
 
     start: Start
@@ -35,6 +38,7 @@ class Beginning:
     changed: Asset
     type: ChangeType
     notes: tuple[str, ...] = ()
+    reach: Reach = EVERYWHERE
 
 
 def begin(tx: Transaction, change: Change) -> Beginning:
@@ -45,6 +49,15 @@ def begin(tx: Transaction, change: Change) -> Beginning:
         QuestionError: the column that is to be added is there.
     """
     dataset = resolve_dataset(tx, change.dataset)
+    beginning = _beginning(tx, change, dataset)
+    if change.extent is None:
+        return beginning
+    reach = reach_of(tx, dataset.asset, change.extent)
+    start = replace(beginning.start, within=reach.datasets)
+    return replace(beginning, start=start, notes=(*beginning.notes, *reach.notes), reach=reach)
+
+
+def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
     columns = tx.rows("impact/start_columns", dataset=dataset.asset.key)
     whole = Start((dataset.id,), (), dataset.id, dataset.asset.type)
     if change.schema is SchemaChange.ADDED and change.column is not None:

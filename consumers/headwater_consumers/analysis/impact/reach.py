@@ -1,0 +1,77 @@
+"""How far a part of the data got: a change of that part alone hits no dataset that it never came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.impact.change import Extent
+    from headwater_consumers.analysis.reader import Transaction
+    from headwater_consumers.analysis.trace.question import Start
+
+MOST_PARTS = 10
+_MOST_STEPS = 2_000
+_MOST_OFFSET = 2**63 - 1
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where a part of the data came to.
+
+    Attributes:
+        datasets: ids of datasets; None: any, because it couldn't be followed to the end.
+        parts: by key of the dataset, what of it is made of that part, as far as that is known; at most 10 each.
+        notes: what to know.
+    """
+
+    datasets: frozenset[int] | None
+    parts: dict[str, tuple[Part, ...]]
+    notes: tuple[str, ...]
+
+
+EVERYWHERE = Reach(None, {}, ())
+"""Of all of the data."""
+
+
+def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> Reach:
+    """Follow a part of a dataset's data as far as it went."""
+    start = _start(dataset, extent)
+    if start is None:
+        kind = dataset.type or "dataset of unknown type"
+        return Reach(None, {}, (f"That part of a {kind} can't be followed: the answer is of all of its data.",))
+    traced = trace_in(tx, start, depth=None, limit=_MOST_STEPS)
+    parts: dict[str, dict[Part, None]] = {}
+    for hop in traced.hops:
+        for part in hop.outputs:
+            parts.setdefault(part.dataset.key, {})[part] = None
+    notes = list(traced.notes)
+    if traced.truncated:
+        notes.append(f"It was followed for {_MOST_STEPS:,} steps and goes on: what lies beyond is listed as a whole.")
+    elif not (traced.hops or notes):
+        notes.append("No job is known to have read that part.")
+    row = tx.row("impact/dataset_ids", keys=list(parts))
+    within = None if traced.truncated else frozenset(row["ids"] if row is not None else ())
+    return Reach(within, {key: tuple(found)[:MOST_PARTS] for key, found in parts.items()}, tuple(notes))
+
+
+def _start(dataset: Asset, extent: Extent) -> Start | None:
+    """The part as a trace takes it; None: it takes no such part."""
+    number = int(extent.partition) if extent.partition is not None and extent.partition.isdecimal() else None
+    if (dataset.type or "").upper() == "TOPIC":
+        if extent.since is not None or extent.until is not None:
+            return Times(dataset.key, number, extent.since or _FIRST, extent.until or _LAST)
+        if number is not None:
+            end = _MOST_OFFSET if extent.end_offset is None else extent.end_offset
+            return Offsets(dataset.key, number, extent.first_offset or 0, end)
+        return None
+    if (dataset.type or "").upper() == "FILE" and extent.partition is not None and extent.since == extent.until:
+        folder = dataset.name if dataset.namespace == "file" else dataset.spelling
+        return Path(f"{folder}/{extent.partition}")
+    return None
