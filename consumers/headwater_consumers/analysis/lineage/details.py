@@ -10,7 +10,7 @@ from headwater_consumers.analysis.lineage.answer import LineageItem, Via
 from headwater_consumers.analysis.lineage.mappings import Mappings
 from headwater_consumers.analysis.lineage.question import Direction, Influence
 from headwater_consumers.analysis.lineage.transformations import transformation
-from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,30 +52,26 @@ class DatasetDetails:
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
         """See `Details`."""
-        assets = {
-            row["node"]: (dataset_asset(row["properties"]), row["gone"])
-            for row in self._tx.rows("lineage/datasets", nodes=[place >> 1 for place in places])
-        }
-        vias = self.vias([reached.found[place].edges for place in places])
+        found_nodes = self._tx.one("lineage/datasets", nodes=[place >> 1 for place in places])["datasets"]
+        assets = {node: (dataset_asset(properties), gone) for node, properties, gone in found_nodes}
+        vias = self.vias([reached.edges(place) for place in places])
         mappings = self._mappings(reached, places, vias)
         items = []
         for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
             columns, total = mappings.of(place >> 1) if mappings else ((), None)
             shown = latest_first(via)
-            parent = _key(reached, found.parent)
+            parent = reached.marks[reached.parent(place) >> 1].key
             items.append(LineageItem(asset, found.hops, None, parent, None, shown, len(via), gone, columns, total))
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
         """See `Details`."""
-        rows = {row["edge"]: row for row in self._tx.rows("lineage/feeds", edges=_each_once(hops))}
-        jobs = jobs_by_key(self._tx, (row["job"] for row in rows.values()))
+        feeds = self._tx.one("lineage/feeds", edges=_each_once(hops))["feeds"]
+        jobs = jobs_by_key(self._tx, (job for _, job, *_ in feeds))
         vias = {
-            edge: Via(
-                jobs[row["job"]], moment(row["first_seen"]), moment(row["last_seen"]), row["observed"], row["declared"]
-            )
-            for edge, row in rows.items()
+            edge: Via(jobs[job], moment_of(first), moment_of(last), observed, declared)
+            for edge, job, first, last, observed, declared in feeds
         }
         return [[vias[edge] for edge in edges] for edges in hops]
 
@@ -85,7 +81,7 @@ class DatasetDetails:
         downstream = self._scope.direction is Direction.DOWNSTREAM
         hops = []
         for place, via in zip(places, vias, strict=True):
-            near, far = reached.found[place].parent >> 1, place >> 1
+            near, far = reached.parent(place) >> 1, place >> 1
             jobs = sorted({each.job.key for each in via})
             hops.append((near, far, jobs) if downstream else (far, near, jobs))
         return Mappings(self._tx, self._plans, hops, downstream=downstream)
@@ -115,12 +111,13 @@ class ColumnDetails:
             )
             for row in self._tx.rows("lineage/columns", nodes=nodes)
         }
-        vias = self.vias([reached.found[place].edges for place in places])
+        vias = self.vias([reached.edges(place) for place in places])
         items = []
         for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
-            way = None if found.parent >> 1 == reached.start else _INFLUENCES[found.parent & 1]
-            parent, shown = _key(reached, found.parent), latest_first(via)
+            near, shown = reached.parent(place), latest_first(via)
+            way = None if near >> 1 == reached.start else _INFLUENCES[near & 1]
+            parent = reached.marks[near >> 1].key
             items.append(LineageItem(asset, found.hops, _INFLUENCES[place & 1], parent, way, shown, len(via), gone))
         return items
 
@@ -150,8 +147,8 @@ class ColumnDetails:
 
 def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
     """The jobs with these keys."""
-    rows = tx.rows("lineage/jobs", keys=list(dict.fromkeys(keys)))
-    return {row["properties"]["key"]: job_asset(row["properties"]) for row in rows}
+    found = tx.one("lineage/jobs", keys=list(dict.fromkeys(keys)))["jobs"]
+    return {properties["key"]: job_asset(properties) for properties in found}
 
 
 def latest_first(vias: Iterable[Via]) -> tuple[Via, ...]:
@@ -159,10 +156,6 @@ def latest_first(vias: Iterable[Via]) -> tuple[Via, ...]:
     by_key = sorted(vias, key=attrgetter("job.key"))
     by_key.sort(key=lambda via: (via.last_seen is not None, via.last_seen), reverse=True)
     return tuple(by_key[:_MOST_VIA])
-
-
-def _key(reached: Reached, place: int) -> str:
-    return reached.marks[place >> 1].key
 
 
 def _each_once(hops: Iterable[Iterable[int]]) -> list[int]:

@@ -38,14 +38,11 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
     # By the key of what it is asked of: the same question, however its subject was spelled.
     same = (tenant, start.key, replace(question, asset="", column=None, edges=False, limit=1, cursor=None))
 
-    def order(place: int) -> tuple[int, int, str]:
-        return place & 1, reached.found[place].hops, reached.marks[place >> 1].key
-
     begin = 0
     if question.cursor is not None:
         after = cursor.decode(question.cursor, question=same, kinds=(int, int, str))
-        begin = bisect_right(listed, after, key=order)
+        begin = bisect_right(listed, after, key=reached.order)
     places = listed[begin : begin + question.limit]
     more = begin + question.limit < len(listed)
-    next_cursor = cursor.encode(order(places[-1]), question=same) if more else None
+    next_cursor = cursor.encode(reached.order(places[-1]), question=same) if more else None
     return Page(places, reached.between(places), next_cursor)

@@ -10,11 +10,12 @@ the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Edges(NamedTuple):
@@ -61,12 +62,12 @@ class Found:
 
     Attributes:
         hops: least ones from the start.
-        parent: the place that it was reached from.
-        edges: all edges from there.
+        parents: places that it was reached from, one for each edge; equally near ones all.
+        edges: the edges from there.
     """
 
     hops: int
-    parent: int
+    parents: list[int]
     edges: list[int]
 
 
@@ -82,28 +83,41 @@ class Reached:
     """
 
     start: int
-    found: dict[int, Found] = field(default_factory=dict)
-    marks: dict[int, Mark] = field(default_factory=dict)
-    truncated: bool = False
+    found: dict[int, Found]
+    marks: Mapping[int, Mark]
+    truncated: bool
 
     def listed(self) -> list[int]:
         """Places of what is shown, each node once: DIRECT before INDIRECT, then by hops, then by key."""
         found, marks = self.found, self.marks
-        places = [place for place in found if marks[place >> 1].shown and not (place & 1 and (place ^ 1) in found)]
-        places.sort(key=lambda place: (place & 1, found[place].hops, marks[place >> 1].key))
+        places = [place for place in found if marks[place >> 1].shown and not (place & 1 and place - 1 in found)]
+        places.sort(key=self.order)
         return places
 
+    def order(self, place: int) -> tuple[int, int, str]:
+        """What places are sorted by."""
+        return place & 1, self.found[place].hops, self.marks[place >> 1].key
+
+    def parent(self, place: int) -> int:
+        """Of the places that this one was reached from, the one whose node has the least key."""
+        return min(self.found[place].parents, key=lambda parent: (self.marks[parent >> 1].key, parent))
+
+    def edges(self, place: int) -> list[int]:
+        """All edges from its parent."""
+        found, parent = self.found[place], self.parent(place)
+        return [edge for edge, near in zip(found.edges, found.parents, strict=True) if near == parent]
+
     def between(self, places: Sequence[int]) -> list[int]:
-        """Places on the paths to these, themselves and the start left out, nearest first."""
+        """Places on the paths to these, themselves and the start left out, in order."""
         seen = set(places)
         more: list[int] = []
         for place in places:
-            parent = self.found[place].parent
+            parent = self.parent(place)
             while parent >> 1 != self.start and parent not in seen:
                 seen.add(parent)
                 more.append(parent)
-                parent = self.found[parent].parent
-        return sorted(more, key=lambda place: (place & 1, self.found[place].hops, self.marks[place >> 1].key))
+                parent = self.parent(parent)
+        return sorted(more, key=self.order)
 
 
 def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Reached:
@@ -116,31 +130,27 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: most hops; None: all.
     """
     found: dict[int, Found] = {}
-    marks = {start: Mark(start_key, shown=False)}
     # The start is there in both places: a cycle back to it says nothing.
-    seen = {start << 1, start << 1 | 1}
+    begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
     while frontier:
-        fresh = _fresh(steps.leaving(_nodes(frontier)), frontier, seen, marks, hops + 1)
+        fresh = _fresh(steps.leaving(_nodes(frontier)), frontier, begin, found, hops + 1)
         if depth is not None and hops == depth:
             truncated = bool(fresh)
             break
         hops += 1
-        _mark(steps, fresh, marks)
-        seen |= fresh.keys()
-        if members := _fresh(steps.members(_nodes(fresh)), list(fresh), seen, marks, hops):
-            _mark(steps, members, marks)
-            seen |= members.keys()
-            fresh |= members
         found |= fresh
-        frontier = list(fresh)
+        members = _fresh(steps.members(_nodes(fresh)), list(fresh), begin, found, hops) if fresh else {}
+        found |= members
+        frontier = [*fresh, *members]
+    marks = {start: Mark(start_key, shown=False), **steps.marks(_nodes(found))}
     return Reached(start, found, marks, truncated)
 
 
 def _fresh(
-    edges: Edges, frontier: Sequence[int], seen: set[int], marks: Mapping[int, Mark], hops: int
+    edges: Edges, frontier: Sequence[int], begin: set[int], known: Mapping[int, Found], hops: int
 ) -> dict[int, Found]:
-    """Places that these edges lead to and that weren't reached before; from the parent with the least key."""
+    """Places that these edges lead to and that weren't reached before."""
     places: dict[int, list[int]] = {}
     for place in frontier:
         places.setdefault(place >> 1, []).append(place)
@@ -149,22 +159,13 @@ def _fresh(
     for source, target, edge, is_direct in zip(edges.sources, edges.targets, edges.edges, direct, strict=True):
         for parent in places[source]:
             place = target << 1 | (parent & 1 if is_direct else 1)
-            if place in seen or (place & 1 and place - 1 in seen):
-                continue
-            known = fresh.get(place)
-            if known is None:
-                fresh[place] = Found(hops, parent, [edge])
-            elif known.parent == parent:
-                known.edges.append(edge)
-            elif (marks[source].key, parent) < (marks[known.parent >> 1].key, known.parent):
-                fresh[place] = Found(hops, parent, [edge])
+            if (found := fresh.get(place)) is not None:
+                found.parents.append(parent)
+                found.edges.append(edge)
+            elif not (place in known or place in begin or (place & 1 and place - 1 in known)):
+                fresh[place] = Found(hops, [parent], [edge])
     return {place: reached for place, reached in fresh.items() if not (place & 1 and place - 1 in fresh)}
 
 
 def _nodes(places: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(place >> 1 for place in places))
-
-
-def _mark(steps: Steps, places: Iterable[int], marks: dict[int, Mark]) -> None:
-    if new := [node for node in _nodes(places) if node not in marks]:
-        marks.update(steps.marks(new))

@@ -1,4 +1,4 @@
 // Datasets of a page
 UNWIND $nodes AS node
-MATCH (n:Dataset) WHERE id(n) = node
-RETURN node, n {.key, .namespace, .name, .title, .type} AS properties, coalesce(n.dropped, false) AS gone
+MATCH (n) WHERE id(n) = node
+RETURN collect([node, n {.key, .namespace, .name, .title, .type}, coalesce(n.dropped, false)]) AS datasets

@@ -1,6 +1,6 @@
 // Datasets that these feed, one level of lineage
 UNWIND $nodes AS node
-MATCH (a:Dataset)-[f:FEEDS]->(b:Dataset)
+MATCH (a)-[f:FEEDS]->(b)
 WHERE id(a) = node
   AND ($jobs IS NULL OR f.job IN $jobs)
   AND ($as_of IS NULL OR f.first_seen <= $as_of)

@@ -1,5 +1,6 @@
-// Hops between datasets, of a page
+// Hops between datasets, of a page; times in microseconds
 UNWIND $edges AS edge
 MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
-RETURN edge, f.key AS key, f.job AS job, f.first_seen AS first_seen, f.last_seen AS last_seen,
-  coalesce(f.observed, false) AS observed, coalesce(f.declared, false) AS declared
+RETURN collect([edge, f.job, f.first_seen.epochSeconds * 1000000 + f.first_seen.microsecond,
+  f.last_seen.epochSeconds * 1000000 + f.last_seen.microsecond, coalesce(f.observed, false), coalesce(f.declared, false)])
+  AS feeds
