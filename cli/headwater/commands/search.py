@@ -1,0 +1,52 @@
+"""`headwater search`: assets by name, owner, tag and column."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document
+from headwater.console import JsonOption, console
+from headwater.show import search as show
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.search import search
+
+
+def command(
+    text: Annotated[str, typer.Argument(help="Words of names, or their beginnings; or a whole name.")] = "",
+    *,
+    kind: Annotated[
+        list[AssetKind] | None,
+        typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.", show_default=False),
+    ] = None,
+    owner: Annotated[str | None, typer.Option(help="Words of an owner's name.")] = None,
+    tag: Annotated[str | None, typer.Option(help="A tag: words of its key or value, or key=value.")] = None,
+    column: Annotated[str | None, typer.Option("--column", "-c", help="Columns called so, of what TEXT finds.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Take words with a letter or two amiss, too.")] = False,
+    limit: LimitOption = 20,
+    cursor: CursorOption = None,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Find datasets, jobs and columns by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
+
+    Where nothing is found so, names that are almost so are shown.
+    """
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        page = search(
+            reader,
+            text,
+            kinds=kind or None,
+            owner=owner,
+            tag=tag,
+            column=column,
+            namespace=namespace,
+            fuzzy=fuzzy,
+            limit=limit,
+            cursor=cursor,
+        )
+    console.result(document(page), show.table(page) if page.items else "")
+    console.message(show.summary(page))

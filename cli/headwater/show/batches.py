@@ -1,0 +1,116 @@
+"""Micro-batches, and the parts of datasets that they and runs use, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show.names import asset_text, moment_text
+from headwater_schemas.events import Certainty, Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_consumers.analysis.runs import IntervalItem, Joint, Use
+
+_MOST_SPANS = 4
+_SHORT_DIGEST = 12
+
+
+def table(batches: Sequence[IntervalItem]) -> Table:
+    """A row for each micro-batch; what is wrong with it is red."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("batch", "at", "took", "rows in", "rows out", "read", "faults", "quality"):
+        out.add_column(heading, overflow="fold", justify="right" if heading in _NUMBERS else "left")
+    for batch in batches:
+        out.add_row(
+            f"{batch.batch_id}{'' if batch.provenance is Provenance.OBSERVED else ' (reconciled)'}",
+            moment_text(batch.processing_time),
+            "" if batch.duration_ms is None else f"{batch.duration_ms / 1000:.1f} s",
+            "" if batch.rows_in is None else f"{batch.rows_in:,}",
+            "" if batch.rows_out is None else f"{batch.rows_out:,}",
+            _read(batch),
+            Text(faults_text(batch), "red"),
+            _quality(batch),
+        )
+    return out
+
+
+def uses(found: Sequence[Use]) -> Table:
+    """A row for each dataset."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("dataset", "part", "certainty", "rows", "files"):
+        out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
+    for use in found:
+        out.add_row(
+            asset_text(use.dataset),
+            part_text(use),
+            "" if use.certainty is None else use.certainty.value,
+            "" if use.rows is None else f"{use.rows:,}",
+            "" if use.files is None else f"{use.files:,}",
+        )
+    return out
+
+
+def part_text(use: Use) -> str:
+    """`0: 10 … 20, 1: 7 … 9` of a topic, by partition; a version, files, or the position in words."""
+    if use.offsets:
+        some = [f"{span.partition}: {span.start} … {span.end}" for span in use.offsets if span.end > span.start]
+        left = len(some) - _MOST_SPANS
+        return (", ".join(some[:_MOST_SPANS]) + (f" and {left} more" if left > 0 else "")) or "nothing new"
+    if use.position == "files":
+        return shortened(", ".join(use.paths[:1]), 60) + (" …" if len(use.paths) > 1 else "") or (
+            f"files {use.version[:_SHORT_DIGEST]}" if use.version else "files"
+        )
+    if use.version is not None:
+        began = f"{use.from_version} … " if use.from_version is not None else ""
+        return f"{use.format or ''} {began}{use.version}".strip()
+    return shortened(use.text) if use.text else "–"
+
+
+def faults_text(batch: IntervalItem) -> str:
+    """What is wrong with how it joins the one before."""
+    said = []
+    if batch.missing:
+        said.append(f"{batch.missing:,} missing before")
+    said += [f"gap {_joint(joint)}" for joint in batch.gaps]
+    said += [f"overlap {_joint(joint)}" for joint in batch.overlaps]
+    if batch.conflicts:
+        said.append(f"{batch.conflicts} conflicting")
+    if batch.rewinds:
+        said.append("goes back")
+    return ", ".join(said)
+
+
+def quality_text(batch: IntervalItem) -> str:
+    """The assertions that failed, or how many passed."""
+    failed = [one for one in batch.quality if not one.passed]
+    if not failed:
+        return f"{len(batch.quality)} passed" if batch.quality else ""
+    said = (f"{one.assertion}{f' of {one.column}' if one.column else ''}" for one in failed)
+    return f"failed: {shortened(', '.join(said))}"
+
+
+_NUMBERS = ("batch", "took", "rows in", "rows out")
+
+
+def _quality(batch: IntervalItem) -> Text:
+    is_bad = any(not one.passed for one in batch.quality)
+    return Text(quality_text(batch), "red" if is_bad else "green")
+
+
+def _read(batch: IntervalItem) -> str:
+    said = []
+    for use in batch.inputs:
+        known = use.certainty in (None, Certainty.EXACT)
+        said.append(
+            f"{shortened(use.dataset.title or use.dataset.name, 40)} {part_text(use)}" + ("" if known else " ?")
+        )
+    return "; ".join(said)
+
+
+def _joint(joint: Joint) -> str:
+    return f"{joint.partition}: {joint.start} … {joint.end}"

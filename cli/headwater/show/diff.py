@@ -1,0 +1,119 @@
+"""Differences for people: a tree with + for what came, - for what went, ~ for what is otherwise now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.console import shortened
+from headwater.show.names import asset_text, moment_text, transformation_text
+from headwater.show.runs import short_version
+from headwater_consumers.analysis.assets import spelling
+from headwater_consumers.analysis.diff import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.diff import ColumnChange, Diff, EdgeChange, Side
+    from headwater_consumers.analysis.lineage import Transformation
+
+_SIGNS = {Change.ADDED: ("+ ", "green"), Change.REMOVED: ("- ", "red"), Change.CHANGED: ("~ ", "yellow")}
+
+
+def view(answer: Diff) -> RenderableType:
+    """Datasets, schemas, then column lineage by what is made."""
+    root = Tree(f"{_side(answer.before)} → {_side(answer.after)}", guide_style="dim")
+    if answer.datasets:
+        branch = root.add("datasets")
+        for one in answer.datasets:
+            verb = "reads" if one.role.value == "READ" else "writes"
+            branch.add(_line(one.change, Text(f"{shortened(one.job.name)} {verb} "), asset_text(one.dataset)))
+    if answer.columns:
+        branch = root.add("schemas")
+        for (dataset, change, time), names in _by_dataset(answer.columns).items():
+            branch.add(_line(change, Text(f"{dataset}: {', '.join(names)}"), Text(f" ({time})", "dim")))
+    if answer.edges:
+        branch = root.add("column lineage")
+        targets: dict[tuple[str, str], Tree] = {}
+        for edge in answer.edges:
+            who = (edge.target.key, edge.job.key)
+            if who not in targets:
+                targets[who] = branch.add(_target(edge))
+            _grow(targets[who], edge)
+    return root
+
+
+def summary(answer: Diff) -> str:
+    """How much differs, and how to get the rest."""
+    parts = (
+        (answer.datasets_total, "dataset"),
+        (answer.columns_total, "schema column"),
+        (answer.edges_total, "lineage edge"),
+    )
+    said = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
+    lines = [f"{', '.join(said)} changed." if said else "Nothing changed."]
+    if answer.truncated:
+        lines.append("There was more than is looked at: name a job or a dataset.")
+    if answer.before.incomplete or answer.after.incomplete:
+        lines.append("Some column lineage is incomplete: what is missing may be there.")
+    if answer.next_cursor is not None:
+        lines.append(f"The next page: --cursor {answer.next_cursor}")
+    return "\n".join(lines)
+
+
+def _side(side: Side) -> str:
+    if side.run_id is not None:
+        return f"run {side.run_id}"
+    if side.code_version is not None:
+        return f"code {short_version(side.code_version)}"
+    return "now" if side.time is None else moment_text(side.time)
+
+
+def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, Change, str], list[str]]:
+    """Names of columns that came or went in one schema."""
+    out: dict[tuple[str, Change, str], list[str]] = {}
+    for one in columns:
+        who = spelling(one.column.namespace, one.column.name)
+        out.setdefault((shortened(who), one.change, moment_text(one.time)), []).append(
+            shortened(one.column.column or "")
+        )
+    return out
+
+
+def _target(edge: EdgeChange) -> Text:
+    return asset_text(edge.target).append(f"{_every(edge.target)} by {shortened(edge.job.name)}", "dim")
+
+
+def _every(target: Asset) -> str:
+    return ", every column," if target.column is None else ""
+
+
+def _grow(tree: Tree, edge: EdgeChange) -> None:
+    source = Text("no input") if edge.source is None else asset_text(edge.source)
+    if edge.change is not Change.CHANGED:
+        does = edge.after or edge.before
+        tree.add(_line(edge.change, source, Text(f": {_said(does)}")))
+        return
+    branch = tree.add(_line(edge.change, source))
+    for one in _less(edge.before, edge.after):
+        branch.add(_line(Change.REMOVED, Text(transformation_text(one))))
+    for one in _less(edge.after, edge.before):
+        branch.add(_line(Change.ADDED, Text(transformation_text(one))))
+
+
+def _less(these: tuple[Transformation, ...], others: tuple[Transformation, ...]) -> list[Transformation]:
+    return [one for one in these if one not in others]
+
+
+def _said(does: tuple[Transformation, ...]) -> str:
+    return "; ".join(transformation_text(one) for one in does)
+
+
+def _line(change: Change, *parts: Text) -> Text:
+    sign, style = _SIGNS[change]
+    return Text.assemble(Text(sign, style), *parts)

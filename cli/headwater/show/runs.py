@@ -1,0 +1,179 @@
+"""Runs and versions for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show.batches import quality_text
+from headwater.show.names import moment_text
+from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from rich.console import RenderableType
+
+    from headwater_consumers.analysis.runs import Producer, QualityTurn, RunDetails, RunItem, Turn, VersionPage
+
+_STYLES = {RunEventType.COMPLETE: "green", RunEventType.FAIL: "bold red", RunEventType.ABORT: "red"}
+_LONGEST_ERROR = 80
+_SHORT_VERSION = 12
+
+
+def table(runs: Sequence[RunItem]) -> Table:
+    """A row for each run."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("began", "took", "state", "job", "run", "code", "batches", "error"):
+        out.add_column(heading, overflow="fold", justify="right" if heading == "took" else "left")
+    for run in runs:
+        out.add_row(
+            moment_text(run.began),
+            duration_text(run.began, run.ended_at),
+            _state(run),
+            "" if run.job is None else shortened(run.job.name),
+            run.run_id,
+            short_version(run.code_version),
+            batches_text(run),
+            shortened(_error(run), _LONGEST_ERROR),
+        )
+    return out
+
+
+def details(found: RunDetails) -> Table:
+    """A row for each thing that is known."""
+    run = found.run
+    rows: list[tuple[str, str | Text | None]] = [
+        ("run", run.run_id),
+        ("job", None if run.job is None else shortened(run.job.spelling)),
+        ("state", _state(run)),
+        ("began", moment_text(run.began)),
+        ("ended", moment_text(run.ended_at)),
+        ("took", duration_text(run.began, run.ended_at)),
+        ("for", _period(found)),
+        ("code", run.code_version),
+        ("configuration", run.config_version),
+        ("engine", " ".join(filter(None, (found.engine, found.engine_version)))),
+        ("plan", run.plan_digest),
+        ("parent", None if found.parent is None else f"{found.parent.run_id} of {shortened(found.parent.job_name)}"),
+        ("root", None if found.root is None else f"{found.root.run_id} of {shortened(found.root.job_name)}"),
+        ("children", str(found.children) if found.children else None),
+        ("query", run.query_id),
+        ("checkpoint", found.checkpoint_location),
+        ("micro-batches", f"{found.intervals:,}: {batches_text(run)}" if found.intervals else None),
+        ("published", found.publication),
+        ("error", shortened(_error(run), 1_000)),
+    ]
+    out = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in rows:
+        if value:
+            out.add_row(Text(name, style="dim"), value)
+    return out
+
+
+def versions(page: VersionPage) -> Table:
+    """A row for each version and what produced it."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("produced", "version", "operation", "files", "by", "run", "code", "read"):
+        out.add_column(heading, overflow="fold", justify="right" if heading in ("files", "read") else "left")
+    for item in page.items:
+        first: Producer | None = next(iter(item.producers), None)
+        out.add_row(
+            moment_text(item.produced_at),
+            f"{item.format} {item.version if item.format != 'files' else item.version[:_SHORT_VERSION]}",
+            item.operation or "",
+            "" if item.file_count is None else f"{item.file_count:,}",
+            "–" if first is None else _producer(first, item.producers_total),
+            "" if first is None else first.run_id or "",
+            "" if first is None else short_version(first.code_version),
+            f"{item.readers:,}×",
+        )
+    return out
+
+
+def turn(found: Turn) -> RenderableType:
+    """The two runs by state; by assertions, the two micro-batches of each query."""
+    head = Text(shortened(found.of.spelling), style="bold")
+    out = Table(box=None, pad_edge=False)
+    for heading in ("by", "", "at", "job", "run", "code", "what"):
+        out.add_column(heading, overflow="fold")
+    for word, run in (("last good", found.last_good), ("first bad", found.first_bad)):
+        cells = ("none",) if run is None else (moment_text(run.began), *_who(run), _why(run))
+        out.add_row("state", word, *cells)
+    for one in found.quality:
+        for row in _quality_rows(one):
+            out.add_row("quality", *row)
+    return Group(head, out)
+
+
+def duration_text(began: datetime | None, ended: datetime | None) -> str:
+    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; nothing where it isn't known."""
+    if began is None or ended is None:
+        return ""
+    seconds = (ended - began).total_seconds()
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def batches_text(run: RunItem) -> str:
+    """`0 … 23`, of a streaming run."""
+    return "" if run.first_batch is None else f"{run.first_batch} … {run.last_batch}"
+
+
+def short_version(code: str | None) -> str:
+    """A commit by its first 12 digits, a dirty one marked; any other version whole."""
+    if code is None:
+        return ""
+    commit, _, mark = code.partition("-")
+    is_commit = len(commit) == 40 and all(digit in "0123456789abcdef" for digit in commit)
+    return commit[:_SHORT_VERSION] + (f"-{mark}" if mark else "") if is_commit else shortened(code, 40)
+
+
+def _state(run: RunItem) -> Text:
+    return Text("–") if run.state is None else Text(run.state.value, _STYLES.get(run.state, ""))
+
+
+def _error(run: RunItem) -> str:
+    return ": ".join(filter(None, (run.error_type, run.error_message)))
+
+
+def _period(found: RunDetails) -> str | None:
+    if found.nominal_start is None and found.nominal_end is None:
+        return None
+    return f"{moment_text(found.nominal_start)} … {moment_text(found.nominal_end)}"
+
+
+def _producer(first: Producer, total: int) -> str:
+    words = shortened(first.job.name) if first.job else "–"
+    if first.batch_id is not None:
+        words += f", batch {first.batch_id}" + (" (ran again otherwise)" if first.conflict else "")
+    return words if total == 1 else f"{words} and {total - 1} more"
+
+
+def _who(run: RunItem) -> tuple[str, str, str]:
+    return "" if run.job is None else shortened(run.job.name), run.run_id, short_version(run.code_version)
+
+
+def _why(run: RunItem) -> str:
+    return " ".join(filter(None, (run.state.value if run.state else "", shortened(_error(run), _LONGEST_ERROR))))
+
+
+def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:
+    out: list[tuple[str, ...]] = []
+    for word, batch, run in (
+        ("last good", one.last_good, one.last_good_run),
+        ("first bad", one.first_bad, one.first_bad_run),
+    ):
+        if batch is None:
+            out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} batches"))
+            continue
+        who = _who(run) if run is not None else ("", batch.run_id or "", short_version(batch.code_version))
+        out.append((word, moment_text(batch.processing_time), *who, f"batch {batch.batch_id}: {quality_text(batch)}"))
+    return out

@@ -1,0 +1,59 @@
+"""Hits for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from headwater.console import shortened
+from headwater.show.names import asset_text
+from headwater.show.pages import counted
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from headwater_consumers.analysis.search import Hit, SearchPage
+
+
+def table(page: SearchPage) -> Table:
+    """A row for each hit; what is gone is dim."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("match", "kind", "asset", "type", "owners", "tags"):
+        out.add_column(heading, overflow="fold")
+    for hit in page.items:
+        asset = hit.asset
+        cells = (
+            hit.match.value.lower(),
+            asset.kind.value.lower(),
+            _asset(hit),
+            asset.type or "",
+            _owners(hit),
+            _tags(hit),
+        )
+        out.add_row(*cells, style="dim" if hit.gone else None)
+    return out
+
+
+def summary(page: SearchPage) -> str:
+    """How many there are, and how to get the others."""
+    if not page.total:
+        return "Nothing was found."
+    return counted(page.total, len(page.items), "hit", page.next_cursor, at_least=page.truncated)
+
+
+def _asset(hit: Hit) -> Text:
+    text = asset_text(hit.asset)
+    return text.append(" (gone)") if hit.gone else text
+
+
+def _owners(hit: Hit) -> str:
+    return shortened(", ".join(hit.owners))
+
+
+def _tags(hit: Hit) -> str:
+    said = [
+        f"{tag.key}{f'={tag.value}' if tag.value else ''}{f' of {tag.column}' if tag.column else ''}"
+        for tag in hit.tags
+    ]
+    return shortened(", ".join(said))
