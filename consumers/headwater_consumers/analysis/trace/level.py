@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batch_runs import run_drafts
-from headwater_consumers.analysis.trace.batches import Batch, Query, read_batch
+from headwater_consumers.analysis.trace.batches import Query, read_batch
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, listed, locate
@@ -77,8 +77,8 @@ def _take(
         return
     for hit in located.hits:
         part = _narrowed(pending.part, hit.spans)
-        why = _rewound(located, hit.batch)
-        taken.append(Taken(query, hit.batch, part, hit.certainty, why, pending))
+        piece = sum(first <= hit.batch.first for first in located.rewinds)
+        taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
     for guess in located.guesses:
         part = _narrowed(pending.part, located.left)
         why = f"It doesn't say what it {verb}; those around it leave these to it."
@@ -92,13 +92,12 @@ def _narrowed(part: Part, spans: dict[int, list[tuple[int, int]]]) -> Part:
     return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
 
 
-def _rewound(located: Located, batch: Batch) -> str:
+def _rewound(located: Located, piece: int) -> str:
     """What to say where offsets go back: these aren't the only ones of their numbers."""
     if not located.rewinds:
         return ""
-    after = [first for first in located.rewinds if first <= batch.first]
-    if after:
-        return f"The query's offsets had gone back at batch {after[-1]}."
+    if piece:
+        return f"The query's offsets had gone back at batch {located.rewinds[piece - 1]}."
     return f"The query's offsets go back later, at batch {located.rewinds[0]}."
 
 

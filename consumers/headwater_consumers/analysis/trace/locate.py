@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Query, read_batch
 from headwater_consumers.analysis.trace.search import Search, run
 from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 STRETCH = 64
 """Batches looked at after the first; mostly one or two are enough."""
+WINDOW = 16
+"""Batches in a row that a second look asks, until one says something."""
 MOST_BATCHES = 1_000
 """Batches that a hop looks at one by one; beyond them only the ends of a range are."""
 
@@ -62,6 +65,7 @@ class Located:
         guesses: micro-batches that don't say, next to which offsets are missing; by batch.
         left: the wanted offsets that no hit has.
         says: whether any micro-batch of the query says what it read (or wrote) of the dataset.
+        met_silence: whether some that was looked at doesn't.
         rewinds: first batches of the pieces after the first.
         cut: whether a range of more than MOST_BATCHES was only looked at in part: then its last batch is among the
             hits, and what is in between is not.
@@ -72,6 +76,7 @@ class Located:
     guesses: list[Batch] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
     says: bool = False
+    met_silence: bool = False
     rewinds: tuple[int, ...] = ()
     cut: bool = False
 
@@ -102,11 +107,11 @@ def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
     again = [
         (located, piece, {partition: spans})
         for located in out
-        if located.says and len(located.want.spans) > 1
-        for partition, spans in located.left.items()
+        for partition, spans in located.want.spans.items()
+        if _needs_another_look(located, partition)
         for piece in parts[located.want.query.key]
     ]
-    _find(tx, again)
+    _find(tx, again, window=WINDOW)
     _guess(tx, [(located, piece) for located in out if located.left for piece in parts[located.want.query.key]])
     for located in out:
         located.hits.sort(key=lambda hit: hit.batch.first)
@@ -117,12 +122,20 @@ def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
 Job = tuple[Located, tuple[int, int], Spans]
 
 
-def _find(tx: Transaction, jobs: Sequence[Job]) -> None:
-    searches = [_search(located.want, piece, spans, _reaches) for located, piece, spans in jobs]
-    _run(tx, [(located, search) for search, (located, _, _) in zip(searches, jobs, strict=True)])
+def _needs_another_look(located: Located, partition: int) -> bool:
+    """Whether a partition may have been passed over because another one, or a silent batch, was looked at."""
+    several = len(located.want.spans) > 1
+    if located.rewinds:
+        return several or located.met_silence
+    return partition in located.left and (several or located.met_silence)
+
+
+def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
+    searches = [_search(located, piece, spans, _reaches) for located, piece, spans in jobs]
+    _run(tx, [(located, search) for search, (located, _, _) in zip(searches, jobs, strict=True)], window)
     starts: list[tuple[Job, int, int]] = []
     for search, job in zip(searches, jobs, strict=True):
-        job[0].says = job[0].says or search.said
+        job[0].met_silence = job[0].met_silence or search.met_silence
         if search.found is not None:
             starts.append((job, search.found, job[1][1]))
     found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], STRETCH)
@@ -131,15 +144,15 @@ def _find(tx: Transaction, jobs: Sequence[Job]) -> None:
         if _collect(job, batches) or len(batches) < STRETCH:
             continue
         longer.append((job, first, last))
-    _find_long(tx, longer)
+    _find_long(tx, longer, window)
 
 
-def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]]) -> None:
+def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: int) -> None:
     """A range of more batches than STRETCH: search for its end too."""
     if not jobs:
         return
-    ends = [_search(job[0].want, (first, last), job[2], _is_past) for job, first, last in jobs]
-    _run(tx, [(job[0], end) for end, (job, _, _) in zip(ends, jobs, strict=True)])
+    ends = [_search(job[0], (first, last), job[2], _is_past) for job, first, last in jobs]
+    _run(tx, [(job[0], end) for end, (job, _, _) in zip(ends, jobs, strict=True)], window)
     until = [last if end.found is None else end.found - 1 for end, (_, _, last) in zip(ends, jobs, strict=True)]
     wanted = [(job[0].want.query.key, first, end) for (job, first, _), end in zip(jobs, until, strict=True)]
     for (job, _, _), batches, (query, _, end) in zip(jobs, stretches(tx, wanted, MOST_BATCHES), wanted, strict=True):
@@ -151,29 +164,26 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]]) -> None:
 
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
     """Batches that say nothing, just before the first that reaches what is left: they may have read or written it."""
-    single = [
+    single: list[Job] = [
         (located, piece, {partition: spans})
         for located, piece in jobs
-        if located.says
+        if located.says and located.met_silence
         for partition, spans in located.left.items()
     ]
-    after = [_search(located.want, piece, spans, _reaches) for located, piece, spans in single]
-    unsaid = [_search(located.want, piece, spans, _reaches, unsaid=True) for located, piece, spans in single]
-    owners = [located for located, _, _ in single]
-    _run(tx, list(zip(owners, after, strict=True)) + list(zip(owners, unsaid, strict=True)))
-    gaps: list[tuple[Job, int, int]] = []
-    for job, first, last in zip(single, unsaid, after, strict=True):
-        end = job[1][1] if last.found is None else last.found - 1
-        if first.found is not None and first.found <= end:
-            gaps.append((job, first.found, end))
-    batches = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in gaps], STRETCH)
-    for ((located, _, spans), _, _), found in zip(gaps, batches, strict=True):
+    after = [_search(located, piece, spans, _reaches) for located, piece, spans in single]
+    _run(tx, list(zip((job[0] for job in single), after, strict=True)), WINDOW)
+    ends = [
+        piece[1] + 1 if search.found is None else search.found
+        for (_, piece, _), search in zip(single, after, strict=True)
+    ]
+    wanted = [(located.want.query.key, end) for (located, _, _), end in zip(single, ends, strict=True)]
+    for (located, piece, _), batches in zip(single, before(tx, wanted, STRETCH), strict=True):
         known = {batch.first for batch in located.guesses}
-        [partition] = spans
-        for batch in found:
+        for batch in batches:
             uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
-            silent = all(partition not in listed(use.properties) for use in uses)
-            if silent and batch.first not in known and (uses or not located.want.produced):
+            if batch.first < piece[0] or not uses or any(use.kind is not PartKind.UNKNOWN for use in uses):
+                break
+            if batch.first not in known:
                 located.guesses.append(batch)
 
 
@@ -195,22 +205,23 @@ _COLUMNS = ("position", "topic_id", "partitions", "from", "to_exclusive", "forma
 Test = Callable[[dict[int, tuple[int, int]], Spans], bool]
 
 
-def _search(want: Want, piece: tuple[int, int], spans: Spans, test: Test, *, unsaid: bool = False) -> Search:
+def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) -> Search:
+    want = located.want
+
     def reached(row: Record) -> bool | None:
         said = []
         for use in row["uses"]:
             position = dict(zip(_COLUMNS, use, strict=True))
-            if not same_topic(want.topic_id, position["topic_id"]):
-                continue
             ranges = listed(position)
-            if ranges.keys() & spans.keys():
+            located.says = located.says or bool(ranges)
+            if same_topic(want.topic_id, position["topic_id"]) and ranges.keys() & spans.keys():
                 said.append(test(ranges, spans))
         if not said:
             return None
         # Two sources may read one topic at their own pace: the first to reach, the last to be past.
         return all(said) if test is _is_past else any(said)
 
-    return Search(want.query.key, *piece, reached, want.dataset, unsaid)
+    return Search(want.query.key, *piece, reached, want.dataset)
 
 
 def _reaches(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
@@ -254,9 +265,10 @@ def _join(one: Spans, other: Spans) -> Spans:
     return union([(p, a, b) for spans in (one, other) for p, pieces_ in spans.items() for a, b in pieces_])
 
 
-def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]]) -> None:
+def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
     for produced, statement in ((False, "trace/probe_consumed"), (True, "trace/probe_produced")):
-        run(tx, statement, [search for located, search in searches if located.want.produced is produced])
+        of_kind = [search for located, search in searches if located.want.produced is produced]
+        run(tx, statement, of_kind, window=window)
 
 
 def same_topic(one: str | None, other: str | None) -> bool:
@@ -274,11 +286,11 @@ def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: in
     return out
 
 
-def before(tx: Transaction, wanted: Sequence[tuple[str, int]]) -> list[list[Batch]]:
-    """The last interval of each query key before a batch id."""
+def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
+    """The last intervals of each query key before a batch id, the latest first."""
     out: list[list[Batch]] = [[] for _ in wanted]
     if wanted:
         rows = [{"n": n, "query": query, "first": first} for n, (query, first) in enumerate(wanted)]
-        for row in tx.rows("trace/before", stretches=rows):
+        for row in tx.rows("trace/before", stretches=rows, limit=limit):
             out[row["n"]].append(read_batch(row))
     return out

@@ -78,6 +78,9 @@ def _in_time(part: Part, use: Use, owner: Run | Batch) -> bool:
 def _files(part: Part, use: Use, verb: str) -> Match | None:
     if use.kind is not PartKind.FILES:
         paths = use.properties.get("partition_paths") or ()
+        if same := tuple(path for path in part.files if path in paths):
+            found = replace(part, files=same, file_count=len(same), rows=None)
+            return Match(found, use.certainty, f"It {verb} partition {same[0]}.")
         inside = [path for path in part.files if any(f"/{place}" in canonical_path(path) for place in paths)]
         if paths and not inside:
             return None

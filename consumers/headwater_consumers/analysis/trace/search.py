@@ -6,6 +6,7 @@ searches at once, whatever ids are missing. What a search asks must be monotone:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,12 +28,10 @@ class Search:
     Attributes:
         query: key of the query.
         first, last: the batch ids to search, both included.
-        reached: what is asked of an interval's row; None where the row doesn't say.
+        reached: what is asked of an interval's row; None where the row doesn't say, which counts as not yet.
         dataset: key of the dataset that the rows are about.
-        unsaid: what a row that doesn't say counts as.
         found: the first batch of the first interval for which it holds; None where there is none.
-        said: whether any row said something.
-        low_unsaid: whether the last interval before `found` that was looked at didn't say.
+        met_silence: whether some row didn't say.
     """
 
     query: str
@@ -40,10 +39,8 @@ class Search:
     last: int
     reached: Callable[[Record], bool | None]
     dataset: str = ""
-    unsaid: bool = False
     found: int | None = None
-    said: bool = False
-    low_unsaid: bool = False
+    met_silence: bool = False
     _low: int = 0
     _high: int = 0
 
@@ -62,29 +59,37 @@ class Search:
             return range(low + 1, self._high)
         return (low + width * step // FAN_OUT for step in range(1, FAN_OUT))
 
-    def take(self, answers: Sequence[tuple[int, Record | None]]) -> None:
-        """Draw conclusions from a round: batch ids in ascending order, each with the first interval from there on."""
-        for at, row in answers:
-            if row is None or row["batch"] > self.last:
+    def take(self, answers: Sequence[tuple[int, Sequence[Record]]]) -> None:
+        """Draw conclusions from a round: batch ids in ascending order, each with the first intervals from there on."""
+        for at, all_rows in answers:
+            rows = [row for row in all_rows if row["batch"] <= self.last]
+            if not rows:
                 self._high = min(self._high, at)
                 return
-            says = self.reached(row)
-            self.said = self.said or says is not None
-            if self.unsaid if says is None else says:
-                # No interval begins between `at` and this one: only those before `at` are open.
-                self.found, self._high = row["batch"], at
+            batch, says = self._first_said(rows)
+            if says:
+                # What begins between `at` and this one says nothing: only those before `at` are open.
+                self.found, self._high = batch, at
                 return
-            if row["batch"] >= self._low:
-                self._low, self.low_unsaid = row["batch"], says is None
+            self._low = max(self._low, batch)
+
+    def _first_said(self, rows: Sequence[Record]) -> tuple[int, bool | None]:
+        for row in rows:
+            says = self.reached(row)
+            if says is not None:
+                return row["batch"], says
+            self.met_silence = True
+        return rows[-1]["batch"], None
 
 
-def run(tx: Transaction, statement: str, searches: Sequence[Search]) -> None:
+def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: int = 1) -> None:
     """Bring searches to their ends.
 
     Args:
         tx: the transaction.
         statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset` of `$probes`.
         searches: of any queries.
+        window: how many intervals in a row a probe looks at until one says something.
     """
     open_ = [search for search in searches if not search.done]
     while open_:
@@ -93,7 +98,9 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search]) -> None:
             for n, search in enumerate(open_)
             for at in search.probes()
         ]
-        rows = {(row["n"], row["at"]): row for row in tx.rows(statement, probes=probes)}
+        rows: dict[tuple[int, int], list[Record]] = defaultdict(list)
+        for row in tx.rows(statement, probes=probes, window=window):
+            rows[row["n"], row["at"]].append(row)
         for n, search in enumerate(open_):
-            search.take([(at, rows.get((n, at))) for at in search.probes()])
+            search.take([(at, rows.get((n, at), ())) for at in list(search.probes())])
         open_ = [search for search in open_ if not search.done]

@@ -49,6 +49,7 @@ class Taken:
         certainty: that it did.
         why: a sentence.
         pending: what was asked about.
+        piece: of the query's batches; offsets go back between two pieces.
     """
 
     query: Query
@@ -57,6 +58,7 @@ class Taken:
     certainty: Certainty
     why: str
     pending: Pending
+    piece: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
             last is not None
             and last.query.key == each.query.key
             and last.batch.conflict == each.batch.conflict
+            and last.piece == each.piece
             and each.batch.first - last.batch.last <= _NEAR
         ):
             out[-1].append(each)

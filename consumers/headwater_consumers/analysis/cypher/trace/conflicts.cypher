@@ -2,7 +2,8 @@
 UNWIND $queries AS query
 CALL (query) {
   MATCH (i:Conflict)
-  WHERE i.query = query
+  USING INDEX i:Conflict(query, batch_id)
+  WHERE i.query = query AND i.batch_id >= 0
   RETURN i ORDER BY i.query, i.batch_id LIMIT $limit
 }
 RETURN 0 AS n, 'Conflict' AS label, i {.*} AS properties,

@@ -1,0 +1,486 @@
+"""Traces on graphs made of events: every sort of hop, both ways, and what is said of its certainty."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.trace import (
+    Direction,
+    Hop,
+    Offsets,
+    Part,
+    PartKind,
+    Path,
+    StepKind,
+    Times,
+    Trace,
+    VersionOf,
+    trace,
+)
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    LineageEvent,
+    Position,
+    ProcessingType,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    TableSnapshot,
+    Versions,
+)
+from headwater_schemas.events.build import run_event
+from support.analysis.chains import (
+    BEGIN,
+    Entry,
+    Oddities,
+    Ranges,
+    Stream,
+    files_use,
+    kafka_use,
+    random_stream,
+    ranges_of,
+    write,
+)
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+EXACT, INFERRED, UPPER_BOUND, UNKNOWN = (
+    Certainty.EXACT,
+    Certainty.INFERRED,
+    Certainty.UPPER_BOUND,
+    Certainty.UNKNOWN,
+)
+BACK = Direction.BACKWARD
+
+
+def hop(found: Trace, name: str) -> Hop:
+    [only] = [each for each in found.hops if each.step.job is not None and each.step.job.name == name]
+    return only
+
+
+def part(parts: tuple[Part, ...], name: str) -> Part:
+    [only] = [each for each in parts if each.dataset.name == name]
+    return only
+
+
+def spans(of: Part) -> list[tuple[int, int, int]]:
+    return [(span.partition, span.start, span.end) for span in of.offsets]
+
+
+def batch_run(
+    name: str, inputs: tuple[DatasetUse, ...], outputs: tuple[DatasetUse, ...], at: int, number: int = 0
+) -> LineageEvent:
+    """A batch run that took 5 s, `at` seconds after the beginning."""
+    ended = BEGIN + timedelta(seconds=at + 5)
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        processing_type=ProcessingType.BATCH,
+        inputs=inputs,
+        outputs=outputs,
+        started_at=BEGIN + timedelta(seconds=at),
+        ended_at=ended,
+        versions=Versions(code="b1"),
+    )
+    return run_event(body, job=JobRef("jobs", name), run=RunRef(f"{name}-{number}"), producer="test", event_time=ended)
+
+
+def copying(name: str, source: str, sink: str, *, batches: int = 20, certainty: Certainty = EXACT) -> Stream:
+    """Each batch reads ten offsets of both partitions and writes as many; a restart at batch 10."""
+    stream = Stream(name)
+    for batch in range(batches):
+        ranges: Ranges = {0: (batch * 10, batch * 10 + 10), 1: (batch * 10, batch * 10 + 10)}
+        stream.entries.append(
+            Entry(
+                batch,
+                (kafka_use(source, ranges, EXACT),),
+                (kafka_use(sink, ranges, certainty),),
+                run=batch // 10,
+            )
+        )
+    return stream
+
+
+def test_which_batch_run_and_code_read_a_record_and_what_it_wrote(clean_database: Driver, reader: Reader) -> None:
+    stream = copying("copy", "in", "out")
+    write(clean_database, stream)
+    found = trace(reader, Offsets("in", 1, 123, 124))
+    [only] = found.hops
+    assert (only.step.kind, only.step.first_batch, only.step.last_batch, only.step.batches) == (
+        StepKind.MICRO_BATCHES,
+        12,
+        12,
+        1,
+    )
+    assert [(run.run_id, run.code_version) for run in only.step.runs] == [(stream.run_id(1), "v1")]
+    assert only.step.keeps_state is False
+    assert (only.certainty, only.overall, only.depth, only.after) == (EXACT, EXACT, 1, ())
+    assert spans(part(only.inputs, "in")) == [(1, 123, 124)]
+    assert spans(part(only.outputs, "out")) == [(0, 120, 130), (1, 120, 130)]
+    assert only.why == "Batch 12 read offset 123 of partition 1. The query keeps no state."
+    assert [end.dataset.name for end in found.ends] == ["out"]
+    assert (found.total, found.max_hops, found.truncated, found.notes) == (1, 1, False, ())
+
+
+def test_five_hops_and_back(clean_database: Driver, reader: Reader) -> None:
+    streams = [copying(f"q{n}", f"t{n}", f"t{n + 1}") for n in range(5)]
+    write(clean_database, *streams)
+    one = trace(reader, Offsets("t0", 0, 5, 6))
+    assert (one.total, one.truncated) == (1, True)
+    found = trace(reader, Offsets("t0", 0, 5, 6), depth=None)
+    assert [(each.step.query_name, each.depth, each.after) for each in found.hops] == [
+        (f"q{n}", n + 1, (n,) if n else ()) for n in range(5)
+    ]
+    assert {each.overall for each in found.hops} == {EXACT}
+    back = trace(reader, Offsets("t5", 0, 5, 6), direction=BACK, depth=None)
+    assert [each.step.query_name for each in back.hops] == ["q4", "q3", "q2", "q1", "q0"]
+    assert spans(part(back.hops[-1].inputs, "t0")) == [(0, 0, 10), (1, 0, 10)]
+    assert [end.dataset.name for end in back.ends] == ["t0"]
+
+
+def test_what_was_not_read_yet_is_said(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    found = trace(reader, Offsets("in", 0, 205, 206))
+    assert found.hops == ()
+    assert found.notes == (
+        (
+            "copy has read up to offset 200 of partition 0 by batch 19, the last one known: "
+            "not yet offset 205 of partition 0."
+        ),
+    )
+    assert [end.dataset.name for end in found.ends] == ["in"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Reader, seed: int) -> None:
+    """Forwards to the ends and backwards to the beginnings: the same batches and the same offsets."""
+    rng = random.Random(f"pipeline {seed}")
+    odd = Oddities(missing=0.1, gap=0.05, left_out=0.1, rewind=0.03, overlap=0.3 * (seed % 2))
+    topics = [f"t{n}" for n in range(4)]
+    streams = [
+        random_stream(f"q{a}{b}", topics[a], topics[b], rng, batches=60, odd=odd)
+        for a, b in ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3))
+    ]
+    write(clean_database, *streams)
+    for _ in range(6):
+        for direction, start in ((Direction.FORWARD, "t0"), (BACK, "t3")):
+            uses = [
+                (stream.winners()[batch].inputs if start == "t0" else stream.winners()[batch].outputs)
+                for stream in streams
+                for batch in stream.winners()
+            ]
+            ends = [(p, end) for each in uses for p, (_, end) in ranges_of(each, start).items() if end]
+            partition, end = rng.choice(ends)
+            wanted: Ranges = {partition: (max(0, end - rng.choice([1, 30])), end)}
+            span = Offsets(start, partition, *wanted[partition])
+            found = trace(reader, span, direction=direction, depth=None, limit=1_000)
+            assert not found.truncated
+            expected = naive_closure(streams, start, wanted, produced=direction is BACK)
+            got: dict[str, set[tuple[int, int]]] = {}
+            for each in found.hops:
+                for of in each.outputs if direction is BACK else each.inputs:
+                    got.setdefault(of.dataset.name, set()).update(offsets_in(of))
+            assert got == {name: offsets for name, offsets in expected.items() if offsets}
+
+
+def offsets_in(of: Part) -> set[tuple[int, int]]:
+    return {(span.partition, offset) for span in of.offsets for offset in range(span.start, span.end)}
+
+
+def naive_closure(
+    streams: list[Stream], start: str, wanted: Ranges, *, produced: bool
+) -> dict[str, set[tuple[int, int]]]:
+    """Every offset that some batch used on the way, by topic, from looking at all of them again and again."""
+    tainted: dict[str, set[tuple[int, int]]] = {start: {(p, o) for p, (a, b) in wanted.items() for o in range(a, b)}}
+    used: dict[str, set[tuple[int, int]]] = {}
+    growing = True
+    while growing:
+        growing = False
+        for stream in streams:
+            for entry in stream.variants():
+                near, far = (entry.outputs, entry.inputs) if produced else (entry.inputs, entry.outputs)
+                name = near[0].dataset.name
+                mine = {(p, o) for p, (a, b) in ranges_of(near, name).items() for o in range(a, b)}
+                if both := mine & tainted.get(name, set()):
+                    used.setdefault(name, set()).update(both)
+                    other = far[0].dataset.name
+                    new = {(p, o) for p, (a, b) in ranges_of(far, other).items() for o in range(a, b)}
+                    if not new <= tainted.setdefault(other, set()):
+                        tainted[other] |= new
+                        growing = True
+    return used
+
+
+def stateful(*, rows: int = 50, empty: int | None = None) -> Stream:
+    """Windows written to files; the watermark moves an hour a batch, two hours behind."""
+    stream = Stream("windows")
+    for batch in range(12):
+        stream.entries.append(
+            Entry(
+                batch,
+                (kafka_use("in", {0: (batch * 10, batch * 10 + 10)}, EXACT),),
+                (files_use("/lake/windows", [f"part-{batch}"]),),
+                state_rows=0 if batch == empty else rows,
+                watermark_before=BEGIN + timedelta(hours=batch - 1) if batch else None,
+                watermark_after=BEGIN + timedelta(hours=batch),
+            )
+        )
+    return stream
+
+
+def test_state_widens_to_the_batches_that_the_watermark_bounds(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, stateful())
+    # Two hours of delay and windows of an hour: what batch 2 read, by 02:00, is gone once a batch ran with 05:00.
+    found = trace(reader, Offsets("in", 0, 25, 26), horizon=timedelta(hours=3))
+    [only] = found.hops
+    step = only.step
+    assert (step.first_batch, step.last_batch, step.spread_first_batch, step.spread_last_batch) == (2, 2, 2, 7)
+    assert (step.keeps_state, only.certainty) == (True, UPPER_BOUND)
+    [files] = only.outputs
+    assert files.files == tuple(f"file:/lake/windows/part-{batch}" for batch in range(2, 8))
+    assert "The watermark passed 2025-01-01 05:00:00 in batch 7" in only.why
+
+    back = trace(reader, Path("/lake/windows/part-7"), direction=BACK, horizon=timedelta(hours=3))
+    [only] = back.hops
+    step = only.step
+    assert (step.first_batch, step.last_batch, step.spread_first_batch, step.spread_last_batch) == (7, 7, 2, 7)
+    assert spans(part(only.inputs, "in")) == [(0, 20, 80)]
+    assert only.certainty is UPPER_BOUND
+
+
+def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, stateful())
+    [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
+    assert (only.step.spread_first_batch, only.step.spread_last_batch, only.certainty) == (2, 11, UPPER_BOUND)
+    assert "How long it keeps a record isn't known" in only.why
+
+
+def test_an_empty_state_ends_the_spread(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, stateful(empty=5))
+    [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
+    assert (only.step.spread_first_batch, only.step.spread_last_batch) == (2, 5)
+    assert "After batch 5 the state was empty." in only.why
+    [only] = trace(reader, Offsets("in", 0, 55, 56)).hops
+    assert (only.step.spread_last_batch, only.certainty) == (5, EXACT), "nothing was kept of it"
+    [only] = trace(reader, Path("file:///lake/windows/part-8"), direction=BACK).hops
+    assert (only.step.spread_first_batch, only.step.spread_last_batch) == (6, 8)
+
+
+def test_two_incarnations_of_a_topic(clean_database: Driver, reader: Reader) -> None:
+    stream = Stream("copy")
+    for batch in range(8):
+        start = batch % 4 * 10
+        use = kafka_use("in", {0: (start, start + 10)}, EXACT, "old" if batch < 4 else "new")
+        stream.entries.append(Entry(batch, (use,), (kafka_use("out", {0: (batch, batch + 1)}, EXACT),)))
+    write(clean_database, stream)
+    both = trace(reader, Offsets("in", 0, 15, 16))
+    assert [each.step.first_batch for each in both.hops] == [1, 5]
+    assert [each.why.rsplit(". ", 1)[1] for each in both.hops] == [
+        "The query's offsets go back later, at batch 4.",
+        "The query's offsets had gone back at batch 4.",
+    ]
+    for topic_id, batch in (("old", 1), ("new", 5)):
+        [only] = trace(reader, Offsets("in", 0, 15, 16, topic_id)).hops
+        assert only.step.first_batch == batch
+
+
+def test_a_batch_that_ran_again_with_other_offsets(clean_database: Driver, reader: Reader) -> None:
+    stream = copying("copy", "in", "out", batches=5)
+    stream.entries.append(
+        Entry(
+            4,
+            (kafka_use("in", {0: (40, 44), 1: (40, 44)}, EXACT),),
+            (kafka_use("out", {0: (50, 54)}, EXACT),),
+            run=3,
+            told=1,
+        )
+    )
+    write(clean_database, stream)
+    found = trace(reader, Offsets("in", 0, 47, 48))
+    [only] = found.hops
+    assert (only.step.kind, only.step.first_batch) == (StepKind.CONFLICT, 4)
+    assert spans(part(only.outputs, "out")) == [(0, 40, 50), (1, 40, 50)]
+    kinds = [each.step.kind for each in trace(reader, Offsets("in", 0, 42, 43)).hops]
+    assert sorted(kinds) == [StepKind.CONFLICT, StepKind.MICRO_BATCHES]
+
+
+def test_a_sink_that_does_not_say_what_it_wrote(clean_database: Driver, reader: Reader) -> None:
+    """The trace goes on with what may have been read since: it doesn't end as if nothing came of it."""
+    first, second = copying("first", "in", "between", batches=10), copying("second", "between", "out", batches=10)
+    for entry in first.entries:
+        entry.outputs = (kafka_use("between", None, UNKNOWN),)
+    write(clean_database, first, second)
+    found = trace(reader, Offsets("in", 0, 45, 46), depth=None)
+    known, unknown = found.hops
+    assert (known.step.first_batch, known.certainty) == (4, EXACT)
+    assert part(known.outputs, "between").kind is PartKind.UNKNOWN
+    assert (unknown.step.first_batch, unknown.step.last_batch) == (4, 9)
+    assert (unknown.certainty, unknown.overall, unknown.after) == (UNKNOWN, UNKNOWN, (1,))
+
+
+def test_silent_batches_between_others_are_named(clean_database: Driver, reader: Reader) -> None:
+    stream = copying("copy", "in", "out", batches=10)
+    for entry in stream.entries[4:6]:
+        entry.outputs = (kafka_use("out", None, UNKNOWN),)
+    write(clean_database, stream)
+    [only] = trace(reader, Offsets("out", 0, 55, 56), direction=BACK).hops
+    assert (only.step.first_batch, only.step.last_batch, only.certainty) == (4, 5, UPPER_BOUND)
+    assert "those around it leave these to it" in only.why
+    assert spans(part(only.inputs, "in")) == [(0, 40, 60), (1, 40, 60)]
+
+
+def test_files_go_on_into_the_runs_that_list_them(clean_database: Driver, reader: Reader) -> None:
+    windows = stateful(empty=2)
+    listed = files_use("/lake/windows", [f"part-{batch}" for batch in range(6)])
+    other = files_use("/lake/windows", ["part-9"])
+    cut = files_use("/lake/windows", ["part-0"], count=500)
+    report = DatasetUse(dataset=DatasetRef("file", "/lake/report"))
+    write(
+        clean_database,
+        windows,
+        events=[
+            batch_run("report", (listed,), (report,), at=100),
+            batch_run("other", (other,), (report,), at=100),
+            batch_run("many", (cut,), (report,), at=100),
+            batch_run("earlier", (cut,), (report,), at=2),
+        ],
+    )
+    found = trace(reader, Offsets("in", 0, 25, 26), depth=None)
+    assert hop(found, "report").certainty is EXACT
+    assert part(hop(found, "report").inputs, "/lake/windows").files == ("file:/lake/windows/part-2",)
+    assert (hop(found, "many").certainty, "of which 1 are listed" in hop(found, "many").why) == (UPPER_BOUND, True)
+    assert {each.step.job.name for each in found.hops if each.step.job} == {"windows", "report", "many"}
+    # And back: the report's runs, then the batches of each listed file.
+    back = trace(reader, Path("/lake/report/part-00000-a.parquet"), direction=BACK, depth=2)
+    assert back.notes
+    by_run = {each.step.job.name: each for each in back.hops if each.step.job and each.depth == 1}
+    assert by_run.keys() == {"report", "other", "many", "earlier"}
+    assert {each.certainty for each in by_run.values()} == {UNKNOWN}
+
+
+def snapshot(version: str, operation: str = "append", partitions: tuple[str, ...] = ()) -> DatasetUse:
+    table = TableSnapshot(format="delta", snapshot_id=version, operation=operation, partitions=partitions)
+    position = Position(table_snapshot=table)
+    return DatasetUse(dataset=DatasetRef("file", "/lake/table"), position=position, certainty=EXACT)
+
+
+def test_versions_of_a_table(clean_database: Driver, reader: Reader) -> None:
+    stream = Stream("into")
+    for batch in range(6):
+        stream.entries.append(
+            Entry(
+                batch,
+                (kafka_use("in", {0: (batch * 10, batch * 10 + 10)}, EXACT),),
+                (snapshot(str(batch), partitions=(f"dt={batch}",)),),
+            )
+        )
+    report = DatasetUse(dataset=DatasetRef("file", "/lake/report"))
+    runs = [batch_run(f"at{version}", (snapshot(str(version)),), (report,), at=200) for version in (1, 3, 5)]
+    write(clean_database, stream, events=runs)
+    back = trace(reader, VersionOf("/lake/table", "3"), direction=BACK)
+    [only] = back.hops
+    assert (only.step.first_batch, only.certainty) == (3, EXACT)
+    assert spans(part(only.inputs, "in")) == [(0, 30, 40)]
+    [only] = trace(reader, Path("dt=3"), direction=BACK).hops
+    assert (only.step.first_batch, only.certainty) == (3, EXACT)
+    found = trace(reader, Offsets("in", 0, 35, 36), depth=None)
+    assert (hop(found, "at3").certainty, hop(found, "at5").certainty) == (EXACT, UPPER_BOUND)
+    assert "at1" not in {each.step.job.name for each in found.hops if each.step.job}
+    with pytest.raises(NotFoundError, match="No version '99'"):
+        trace(reader, VersionOf("/lake/table", "99"))
+
+
+def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    at = BEGIN + timedelta(seconds=75)
+    found = trace(reader, Times("in", 1, at, at))
+    assert [spans(each) for each in found.start] == [[(1, 70, 80)]]
+    [only] = found.hops
+    assert (only.step.first_batch, only.step.last_batch) == (7, 7)
+    found = trace(reader, Times("out", None, at, at + timedelta(seconds=30)), direction=BACK)
+    assert [spans(each) for each in found.start] == [[(0, 70, 110), (1, 70, 110)]]
+    [only] = found.hops
+    assert (only.step.first_batch, only.step.last_batch, only.step.batches) == (7, 10, 4)
+
+
+def test_a_cycle_ends(clean_database: Driver, reader: Reader) -> None:
+    there, back = copying("there", "a", "b"), copying("back", "b", "a")
+    write(clean_database, there, back)
+    found = trace(reader, Offsets("a", 0, 5, 6), depth=None)
+    assert not found.truncated
+    assert len(found.hops) == 3, "there, back, and there with what hadn't been followed yet"
+
+
+def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, copying("copy", "flights.in", "out"))
+    with pytest.raises(NotFoundError) as raised:
+        trace(reader, Offsets("flights.inn", 0, 0, 1))
+    assert any("flights.in" in name for name in raised.value.nearest)
+    with pytest.raises(QuestionError, match="ends after it begins"):
+        trace(reader, Offsets("out", 0, 5, 5))
+    with pytest.raises(QuestionError, match="at least 1"):
+        trace(reader, Offsets("out", 0, 5, 6), depth=0)
+    with pytest.raises(NotFoundError):
+        trace(reader, Path("/nowhere/at/all"))
+
+
+PARAMETERS: dict[str, Any] = {
+    **{name: [] for name in ("probes", "stretches", "wants", "queries", "datasets", "keys", "versions", "plans")},
+    "kinds": [],
+    "limit": 1,
+    "window": 1,
+    "marks": "a",
+    "type": "CONSUMED",
+    "key": "",
+    "tenant": "default",
+}
+SORTS = {"Sort", "Top", "PartialSort", "PartialTop"}
+SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan"}
+
+
+def operators(driver: Driver, name: str) -> list[str]:
+    with driver.session() as session:
+        plan = session.run("EXPLAIN " + statement(f"trace/{name}"), PARAMETERS).consume().plan
+    assert plan is not None
+
+    def walk(node: dict[str, Any]) -> list[str]:
+        return [
+            node["operatorType"].split("@")[0],
+            *(each for child in node.get("children", ()) for each in walk(child)),
+        ]
+
+    return walk(plan)
+
+
+@pytest.mark.parametrize("name", ["probe_consumed", "probe_produced", "probe_times", "stretch", "before", "conflicts"])
+def test_the_index_orders_batches(clean_database: Driver, name: str) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    found = operators(clean_database, name)
+    assert not SORTS & set(found), found
+    assert found.count("NodeIndexSeek") == 1, found
+
+
+def test_rewinds_are_found_by_index(clean_database: Driver) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    assert "DirectedRelationshipIndexSeek" in operators(clean_database, "rewinds")
+
+
+def test_no_statement_looks_at_everything(clean_database: Driver) -> None:
+    from headwater_consumers.cypher import names
+
+    write(clean_database, copying("copy", "in", "out"))
+    for name in names("headwater_consumers.analysis", "trace"):
+        assert not SCANS & set(operators(clean_database, name)), name

@@ -1,0 +1,249 @@
+"""Streaming queries as events, made batch by batch, and remembered as they are: what a naive scan is made over."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    EmissionReason,
+    EngineRef,
+    FileSet,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    Provenance,
+    RunRef,
+    Versions,
+)
+from headwater_schemas.events.build import interval_event
+from headwater_schemas.identity import source_end_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neo4j import Driver
+
+NAMESPACE = "kafka://k"
+BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
+Ranges = dict[int, tuple[int, int]]
+
+
+def topic(name: str) -> DatasetRef:
+    return DatasetRef(NAMESPACE, name)
+
+
+def kafka_use(
+    name: str, ranges: Mapping[int, tuple[int, int]] | None, certainty: Certainty, topic_id: str | None = None
+) -> DatasetUse:
+    """A topic with its ranges; without any, nothing is said of which."""
+    if ranges is None:
+        return DatasetUse(dataset=topic(name))
+    listed = tuple(OffsetRange(p, a, b) for p, (a, b) in sorted(ranges.items()))
+    return DatasetUse(
+        dataset=topic(name), position=Position(kafka=KafkaRanges(name, listed, topic_id)), certainty=certainty
+    )
+
+
+def files_use(folder: str, names: Sequence[str], count: int | None = None) -> DatasetUse:
+    """Files of a folder, `count` of them of which these are listed."""
+    paths = tuple(f"file:{folder}/{name}" for name in names)
+    digest = uuid.uuid5(uuid.NAMESPACE_URL, "".join(paths)).hex
+    position = Position(files=FileSet(count=count or len(paths), manifest_digest=digest, paths=paths))
+    return DatasetUse(dataset=DatasetRef("file", folder), position=position, certainty=Certainty.EXACT)
+
+
+@dataclass
+class Entry:
+    """One micro-batch, as it is to be told."""
+
+    batch: int
+    inputs: tuple[DatasetUse, ...] = ()
+    outputs: tuple[DatasetUse, ...] = ()
+    run: int = 0
+    state_rows: int | None = None
+    watermark_before: datetime | None = None
+    watermark_after: datetime | None = None
+    told: int = 0
+    """How often it was told before: a later telling with other ends wins."""
+
+
+@dataclass
+class Stream:
+    """A streaming query.
+
+    Attributes:
+        name: of the query and its job.
+        entries: as told, in order.
+    """
+
+    name: str
+    entries: list[Entry] = field(default_factory=list)
+    every: timedelta = timedelta(seconds=10)
+    reconciled: bool = False
+
+    @property
+    def query_id(self) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, self.name))
+
+    def run_id(self, run: int) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.name} {run}"))
+
+    def time(self, batch: int) -> datetime:
+        return BEGIN + batch * self.every
+
+    def events(self) -> list[LineageEvent]:
+        return [self._event(entry) for entry in self.entries]
+
+    def winners(self) -> dict[int, Entry]:
+        """The micro-batches as the graph has to have them: of several tellings the last."""
+        return {entry.batch: entry for entry in sorted(self.entries, key=lambda entry: entry.told)}
+
+    def variants(self) -> list[Entry]:
+        """Every micro-batch with every set of source ends that was told of it: the last telling of each."""
+        found = {}
+        for entry in sorted(self.entries, key=lambda entry: entry.told):
+            found[entry.batch, source_end_digest(entry.inputs)] = entry
+        return list(found.values())
+
+    def _event(self, entry: Entry) -> LineageEvent:
+        body = IntervalEvent(
+            query_id=self.query_id,
+            query_name=self.name,
+            entries=(
+                IntervalEntry(
+                    batch_id=entry.batch,
+                    processing_time=self.time(entry.batch),
+                    duration_ms=int(self.every.total_seconds() * 900),
+                    inputs=entry.inputs,
+                    outputs=entry.outputs,
+                    state_rows=entry.state_rows,
+                    watermark_before=entry.watermark_before,
+                    watermark_after=entry.watermark_after,
+                ),
+            ),
+            versions=Versions(code=f"v{entry.run}", engine=EngineRef("spark", "4.0.0"), capture="test"),
+            reason=EmissionReason.CHECKPOINT,
+            provenance=Provenance.RECONCILED if self.reconciled else Provenance.OBSERVED,
+        )
+        return interval_event(
+            body,
+            job=JobRef("jobs", self.name),
+            run=None if self.reconciled else RunRef(self.run_id(entry.run)),
+            producer="test",
+            event_time=self.time(entry.batch) + timedelta(days=entry.told),
+        )
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """What may go wrong in a random chain: how likely, for each batch."""
+
+    missing: float = 0.0
+    gap: float = 0.0
+    silent: float = 0.0
+    left_out: float = 0.0
+    new_partition: float = 0.05
+    restart: float = 0.05
+    rewind: float = 0.0
+    anew: float = 0.0
+    overlap: float = 0.0
+
+
+def random_stream(
+    name: str, source: str, sink: str | None, rng: random.Random, *, batches: int, odd: Oddities = Oddities()
+) -> Stream:
+    """A query that reads a topic and writes another, with the oddities that happen."""
+    stream = Stream(name)
+    at = {p: rng.choice([0, 0, 1000]) for p in range(rng.randint(1, 6))}
+    wrote = dict.fromkeys(range(rng.randint(1, 6)), 0)
+    run = told = batch = 0
+    topic_id = None if rng.random() < 0.5 else "first"
+    for _ in range(batches):
+        if rng.random() < odd.new_partition:
+            at[len(at)] = 0
+        if rng.random() < odd.restart:
+            run += 1
+        if rng.random() < odd.anew:
+            # The topic is deleted and made again: its offsets begin at 0.
+            at = dict.fromkeys(at, 0)
+            topic_id = f"t{batch}" if topic_id is not None else None
+        if batch > 3 and rng.random() < odd.rewind:
+            # The checkpoint is set back: some batches run again, with other ends.
+            batch -= rng.randint(1, 3)
+            told, run = told + 1, run + 1
+            at = {p: max(0, start - rng.randint(0, 40)) for p, start in at.items()}
+        inputs = _advance(at, rng, gap=odd.gap, left_out=odd.left_out)
+        outputs = _advance(wrote, rng, gap=0.0, left_out=0.0)
+        if rng.random() < odd.overlap:
+            outputs = {p: (max(0, a - rng.randint(0, 9)), b + rng.randint(0, 9)) for p, (a, b) in outputs.items()}
+        if rng.random() >= odd.missing:
+            used = [kafka_use(source, inputs, Certainty.EXACT, topic_id)]
+            made = []
+            if sink is not None:
+                silent = rng.random() < odd.silent
+                certainty = Certainty.UPPER_BOUND if odd.overlap else Certainty.EXACT
+                made = [kafka_use(sink, None if silent else outputs, certainty)]
+            stream.entries.append(Entry(batch, tuple(used), tuple(made), run=run, told=told))
+        batch += 1
+    return stream
+
+
+def _advance(at: dict[int, int], rng: random.Random, *, gap: float, left_out: float) -> Ranges:
+    out = {}
+    for partition, last in at.items():
+        if rng.random() < left_out:
+            continue
+        start = last + (rng.randint(1, 9) if rng.random() < gap else 0)
+        end = start + rng.choice([0, 0, 1, 5, 20])
+        out[partition] = (start, end)
+        at[partition] = end
+    return out
+
+
+def ranges_of(uses: Sequence[DatasetUse], name: str, topic_id: str | None = None) -> Ranges:
+    """The ranges of a topic among these uses, of this incarnation or one that isn't told."""
+    out: Ranges = {}
+    for use in uses:
+        kafka = use.position.kafka if use.position is not None else None
+        if kafka is None or use.dataset.name != name:
+            continue
+        if topic_id is None or kafka.topic_id is None or kafka.topic_id == topic_id:
+            out |= {part.partition: (part.from_, part.to_exclusive) for part in kafka.ranges}
+    return out
+
+
+def naive_users(
+    stream: Stream, name: str, wanted: Ranges, *, produced: bool = False, topic_id: str | None = None
+) -> dict[int, Ranges]:
+    """The micro-batches that read (or wrote) some of these offsets, by looking at every one of them."""
+    found: dict[int, Ranges] = {}
+    for batch, entry in stream.winners().items():
+        for partition, (a, b) in ranges_of(entry.outputs if produced else entry.inputs, name, topic_id).items():
+            if partition in wanted:
+                c, d = wanted[partition]
+                if max(a, c) < min(b, d):
+                    found.setdefault(batch, {})[partition] = (max(a, c), min(b, d))
+    return found
+
+
+def write(driver: Driver, *streams: Stream, events: Sequence[LineageEvent] = ()) -> None:
+    """Write the graph of these queries and events, in an order of no meaning, as the materializer does."""
+    writer = GraphWriter(driver, "neo4j")
+    writer.ensure_schema()
+    all_events = [*(event for stream in streams for event in stream.events()), *events]
+    random.Random(7).shuffle(all_events)
+    for begin in range(0, len(all_events), 500):
+        writer.apply(fold(all_events[begin : begin + 500]))
