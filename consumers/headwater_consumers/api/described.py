@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
-_ENTRY = re.compile(r"^ {4}(\w+)(?: \([^)]*\))?: (.*(?:\n {8}.*)*)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_NONE = re.compile(r"\bNone\b")
 
 
 def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
@@ -22,7 +23,9 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
         models: types of answers and bodies; dataclasses within them are found.
     """
     for kind in dict.fromkeys(each for model in models for each in _dataclasses(model, set())):
-        schema, text = schemas.get(kind.__name__), kind.__doc__
+        # Of two of one name each has its module before it.
+        qualified = f"{kind.__module__}.{kind.__qualname__}".replace(".", "__")
+        schema, text = schemas.get(kind.__name__) or schemas.get(qualified), kind.__doc__
         if schema is None or text is None:
             continue
         told = attributes(text)
@@ -33,9 +36,13 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
 
 
 def attributes(docstring: str) -> dict[str, str]:
-    """Field ⇒ its description, of a docstring's `Attributes:`."""
+    """Field ⇒ its description, of a docstring's `Attributes:`, in JSON's words."""
     section = _SECTION.search(inspect.cleandoc(docstring) + "\n")
-    return {} if section is None else {name: " ".join(text.split()) for name, text in _ENTRY.findall(section[1])}
+    return {
+        name: _NONE.sub("null", " ".join(text.split()))
+        for names, text in (_ENTRY.findall(section[1]) if section else ())
+        for name in names.split(", ")
+    }
 
 
 def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:

@@ -53,7 +53,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     for path in whole["paths"].values():
         for operation in path.values():
             _exemplify(operation)
-    return whole
+    return _with_short_names(whole)
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
@@ -84,6 +84,16 @@ def _problem_schemas() -> dict[str, Any]:
         branches = field.pop("anyOf", ())
         field.update(next((branch for branch in branches if branch.get("type") != "null"), {}))
     return {**parts, "Problem": schema}
+
+
+def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
+    """`headwater_consumers__analysis__trace__answer__Direction`, of which there are two, ⇒ `TraceDirection`."""
+    text = json.dumps(whole).replace('-Input"', '"')
+    for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
+        if len(parts := name.split("__")) > 3:
+            text = text.replace(f'{name}"', f'{parts[2].capitalize()}{parts[-1]}"')
+    short: dict[str, Any] = json.loads(text)
+    return short
 
 
 def _exemplify(operation: dict[str, Any]) -> None:

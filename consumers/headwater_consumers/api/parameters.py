@@ -47,6 +47,11 @@ ColumnName = Annotated[
     Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
     AfterValidator(unescaped),
 ]
+JobId = Annotated[
+    str,
+    Path(alias="id", min_length=1, description="The key of the job, or its name, with its namespace or alone."),
+    AfterValidator(unescaped),
+]
 RunId = Annotated[
     str, Path(alias="id", min_length=1, description="The run id, or the key of the run."), AfterValidator(unescaped)
 ]

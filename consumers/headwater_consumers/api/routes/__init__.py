@@ -1,5 +1,25 @@
 """The endpoints, an area each: `service` at the root, the others below `/api/v1`."""
 
-from headwater_consumers.api.routes import graph, impact, lineage, search, service, timeline, traces
+from headwater_consumers.api.routes import (
+    diff,
+    graph,
+    impact,
+    lineage,
+    runs,
+    search,
+    service,
+    timeline,
+    traces,
+)
 
-ROUTERS = (lineage.router, graph.router, search.router, timeline.router, traces.router, impact.router, service.router)
+ROUTERS = (
+    lineage.router,
+    graph.router,
+    search.router,
+    runs.router,
+    timeline.router,
+    traces.router,
+    impact.router,
+    diff.router,
+    service.router,
+)

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query
-from pydantic import AfterValidator
+from fastapi import Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.timeline import Timeline, dataset_timeline, job_timeline
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import AssetId, Cursor, Limit, Time, unescaped
+from headwater_consumers.api.parameters import AssetId, Cursor, JobId, Limit, Time
 
 router = area("timeline")
 
-JobId = Annotated[
-    str,
-    Path(alias="id", min_length=1, description="The key of the job, or its name, with its namespace or alone."),
-    AfterValidator(unescaped),
-]
 From = Annotated[Time | None, Query(alias="from", description="Leave out what ended before.")]
 To = Annotated[Time | None, Query(description="Leave out what began then or later.")]
 
