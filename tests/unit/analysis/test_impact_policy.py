@@ -1,0 +1,246 @@
+"""The policy: what it says of each change, step by step, and what is said of a file that isn't one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy, load_policy
+from headwater_consumers.analysis.impact.policy_file import default_policy_text, parse_policy
+from headwater_consumers.analysis.impact.steps import Influence, StepFacts
+from headwater_schemas.events import TransformationKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# change, cause, kind ⇒ severity, whether it goes on. `~` before the kind: INDIRECT; `!` after it: masking.
+VERDICTS = """
+REMOVED   JOB     -                     BREAKING    on
+REMOVED   FLOW    ~-                    DEGRADED    on
+REMOVED   VALUE   COPY                  BREAKING    on
+REMOVED   VALUE   CAST                  BREAKING    on
+REMOVED   VALUE   AGGREGATE             BREAKING    on
+REMOVED   VALUE   AGGREGATE!            BREAKING    on
+REMOVED   VALUE   HASH!                 BREAKING    on
+REMOVED   VALUE   EXTERNAL              BREAKING    on
+REMOVED   VALUE   UNKNOWN               DEGRADED    on
+REMOVED   CHOICE  ~CONDITIONAL          BREAKING    on
+REMOVED   LOOKUP  ~JOIN_DEPENDENCY      BREAKING    on
+REMOVED   ROWS    ~FILTER_DEPENDENCY    BREAKING    on
+REMOVED   ROWS    ~JOIN_DEPENDENCY      BREAKING    on
+REMOVED   ROWS    ~GROUP_DEPENDENCY     BREAKING    on
+REMOVED   ROWS    ~SORT_DEPENDENCY      DEGRADED    ends
+REMOVED   UNSEEN  ~UNKNOWN              DEGRADED    ends
+RENAMED   VALUE   DERIVE                BREAKING    on
+RENAMED   ROWS    ~JOIN_DEPENDENCY      BREAKING    on
+RETYPED   VALUE   COPY                  BREAKING    on
+RETYPED   VALUE   CAST                  DEGRADED    on
+RETYPED   VALUE   HASH!                 BREAKING    on
+RETYPED   VALUE   AGGREGATE             DEGRADED    on
+RETYPED   ROWS    ~JOIN_DEPENDENCY      DEGRADED    on
+RETYPED   ROWS    ~GROUP_DEPENDENCY     DEGRADED    ends
+NULLABILITY VALUE COPY                  DEGRADED    on
+NULLABILITY VALUE AGGREGATE             COSMETIC    ends
+NULLABILITY ROWS  ~JOIN_DEPENDENCY      DEGRADED    on
+NULLABILITY ROWS  ~GROUP_DEPENDENCY     COSMETIC    ends
+DATA_INCORRECT VALUE COPY               TAINTED     on
+DATA_INCORRECT VALUE AGGREGATE          TAINTED     on
+DATA_INCORRECT VALUE AGGREGATE!         WARNING     on
+DATA_INCORRECT VALUE EXTERNAL           WARNING     on
+DATA_INCORRECT VALUE ~COPY              WARNING     on
+DATA_INCORRECT ROWS ~JOIN_DEPENDENCY    WARNING     on
+DATA_INCORRECT ROWS ~SORT_DEPENDENCY    INFO        ends
+DATA_INCORRECT CHOICE ~CONDITIONAL      WARNING     on
+DATA_INCORRECT FLOW -                   TAINTED     on
+DATA_INCORRECT FLOW ~-                  WARNING     on
+DATA_INCORRECT UNSEEN ~UNKNOWN          WARNING     on
+FRESHNESS_BREACH FLOW -                 WARNING     on
+PRIVACY_RECLASSIFICATION VALUE COPY     RESTRICTED  on
+PRIVACY_RECLASSIFICATION VALUE EXTERNAL RESTRICTED  on
+PRIVACY_RECLASSIFICATION VALUE AGGREGATE RESTRICTED on
+PRIVACY_RECLASSIFICATION VALUE AGGREGATE! INFO      ends
+PRIVACY_RECLASSIFICATION VALUE HASH     INFO        ends
+PRIVACY_RECLASSIFICATION VALUE MASK     INFO        ends
+PRIVACY_RECLASSIFICATION CHOICE ~CONDITIONAL WARNING on
+PRIVACY_RECLASSIFICATION ROWS ~JOIN_DEPENDENCY INFO ends
+PRIVACY_RECLASSIFICATION UNSEEN ~UNKNOWN WARNING    on
+ASSET_DEPRECATED FLOW -                 INFO        on
+BACKFILL_RESTATEMENT FLOW -             WARNING     on
+BACKFILL_RESTATEMENT VALUE AGGREGATE    TAINTED     on
+BACKFILL_RESTATEMENT VALUE COPY         WARNING     on
+BACKFILL_RESTATEMENT ROWS ~SORT_DEPENDENCY INFO     ends
+"""
+
+COMPATIBLE = """
+RETYPED   VALUE   COPY                  COSMETIC    on
+RETYPED   VALUE   HASH!                 DEGRADED    on
+RETYPED   VALUE   CAST                  NONE        ends
+RETYPED   ROWS    ~JOIN_DEPENDENCY      NONE        ends
+NULLABILITY VALUE COPY                  NONE        ends
+ADDED     UNSEEN  ~UNKNOWN              NONE        ends
+"""
+
+
+def step(cause: str, kind: str, *, first: bool = False, type_: str = "", criticality: str = "") -> StepFacts:
+    indirect, masking, plain = kind.startswith("~"), kind.endswith("!"), kind.strip("~!")
+    influence = Influence.INDIRECT if indirect else Influence.DIRECT
+    return StepFacts(
+        Cause(cause), influence, None if plain == "-" else plain, masking, first, type_, criticality, parted=False
+    )
+
+
+def cases(table: str) -> list[list[str]]:
+    return [line.split() for line in table.strip().splitlines()]
+
+
+def judged(change: str, step: StepFacts, of_schema: ChangeType = ChangeType.SCHEMA_BREAKING) -> tuple[str, str]:
+    schema = SchemaChange(change) if change in SchemaChange.__members__ else None
+    severity, goes_on, _ = default_policy().judge(ChangeType(change) if schema is None else of_schema, schema, step)
+    return severity.value, "on" if goes_on else "ends"
+
+
+@pytest.mark.parametrize(("change", "cause", "kind", "severity", "then"), cases(VERDICTS))
+def test_default_policy(change: str, cause: str, kind: str, severity: str, then: str) -> None:
+    assert judged(change, step(cause, kind)) == (severity, then)
+
+
+@pytest.mark.parametrize(("change", "cause", "kind", "severity", "then"), cases(COMPATIBLE))
+def test_compatible_changes(change: str, cause: str, kind: str, severity: str, then: str) -> None:
+    assert judged(change, step(cause, kind), ChangeType.SCHEMA_COMPATIBLE) == (severity, then)
+
+
+def test_the_first_hop_is_another_matter() -> None:
+    assert judged("FRESHNESS_BREACH", step("FLOW", "-", first=True)) == ("BLOCKING", "on")
+    assert judged("ASSET_DEPRECATED", step("FLOW", "-", first=True)) == ("BLOCKING", "on")
+    assert judged("ADDED", step("FLOW", "-", first=True)) == ("COSMETIC", "ends")
+
+
+@pytest.mark.parametrize(
+    ("change", "cause", "kind", "ordinary", "critical"),
+    [
+        ("DATA_INCORRECT", "VALUE", "COPY", "TAINTED", "CRITICAL"),
+        ("DATA_INCORRECT", "ROWS", "~JOIN_DEPENDENCY", "WARNING", "WARNING"),
+        ("FRESHNESS_BREACH", "FLOW", "-", "WARNING", "BLOCKING"),
+        ("PRIVACY_RECLASSIFICATION", "VALUE", "COPY", "RESTRICTED", "CRITICAL"),
+        ("REMOVED", "VALUE", "COPY", "BREAKING", "BREAKING"),
+    ],
+)
+def test_what_matters_more(change: str, cause: str, kind: str, ordinary: str, critical: str) -> None:
+    assert judged(change, step(cause, kind))[0] == ordinary
+    assert judged(change, step(cause, kind, criticality="Tier-1"))[0] == critical
+
+
+_STEPS = st.builds(
+    StepFacts,
+    st.sampled_from(Cause),
+    st.sampled_from(Influence),
+    st.none() | st.sampled_from(TransformationKind).map(str),
+    st.booleans(),
+    st.booleans(),
+    st.text(max_size=3),
+    st.text(max_size=3),
+    st.booleans(),
+)
+
+
+@given(st.sampled_from(ChangeType), st.none() | st.sampled_from(SchemaChange), _STEPS)
+def test_every_step_is_decided_on_the_scale_of_its_change(
+    change: ChangeType, schema: SchemaChange | None, step: StepFacts
+) -> None:
+    severity, _, number = default_policy().judge(change, schema if change.of_schema else None, step)
+    assert severity.of_schema == change.of_schema
+    assert change in default_policy().rules[number].change
+
+
+MISTAKES = {
+    "a value that isn't one": ('severity = "TAINTED"', 'severity = "AWFUL"', "rule[{n}].severity", "'CRITICAL'"),
+    "the other scale": ('severity = "TAINTED"', 'severity = "BREAKING"', "rule[{n}].severity", "isn't one of"),
+    "an unknown field": ('severity = "TAINTED"', 'severty = "TAINTED"', "rule[{n}].severty", "`severity`"),
+    "no truth value": ("propagate = true", 'propagate = "perhaps"', "propagate", "boolean"),
+    "an unknown kind": ('kind = ["UNKNOWN"]', 'kind = ["GUESS"]', "rule[{n}].kind[0]", "'COPY'"),
+    "an unknown placeholder": ("Change {job} before", "Change {jobs} before", "rule[0].action", "{{job}}"),
+    "braces": ("Change {job} before", "Change {job before", "rule[0].action", "braces"),
+    "an unknown table": ("[reading]", "[writing]", "writing", "unknown; did you mean `reading`?"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_with_line_and_field(tmp_path: Path, mistake: str) -> None:
+    before, after, field, said = MISTAKES[mistake]
+    text = default_policy_text()
+    at = text.index(before, text.index("[reading]"))
+    line = text.count("\n", 0, at) + 1
+    rule = text.count("[[rule]]", 0, at) - 1
+    path = tmp_path / "policy.toml"
+    path.write_text(text[:at] + after + text[at + len(before) :], encoding="utf-8")
+    with pytest.raises(QuestionError) as refused:
+        load_policy(path)
+    assert refused.value.field == "policy"
+    told = [told for told in str(refused.value).splitlines() if told.startswith(f"{path}:{line}: ")]
+    assert any(field.format(n=rule) in told_ and said.format() in told_ for told_ in told), str(refused.value)
+
+
+def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    rule = '[[rule]]\nchange = ["DATA_INCORRECT"]\nseverity = "INFO"\npropagate = true\nreason = "r"\naction = "a"\n'
+    path.write_text(rule, encoding="utf-8")
+    with pytest.raises(QuestionError, match="no rule for every SCHEMA_BREAKING"):
+        load_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"rule = [", "is no TOML"),
+        (b"\xff\xfe", "isn't UTF-8 at byte 0"),
+        (b"# " + b"x" * 1_000_001, "larger than 1,000,000 bytes"),
+        (b"", "rule: is missing"),
+    ],
+)
+def test_no_policy_at_all(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_bytes(content)
+    with pytest.raises(QuestionError, match=said):
+        load_policy(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match="can't be read: No such file"):
+        load_policy(tmp_path / "none.toml")
+    with pytest.raises(QuestionError, match="can't be read: Is a directory"):
+        load_policy(tmp_path)
+
+
+def test_each_rule_of_the_default_can_be_the_first_to_fit() -> None:
+    """A rule behind one that takes all of its steps would be dead text."""
+    policy = default_policy()
+    live = set()
+    for change in ChangeType:
+        for schema in SchemaChange if change.of_schema else [None]:
+            for cause in Cause:
+                for influence in Influence:
+                    for kind in (None, *TransformationKind):
+                        for masking, first, parted in ((m, f, p) for m in (0, 1) for f in (0, 1) for p in (0, 1)):
+                            facts = StepFacts(cause, influence, kind, bool(masking), bool(first), "", "", bool(parted))
+                            live.add(policy.judge(change, schema, facts)[2])
+    assert live == set(range(len(policy.rules)))
+
+
+def test_a_policy_of_ones_own() -> None:
+    text = default_policy_text().replace(
+        "[reading]",
+        '[[rule]]\nchange = ["DATA_INCORRECT"]\ntype = ["topic"]\ncriticality = ["Gold"]\nseverity = "BLOCKING"\n'
+        'propagate = false\nreason = "{asset} is gold"\naction = "Stop {job}."\n\n[reading]',
+        1,
+    )
+    policy = parse_policy(text, "mine")
+    gold = step("VALUE", "COPY", type_="TOPIC", criticality="gold")
+    assert policy.judge(ChangeType.DATA_INCORRECT, None, gold)[:2] == ("BLOCKING", False)
+    plain = step("VALUE", "COPY", type_="TABLE", criticality="gold")
+    assert policy.judge(ChangeType.DATA_INCORRECT, None, plain)[0] == "TAINTED"
+    assert policy.binds_late("topic")
+    assert not policy.binds_late(None)

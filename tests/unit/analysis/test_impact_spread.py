@@ -1,0 +1,244 @@
+"""How far a change goes, on any small graph: what is reached by definition, never more, and the worst of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy
+from headwater_consumers.analysis.impact.graph import ColumnEdge, Facts, Feed
+from headwater_consumers.analysis.impact.place import is_indirect, node_of, place_of, propagates, rank_of
+from headwater_consumers.analysis.impact.severity import SEVERITIES, Severity
+from headwater_consumers.analysis.impact.spread import Hit, Spread, Start, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Datasets 0 to 4; dataset d has columns 10 d + 11 and 10 d + 12.
+DATASETS = range(5)
+COLUMNS = [10 * dataset + 10 + number for dataset in DATASETS for number in (1, 2)]
+DIRECT = ("COPY", "CAST", "DERIVE", "AGGREGATE", "HASH", "EXTERNAL", "UNKNOWN")
+CHOICE = ("CONDITIONAL", "WINDOW_DEPENDENCY")
+ROWS = ("FILTER_DEPENDENCY", "JOIN_DEPENDENCY", "GROUP_DEPENDENCY", "SORT_DEPENDENCY")
+
+
+@dataclass
+class Picture:
+    """A graph in memory. Each edge has a job of its own, and every column edge the FEEDS that goes with it."""
+
+    edges: list[ColumnEdge] = field(default_factory=list)
+    fed: list[Feed] = field(default_factory=list)
+    silent: set[str] = field(default_factory=set)
+
+    def column_edges(self, nodes: Sequence[int], /) -> Iterable[ColumnEdge]:
+        return [edge for edge in self.edges if edge.source in nodes]
+
+    def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
+        return {}
+
+    def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
+        return [feed for feed in self.fed if feed.source in nodes]
+
+    def unseen(self, jobs: Iterable[str], /) -> set[str]:
+        return self.silent & set(jobs)
+
+    def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
+        return {node: Facts(f"{node:02}", dataset_of(node), "TABLE", "") for node in nodes}
+
+
+def dataset_of(node: int) -> int:
+    return node if node < 10 else (node - 10) // 10
+
+
+@st.composite
+def pictures(draw: st.DrawFn) -> Picture:
+    picture = Picture()
+    moves = draw(
+        st.lists(st.tuples(st.sampled_from(COLUMNS), st.sampled_from(COLUMNS), st.integers(0, 12)), max_size=14)
+    )
+    for number, (source, target, kind) in enumerate(moves):
+        job = f"j{number}"
+        if kind < 7:
+            edge = ColumnEdge(source, target, number, False, True, DIRECT[kind], kind == 4, job)
+        elif kind < 9:
+            edge = ColumnEdge(source, target, number, False, False, CHOICE[kind - 7], False, job)
+        else:
+            edge = ColumnEdge(source, dataset_of(target), number, True, False, ROWS[kind - 9], False, job)
+        picture.edges.append(edge)
+        picture.fed.append(Feed(dataset_of(source), dataset_of(target), 100 + number, job))
+    pairs = draw(st.lists(st.tuples(st.sampled_from(DATASETS), st.sampled_from(DATASETS), st.booleans()), max_size=5))
+    for number, (upper, lower, silent) in enumerate(pairs):
+        picture.fed.append(Feed(upper, lower, 200 + number, f"s{number}"))
+        if silent:
+            picture.silent.add(f"s{number}")
+    return picture
+
+
+def reachable(picture: Picture, starts: Iterable[int]) -> set[int]:
+    """By definition: everything that some edge leads to, from a column by way of its dataset too."""
+    seen, waiting = set(starts), list(starts)
+    while waiting:
+        node = waiting.pop()
+        following = [edge.target for edge in picture.edges if edge.source == node]
+        following += [feed.target for feed in picture.fed if feed.source == dataset_of(node)]
+        for target in following:
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return seen
+
+
+def spread_of(
+    picture: Picture, node: int, change: ChangeType, schema: SchemaChange | None, depth: int | None = None
+) -> Spread:
+    start = Start((node,), (), dataset_of(node), "TABLE")
+    return spread(picture, start, change, schema, default_policy(), depth=depth)
+
+
+CHANGES = st.sampled_from(
+    [
+        *((ChangeType.SCHEMA_BREAKING, schema) for schema in SchemaChange),
+        (ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RETYPED),
+        *((change, None) for change in ChangeType if not change.of_schema),
+    ]
+)
+
+
+@given(pictures(), st.sampled_from([*COLUMNS, *DATASETS]), CHANGES)
+def test_nothing_is_hit_that_is_not_reachable(
+    picture: Picture, node: int, change: tuple[ChangeType, SchemaChange | None]
+) -> None:
+    hit = spread_of(picture, node, *change)
+    assert hit.worst.keys() <= reachable(picture, [node]) - {node}
+    jobs = {edge.job for edge in picture.edges} | {feed.job for feed in picture.fed}
+    assert hit.jobs.keys() <= jobs
+
+
+@given(pictures(), st.sampled_from([*COLUMNS, *DATASETS]), CHANGES)
+def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType, SchemaChange | None]) -> None:
+    hit = spread_of(picture, node, *change)
+    ends = {edge.edge: (edge.source, edge.target) for edge in picture.edges}
+    ends |= {feed.edge: (feed.source, feed.target) for feed in picture.fed}
+    for reached, place in hit.worst.items():
+        path = hit.walk.path(place)
+        assert len(path) == hit.walk.found[place].hops
+        assert [node_of(step.source) for step in path] == [node, *(node_of(step.target) for step in path[:-1])]
+        assert node_of(path[-1].target) == reached
+        assert all(propagates(step.source) for step in path)
+        for step in path:
+            source, target = ends[step.edge]
+            assert target == node_of(step.target)
+            # A FEEDS may be followed from a column of the dataset it leaves.
+            assert source in (node_of(step.source), dataset_of(node_of(step.source)))
+            assert Hit(*step.facts).job in {
+                each.job for each in (*picture.edges, *picture.fed) if each.edge == step.edge
+            }
+
+
+@given(pictures(), st.sampled_from(COLUMNS))
+def test_a_removed_column_breaks_exactly_what_is_derived_from_it(picture: Picture, node: int) -> None:
+    """Of values that are surely made of it (UNKNOWN is possible, not certain), and of choices, at any distance."""
+    sure = Picture([edge for edge in picture.edges if edge.kind != "UNKNOWN" and not edge.whole])
+    derived = reachable(sure, [node]) - {node}
+    hit = spread_of(picture, node, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    broken = {each for each, place in hit.worst.items() if SEVERITIES[rank_of(place)] is Severity.BREAKING}
+    through_unknown = reachable(Picture([edge for edge in picture.edges if not edge.whole]), [node])
+    assert derived <= {each for each in broken if each >= 10} <= through_unknown
+
+
+@given(pictures(), st.sampled_from(COLUMNS), st.sampled_from(SchemaChange))
+def test_what_nobody_uses_can_change(picture: Picture, node: int, schema: SchemaChange) -> None:
+    picture.edges = [edge for edge in picture.edges if edge.source != node]
+    picture.silent.clear()
+    assert spread_of(picture, node, ChangeType.SCHEMA_BREAKING, schema).worst == {}
+
+
+@given(pictures(), st.sampled_from(COLUMNS))
+def test_a_dataset_whose_readers_tell_nothing_may_be_hit(picture: Picture, node: int) -> None:
+    hit = spread_of(picture, node, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    unseen = {
+        feed.target
+        for feed in picture.fed
+        if feed.source == dataset_of(node) and feed.job in picture.silent and feed.target != node
+    }
+    assert unseen <= hit.worst.keys()
+
+
+@given(pictures(), st.sampled_from([*COLUMNS, *DATASETS]), CHANGES, st.integers(1, 3))
+def test_depth_cuts_and_says_so(
+    picture: Picture, node: int, change: tuple[ChangeType, SchemaChange | None], depth: int
+) -> None:
+    whole, cut = spread_of(picture, node, *change), spread_of(picture, node, *change, depth)
+    near = {place for place, found in whole.walk.found.items() if found.hops <= depth}
+    assert cut.walk.found.keys() == near
+    assert cut.walk.truncated == (len(near) < len(whole.walk.found))
+    assert cut.jobs.keys() <= whole.jobs.keys()
+
+
+@given(pictures(), st.sampled_from(DATASETS))
+def test_late_data_makes_late_what_is_fed(picture: Picture, node: int) -> None:
+    hit = spread_of(picture, node, ChangeType.FRESHNESS_BREACH, None)
+    fed = reachable(Picture(fed=picture.fed), [node]) - {node}
+    assert hit.worst.keys() == fed
+    assert {Hit(*found.step.facts).cause for found in hit.walk.found.values()} <= {Cause.FLOW}
+
+
+@given(pictures(), st.sampled_from(COLUMNS), st.randoms())
+def test_the_order_of_rows_makes_no_difference(picture: Picture, node: int, random: object) -> None:
+    before = spread_of(picture, node, ChangeType.DATA_INCORRECT, None)
+    picture.edges.reverse()
+    picture.fed.reverse()
+    after = spread_of(picture, node, ChangeType.DATA_INCORRECT, None)
+    assert {n: before.walk.path(place) for n, place in before.worst.items()} == {
+        n: after.walk.path(place) for n, place in after.worst.items()
+    }
+
+
+def test_the_worst_way_counts_not_the_shortest() -> None:
+    """11 ⇒ 21 by a sort of the whole dataset and at once; by 31 its value is copied."""
+    picture = Picture(
+        [
+            ColumnEdge(11, 21, 1, False, True, "UNKNOWN", False, "quick"),
+            ColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
+            ColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
+        ]
+    )
+    hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    assert SEVERITIES[rank_of(hit.worst[21])] is Severity.BREAKING
+    assert hit.hops(21) == 2
+    jobs = {job: SEVERITIES[each.rank] for job, each in hit.jobs.items()}
+    assert jobs == {"quick": Severity.DEGRADED, "slow": Severity.BREAKING, "slower": Severity.BREAKING}
+
+
+def test_a_job_that_fails_writes_nothing_at_all() -> None:
+    """It reads 11 into 21, and writes dataset 2 too; what is made of dataset 2 gets nothing new."""
+    picture = Picture(
+        [ColumnEdge(11, 21, 1, False, True, "COPY", False, "j")],
+        [Feed(0, 1, 2, "j"), Feed(0, 2, 3, "j"), Feed(2, 3, 4, "later"), Feed(0, 4, 5, "other")],
+    )
+    hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    found = {node: (Hit(*hit.walk.found[place].step.facts).cause, rank_of(place)) for node, place in hit.worst.items()}
+    breaking, degraded = Severity.BREAKING.rank, Severity.DEGRADED.rank
+    assert found == {
+        21: (Cause.VALUE, breaking),
+        1: (Cause.JOB, breaking),
+        2: (Cause.JOB, breaking),
+        3: (Cause.FLOW, degraded),
+    }
+
+
+def test_places() -> None:
+    by_node = defaultdict(set)
+    for node in (0, 1, 2**40):
+        for indirect in (False, True):
+            for goes_on in (False, True):
+                for severity in Severity:
+                    place = place_of(node, indirect=indirect, rank=severity.rank, propagates=goes_on)
+                    assert (node_of(place), is_indirect(place), propagates(place)) == (node, indirect, goes_on)
+                    assert SEVERITIES[rank_of(place)] is severity
+                    by_node[node].add(place)
+    assert len(set.union(*by_node.values())) == 3 * 2 * 2 * len(Severity)
