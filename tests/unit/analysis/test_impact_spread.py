@@ -123,6 +123,7 @@ def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType
     hit = spread_of(picture, node, *change)
     ends = {edge.edge: (edge.source, edge.target) for edge in picture.edges}
     ends |= {feed.edge: (feed.source, feed.target) for feed in picture.fed}
+    jobs = {edge.edge: edge.job for edge in picture.edges} | {feed.edge: feed.job for feed in picture.fed}
     for reached, place in hit.worst.items():
         path = hit.walk.path(place)
         assert len(path) == hit.walk.found[place].hops
@@ -134,9 +135,7 @@ def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType
             assert target == node_of(step.target)
             # A FEEDS may be followed from a column of the dataset it leaves.
             assert source in (node_of(step.source), dataset_of(node_of(step.source)))
-            assert Hit(*step.facts).job in {
-                each.job for each in (*picture.edges, *picture.fed) if each.edge == step.edge
-            }
+            assert Hit(*step.facts).job == jobs[step.edge]
 
 
 @given(pictures(), st.sampled_from(COLUMNS))
