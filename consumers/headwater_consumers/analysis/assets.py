@@ -42,13 +42,15 @@ class Asset:
 
     @property
     def spelling(self) -> str:
-        """How a person may name it, and `resolve` understands it: `kafka://broker:9092/orders`, `file/tmp/x`."""
+        """How a person may name it, and `resolve` understands it: `kafka://broker:9092/orders`, `file:/tmp/x`."""
         return spelling(self.namespace, self.name) + (f"#{self.column}" if self.column is not None else "")
 
 
 def spelling(namespace: str, name: str) -> str:
-    """A dataset or job in one word: its namespace, a slash, its name (whose own leading slash serves)."""
-    return namespace + name if name.startswith("/") else f"{namespace}/{name}"
+    """A dataset or job in one word: `kafka://broker:9092/orders`, `s3://bucket/x`, `file:/tmp/x`, `default/enrich`."""
+    if not name.startswith("/"):
+        return f"{namespace}/{name}"
+    return namespace + name if "://" in namespace else f"{namespace}:{name}"
 
 
 def dataset_asset(properties: Mapping[str, Any]) -> Asset:

@@ -105,4 +105,4 @@ def _splits(text: str) -> Iterator[tuple[str, str]]:
     """Every namespace and name that would be spelled so."""
     for slash in [match.start() for match in re.finditer("/", text)][:_MOST_SPLITS]:
         yield text[:slash], text[slash + 1 :]
-        yield text[:slash], text[slash:]
+        yield text[:slash].removesuffix(":"), text[slash:]
