@@ -1,0 +1,46 @@
+"""The HTTP server over the stack's Neo4j, on a free port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from support.api import client_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+
+@pytest.fixture
+def target(stack: StackUnderTest) -> Neo4jTarget:
+    return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
+
+
+@pytest.fixture
+def graph(target: Neo4jTarget) -> Graph:
+    """As `headwater serve` has it. Whoever serves it closes its driver."""
+    return Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))
+
+
+@pytest.fixture
+def client(graph: Graph) -> Iterator[httpx.Client]:
+    """Asks whatever the test has put into the graph."""
+    with client_of(graph) as asking:
+        yield asking
+
+
+@pytest.fixture
+def demo(demo_graph: Driver, client: httpx.Client) -> httpx.Client:
+    """Asks the demo's graph."""
+    return client

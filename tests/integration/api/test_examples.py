@@ -1,0 +1,50 @@
+"""Every operation's example in the OpenAPI document is what the server answers to it on the demo's graph.
+
+UPDATE_GOLDENS=1 writes the answers anew: look at every difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from jsonschema import Draft202012Validator
+
+from support import api_examples
+
+if TYPE_CHECKING:
+    import httpx
+
+
+def test_every_example_is_a_real_answer(demo: httpx.Client) -> None:
+    document = demo.get("/openapi.json").json()
+    operations = api_examples.operations(document)
+    of_graph = {name for name, (_, path) in operations.items() if path.startswith("/api/")}
+    assert {file.stem for file in api_examples.FOLDER.glob("*.json")} == of_graph
+    for name in sorted(of_graph):
+        method, path = operations[name]
+        recorded = api_examples.read(name)
+        response = api_examples.ask(demo, method, path, recorded)
+        assert response.status_code == 200, f"{name}: {response.text}"
+        answer = response.json()
+        schema = document["paths"][path][method.lower()]["responses"]["200"]["content"]["application/json"]["schema"]
+        Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
+        if os.environ.get("UPDATE_GOLDENS") == "1":
+            api_examples.write(name, {**recorded, "answer": answer})
+        else:
+            assert answer == recorded["answer"], name
+
+
+def test_the_document_has_the_examples(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1.")
+    for name, (method, path) in api_examples.operations(document).items():
+        if not path.startswith("/api/"):
+            continue
+        operation, recorded = document["paths"][path][method.lower()], api_examples.read(name)
+        shown = operation["responses"]["200"]["content"]["application/json"]["example"]
+        assert shown == recorded["answer"], name
+        given = {each["name"]: each["example"] for each in operation["parameters"] if "example" in each}
+        assert given == {**recorded["path"], **recorded["query"]}, name
+        if recorded["body"] is not None:
+            assert operation["requestBody"]["content"]["application/json"]["example"] == recorded["body"]
