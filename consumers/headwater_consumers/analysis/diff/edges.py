@@ -62,24 +62,33 @@ def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) ->
     return compared(holding(edges, before.plans), holding(edges, after.plans)), len(rows) >= MOST_EDGES
 
 
-def _ranks(plans: Mapping[str, PlanAt]) -> dict[str, tuple[bool, int]]:
-    """What decides which plan's edges count: which are declared, and which was active after which."""
-    times = sorted({plan.active for plan in plans.values() if plan.active is not None})
-    rank = {time: place for place, time in enumerate(times)}
-    return {key: (plan.declared, -1 if plan.active is None else rank[plan.active]) for key, plan in plans.items()}
+def _ranks(plans: Mapping[str, PlanAt]) -> dict[str, tuple[bool, int, int]]:
+    """What decides whose edges count: which plans are declared, and which times come before which."""
+    times = {time for plan in plans.values() for time in (plan.active, plan.since) if time is not None}
+    rank: dict[datetime | None, int] = {time: place for place, time in enumerate(sorted(times))}
+    return {key: (plan.declared, rank.get(plan.active, -1), rank.get(plan.since, -1)) for key, plan in plans.items()}
 
 
 def holding(edges: Iterable[Edge], plans: Mapping[str, PlanAt]) -> list[Edge]:
-    """The edges that count: of the plans that write one column, the one last active, and the declared one."""
+    """The edges that count: for each dataset, of the plans that were active in the latest run that wrote it.
+
+    So a column that is no longer made loses its lineage, and a run that writes a dataset by several plans has them all.
+    The declared plan counts too.
+    """
     mine = [edge for edge in edges if edge.plan in plans]
-    newest: dict[str, datetime] = {}
+    latest: dict[str, tuple[datetime, datetime]] = {}
     for edge in mine:
-        active = plans[edge.plan].active
-        if active is not None:
-            newest[edge.ends.target] = max(newest.get(edge.ends.target, active), active)
-    return [
-        edge for edge in mine if plans[edge.plan].declared or plans[edge.plan].active == newest.get(edge.ends.target)
-    ]
+        plan = plans[edge.plan]
+        if plan.active is not None:
+            span = (plan.active, plan.since if plan.since is not None and plan.since < plan.active else plan.active)
+            latest[edge.ends.dataset] = max(latest.get(edge.ends.dataset, span), span)
+    return [edge for edge in mine if _counts(plans[edge.plan], latest.get(edge.ends.dataset))]
+
+
+def _counts(plan: PlanAt, latest: tuple[datetime, datetime] | None) -> bool:
+    if plan.declared:
+        return True
+    return plan.active is not None and latest is not None and plan.active >= latest[1]
 
 
 def compared(before: Iterable[Edge], after: Iterable[Edge]) -> list[Compared]:

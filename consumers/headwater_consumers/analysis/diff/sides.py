@@ -35,12 +35,14 @@ class PlanAt:
     Attributes:
         digest: of its column lineage.
         active: when it was last active by then; None only where it is declared alone.
+        since: when the run that it was last active in was first seen; None where no run is known.
         declared: whether the job declares it; counts now alone.
         complete: whether its lineage is.
     """
 
     digest: str
     active: datetime | None
+    since: datetime | None
     declared: bool
     complete: bool
 
@@ -107,7 +109,8 @@ def _plans(rows: Iterable[Record]) -> dict[str, PlanAt]:
     for row in rows:
         active = moment(row["active"])
         if active is not None or row["declared"]:
-            out[row["plan"]] = PlanAt(row["digest"], active, bool(row["declared"]), row["complete"] is not False)
+            is_declared, is_complete = bool(row["declared"]), row["complete"] is not False
+            out[row["plan"]] = PlanAt(row["digest"], active, moment(row["since"]), is_declared, is_complete)
     return out
 
 
