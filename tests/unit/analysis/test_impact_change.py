@@ -1,0 +1,215 @@
+"""What may be asked of a change, which types are wider, and text that goes into a ticket."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact import (
+    Cause,
+    Change,
+    ChangeType,
+    Extent,
+    Impact,
+    ImpactedJob,
+    ImpactHop,
+    ImpactItem,
+    Owner,
+    Page,
+    SchemaChange,
+    Severity,
+    SeverityTotal,
+)
+from headwater_consumers.analysis.impact.summary import summary_of
+from headwater_consumers.analysis.impact.widening import widens
+from headwater_consumers.analysis.impact.wording import headline
+from headwater_consumers.analysis.lineage import Influence
+
+NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
+WRONG = ChangeType.DATA_INCORRECT
+REFUSED = [
+    (Change("d"), "type"),
+    (Change("d", type=ChangeType.SCHEMA_BREAKING), "schema"),
+    (Change("d", schema=SchemaChange.REMOVED), "column"),
+    (Change("d", "c", WRONG, SchemaChange.REMOVED), "schema"),
+    (Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.REMOVED), "type"),
+    (Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RENAMED), "type"),
+    (Change("d", "c", schema=SchemaChange.REMOVED, new_name="e"), "new_name"),
+    (Change("d", "c", schema=SchemaChange.RENAMED, new_type="int"), "new_type"),
+    (Change("d", "c", schema=SchemaChange.RETYPED, nullable=True), "nullable"),
+    (Change("d", "c", type=ChangeType.FRESHNESS_BREACH), "column"),
+    (Change("d", "c", schema=SchemaChange.REMOVED, extent=Extent("0")), "extent"),
+    (Change("d", type=ChangeType.ASSET_DEPRECATED, extent=Extent("0")), "extent"),
+    (Change("d", type=WRONG, extent=Extent()), "extent"),
+    (Change("d", type=WRONG, extent=Extent(first_offset=3)), "extent"),
+    (Change("d", type=WRONG, extent=Extent("day=1", first_offset=3)), "extent"),
+    (Change("d", type=WRONG, extent=Extent("0", end_offset=3)), "extent"),
+    (Change("d", type=WRONG, extent=Extent("0", first_offset=3, end_offset=3)), "extent"),
+    (Change("d", type=WRONG, extent=Extent("0", first_offset=3, since=NOON)), "extent"),
+    (Change("d", type=WRONG, extent=Extent(since=NOON, until=NOON)), "extent"),
+    (Change("d", type=WRONG, extent=Extent(since=NOON.replace(tzinfo=None))), "extent"),
+]
+TAKEN = [
+    Change("d", "c", schema=SchemaChange.ADDED, new_type="int"),
+    Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RETYPED),
+    Change("d", "c", schema=SchemaChange.NULLABILITY, nullable=False),
+    Change("d", type=WRONG, extent=Extent("0", 3, 4)),
+    Change("d", "c", WRONG, extent=Extent("day=2025-01-31")),
+    Change("d", type=ChangeType.BACKFILL_RESTATEMENT, extent=Extent(since=NOON)),
+]
+
+
+@pytest.mark.parametrize(("change", "field"), REFUSED)
+def test_what_makes_no_sense_names_the_field(change: Change, field: str) -> None:
+    with pytest.raises(QuestionError) as refused:
+        change.check()
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("change", TAKEN)
+def test_what_makes_sense(change: Change) -> None:
+    change.check()
+
+
+@pytest.mark.parametrize(
+    ("page", "field"), [(Page(depth=0), "depth"), (Page(limit=0), "limit"), (Page(limit=1001), "limit")]
+)
+def test_pages(page: Page, field: str) -> None:
+    with pytest.raises(QuestionError) as refused:
+        page.check()
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("int", "bigint"),
+        ("INTEGER", "long"),
+        ("smallint", "int"),
+        ("float", "double"),
+        ("int", "double"),
+        ("date", "timestamp"),
+        ("decimal(8,2)", "decimal(10, 2)"),
+        ("decimal(8,2)", "decimal(10,4)"),
+        ("int", "decimal(10,0)"),
+        ("varchar(10)", "varchar(20)"),
+        ("varchar(10)", "string"),
+        ("string", "STRING"),
+    ],
+)
+def test_wider(before: str, after: str) -> None:
+    assert widens(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("bigint", "int"),
+        ("int", "float"),
+        ("bigint", "double"),
+        ("int", "string"),
+        ("string", "int"),
+        ("decimal(8,2)", "decimal(9,4)"),
+        ("decimal(8,2)", "decimal(8,1)"),
+        ("int", "decimal(9,0)"),
+        ("varchar(20)", "varchar(10)"),
+        ("char(10)", "char(20)"),  # it is padded with blanks
+        ("timestamp", "date"),
+        ("struct<a:int>", "struct<a:bigint>"),
+        (None, "int"),
+        ("int", None),
+    ],
+)
+def test_not_wider(before: str | None, after: str | None) -> None:
+    assert not widens(before, after)
+
+
+def impact_of(dataset: Asset, job: Asset, change: Change) -> Impact:
+    owner = Owner(job.name, None, job)
+    item = ImpactItem(
+        dataset,
+        Severity.BREAKING,
+        Influence.DIRECT,
+        Cause.VALUE,
+        1,
+        (ImpactHop(dataset, job, Cause.VALUE, None),),
+        f"{job.name} makes it: {dataset.column}.",
+        "Act.",
+        (owner,),
+        propagates=True,
+    )
+    return Impact(
+        change=change,
+        type=ChangeType.SCHEMA_BREAKING,
+        start=dataset,
+        severity=Severity.BREAKING,
+        items=(item,),
+        totals=(SeverityTotal(Severity.BREAKING, 3),),
+        total=3,
+        direct=1,
+        indirect=2,
+        columns=1,
+        datasets=3,
+        jobs=(ImpactedJob(job, Severity.BREAKING, True, 1, "It fails.", (owner,)),),
+        jobs_total=2,
+        max_hops=1,
+        truncated=False,
+        notes=(),
+        next_cursor=None,
+        summary="",
+    )
+
+
+@given(st.text(), st.text(), st.text())
+def test_names_are_never_markdown(name: str, column: str, job: str) -> None:
+    """Whatever things are called, the ticket has the same lines, and a row the same cells."""
+    plain = summary_of(
+        impact_of(Asset(AssetKind.COLUMN, "k", "n", "d", "c"), Asset(AssetKind.JOB, "j", "n", "j"), CHANGE)
+    )
+    named = Asset(AssetKind.COLUMN, "k", "n", name, column)
+    text = summary_of(impact_of(named, Asset(AssetKind.JOB, "j", "n", job), CHANGE))
+    assert len(text.split("\n")) == len(plain.split("\n"))
+    (row,) = [line for line in text.split("\n") if line.startswith("| **")]
+    assert len([at for at, sign in enumerate(row) if sign == "|" and not escaped(row, at)]) == 7
+
+
+def escaped(text: str, at: int) -> bool:
+    """Whether an odd number of backslashes stands before it."""
+    before = text[:at]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+CHANGE = Change("d", "c", schema=SchemaChange.REMOVED)
+
+
+def test_a_name_of_10_kilobytes_is_cut() -> None:
+    long = Asset(AssetKind.COLUMN, "k", "n", "ü" * 10_000, "`x`|" * 3_000)
+    text = summary_of(impact_of(long, Asset(AssetKind.JOB, "j", "n", "j" * 10_000), CHANGE))
+    assert len(text) < 5_000
+    assert "…" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (Change("d", "c", schema=SchemaChange.REMOVED), "c of d is removed"),
+        (Change("d", "c", schema=SchemaChange.RENAMED, new_name="e"), "c of d is renamed to e"),
+        (Change("d", "c", schema=SchemaChange.RETYPED, new_type="int"), "c of d is retyped from string to int"),
+        (Change("d", "c", schema=SchemaChange.NULLABILITY, nullable=True), "c of d may be null from now on"),
+        (Change("d", "c", schema=SchemaChange.NULLABILITY), "c of d changes its nullability"),
+        (Change("d", "x", schema=SchemaChange.ADDED, new_type="int"), "x of d is added as int"),
+        (Change("d", "c", WRONG), "Wrong data in c of d"),
+        (
+            Change("d", "c", WRONG, extent=Extent("0", 5, 9)),
+            "Wrong data in c of d, partition 0, from offset 5 until before 9",
+        ),
+    ],
+)
+def test_headlines(change: Change, says: str) -> None:
+    start = Asset(AssetKind.COLUMN, "k", "n", "d", "c", type="string")
+    assert headline(change, change.type or ChangeType.SCHEMA_BREAKING, start) == says
