@@ -1,0 +1,236 @@
+"""Runs, micro-batches and versions, compared with a naive reading of the events that made the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.runs import (
+    Role,
+    inputs,
+    intervals,
+    last_good,
+    outputs,
+    resolve_either,
+    run,
+    runs,
+    versions,
+)
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import RunEventType
+from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+BAD = {RunEventType.FAIL, RunEventType.ABORT}
+
+
+@pytest.fixture(params=[1, 2, 3])
+def history(request: pytest.FixtureRequest, clean_database: Driver) -> History:
+    made = History(request.param)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    events = made.events()
+    made.dice.shuffle(events)
+    for start in range(0, len(events), 40):
+        writer.apply(fold(events[start : start + 40]))
+    return made
+
+
+def all_pages(question: Callable[..., Any], **asked: Any) -> list[Any]:
+    """The items of all pages of three, one after the other."""
+    items, cursor = [], None
+    while True:
+        page = question(limit=3, cursor=cursor, **asked)
+        assert len(page.items) == 3 or page.next_cursor is None
+        items += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            assert page.total == len(items)
+            return items
+
+
+def test_runs(reader: Reader, history: History) -> None:
+    for job in (LOAD, REPAIR):
+        page = runs(reader, job=job.name, limit=1_000)
+        mine = [each for each in reversed(history.runs) if each.job == job]
+        assert [(each.run_id, each.state, each.began) for each in page.items] == [
+            (each.run_id, each.state, each.began) for each in mine
+        ]
+        assert all_pages(lambda job=job, **asked: runs(reader, job=job.name, **asked)) == list(page.items)
+        assert page.total == len(mine)
+    some = runs(
+        reader, job=LOAD.name, states=[RunEventType.FAIL], since=history.runs[5].began, until=history.runs[20].began
+    )
+    assert [each.run_id for each in some.items] == [
+        each.run_id for each in reversed(history.runs[5:20]) if each.job == LOAD and each.state is RunEventType.FAIL
+    ]
+
+
+def test_runs_of_a_dataset(reader: Reader, history: History) -> None:
+    wrote = [each.run_id for each in reversed(history.runs) if each.snapshot is not None and each.state in TERMINAL]
+    assert [each.run_id for each in runs(reader, dataset="warehouse/orders", limit=1_000).items] == wrote
+    by_pages = all_pages(lambda **asked: runs(reader, dataset="warehouse/orders", **asked))
+    assert [each.run_id for each in by_pages] == wrote
+    read = {each.run_id for each in history.runs} | {each.run for each in history.winners() if each.run}
+    found = runs(reader, dataset="orders.raw", role=Role.READ, limit=1_000)
+    assert {each.run_id for each in found.items} == read
+    assert found.total == len(read)
+
+
+def naive_faults(
+    before: Batch | None, batch: Batch
+) -> tuple[int, list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    if before is None:
+        return batch.batch, [], []
+    if missing := batch.batch - before.batch - 1:
+        return missing, [], []
+    ends = dict(before.ends)
+    joints = [(partition, ends[partition], start) for partition, start, _ in batch.ranges]
+    gaps = [(partition, end, start) for partition, end, start in joints if end < start]
+    return 0, gaps, [(partition, start, end) for partition, end, start in joints if start < end]
+
+
+def test_intervals(reader: Reader, history: History) -> None:
+    winners = history.winners()
+    before = dict(zip((each.batch for each in winners), [None, *winners[:-1]], strict=True))
+    whole = intervals(reader, job="orders.clean", limit=1_000)
+    assert [each.batch_id for each in whole.items] == [each.batch for each in winners]
+    assert whole.total == len(winners)
+    for item, batch in zip(whole.items, winners, strict=True):
+        faults = (
+            item.missing,
+            *([(j.partition, j.start, j.end) for j in joints] for joints in (item.gaps, item.overlaps)),
+        )
+        assert faults == naive_faults(before[batch.batch], batch)
+        assert (item.run_id, item.conflicts) == (batch.run, history.conflicts(batch.batch))
+        assert item.processing_time == batch.time
+        assert [(span.partition, span.start, span.end) for span in item.inputs[0].offsets] == sorted(batch.ranges)
+        assert sorted((one.assertion, one.passed) for one in item.quality) == sorted(batch.quality)
+        assert item.outputs[0].version == batch.manifest
+    assert all_pages(lambda **asked: intervals(reader, job="orders.clean", **asked)) == list(whole.items)
+    later = intervals(reader, job="orders.clean", from_batch=20, limit=1_000)
+    assert list(later.items) == [item for item in whole.items if item.batch_id >= 20]
+
+
+def test_intervals_of_a_run(reader: Reader, history: History) -> None:
+    whole = intervals(reader, job="orders.clean", limit=1_000).items
+    told = {each.run for each in history.batches if each.run}
+    for run_id in told:
+        mine = [item for item in whole if item.run_id == run_id]
+        assert all_pages(lambda run_id=run_id, **asked: intervals(reader, run=run_id, **asked)) == mine
+        details = run(reader, run_id)
+        assert details.intervals == len(mine)
+        batches = [each.batch for each in history.batches if each.run == run_id]
+        assert (details.run.first_batch, details.run.last_batch) == (min(batches), max(batches))
+        if mine:
+            (use,) = inputs(reader, run_id).items
+            assert [span.start for span in use.offsets] == [span.start for span in mine[0].inputs[0].offsets]
+            assert [span.end for span in use.offsets] == [span.end for span in mine[-1].inputs[0].offsets]
+
+
+def test_versions(reader: Reader, history: History) -> None:
+    made = [each for each in reversed(history.runs) if each.snapshot is not None and each.state in TERMINAL]
+    page = versions(reader, "warehouse/orders", limit=1_000)
+    assert [(each.version, each.produced_at, each.producers[0].run_id) for each in page.items] == [
+        (each.snapshot, each.ended, each.run_id) for each in made
+    ]
+    assert [each.producers[0].job and each.producers[0].job.name for each in page.items] == [
+        each.job.name for each in made
+    ]
+    assert all_pages(lambda **asked: versions(reader, "warehouse/orders", **asked)) == list(page.items)
+
+    winners = {each.manifest for each in history.winners()}
+    of_stream = versions(reader, "/data/clean", limit=1_000).items
+    said = {
+        (each.version, each.producers[0].batch_id, each.producers[0].run_id, each.producers[0].conflict)
+        for each in of_stream
+    }
+    assert said == {(each.manifest, each.batch, each.run, each.manifest not in winners) for each in history.batches}
+    assert {each.producers[0].job.name for each in of_stream if each.producers[0].job} == {"orders.clean"}
+    assert all_pages(lambda **asked: versions(reader, "/data/clean", **asked)) == list(of_stream)
+
+
+def naive_turn(history: History, of: Callable[[Any], bool]) -> tuple[str | None, str | None]:
+    mine = [each for each in history.runs if of(each)]
+    good = max((place for place, each in enumerate(mine) if each.state is RunEventType.COMPLETE), default=-1)
+    bad = next((each.run_id for each in mine[good + 1 :] if each.state in BAD), None)
+    return mine[good].run_id if good >= 0 else None, bad
+
+
+def test_last_good_by_state(reader: Reader, history: History) -> None:
+    wrote = lambda each: each.snapshot is not None and each.state in TERMINAL  # noqa: E731
+    for turn, of in (
+        (last_good(reader, job=LOAD.name), lambda each: each.job == LOAD),
+        (last_good(reader, job=REPAIR.name), lambda each: each.job == REPAIR),
+        (last_good(reader, dataset="warehouse/orders"), wrote),
+    ):
+        found = turn.last_good and turn.last_good.run_id, turn.first_bad and turn.first_bad.run_id
+        assert found == naive_turn(history, of)
+
+
+def test_last_good_by_quality(reader: Reader, history: History) -> None:
+    judged = [each for each in history.winners() if each.quality]
+    good = max((place for place, each in enumerate(judged) if all(passed for _, passed in each.quality)), default=-1)
+    bad = next((each for each in judged[good + 1 :] if not all(passed for _, passed in each.quality)), None)
+    for turn in (last_good(reader, job="orders.clean"), last_good(reader, dataset="/data/clean")):
+        (quality,) = turn.quality
+        assert (quality.last_good and quality.last_good.batch_id) == (judged[good].batch if good >= 0 else None)
+        assert (quality.first_bad and quality.first_bad.batch_id) == (bad.batch if bad else None)
+        assert (quality.first_bad_run and quality.first_bad_run.run_id) == (bad.run if bad else None)
+
+
+def test_one_run(reader: Reader, history: History) -> None:
+    told = next(each for each in history.runs if each.state is RunEventType.COMPLETE and each.code == "v2")
+    details = run(reader, told.run_id)
+    assert (details.run.code_version, details.run.ended_at) == ("v2", told.ended)
+    assert run(reader, details.run.key) == details
+    assert [use.dataset.name for use in inputs(reader, told.run_id).items] == ["/data/rates", "orders.raw"]
+    (written,) = outputs(reader, told.run_id).items
+    assert (written.version, written.rows) == (told.snapshot, 7)
+
+
+def test_what_cannot_be_asked(reader: Reader, history: History) -> None:
+    with pytest.raises(NotFoundError):
+        run(reader, "nothing")
+    with pytest.raises(NotFoundError):
+        runs(reader, job="nothing")
+    with pytest.raises(QuestionError):
+        runs(reader)
+    with pytest.raises(QuestionError):
+        runs(reader, job=LOAD.name, dataset="warehouse/orders")
+    cursor = runs(reader, job=LOAD.name, limit=1).next_cursor
+    with pytest.raises(QuestionError):
+        runs(reader, job=REPAIR.name, limit=1, cursor=cursor)
+    with pytest.raises(QuestionError):
+        intervals(reader, job="orders.clean", cursor="no cursor")
+
+
+def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:
+    assert reader.read(lambda tx: resolve_either(tx, "load_orders")).name == "load_orders"
+    with pytest.raises(NotFoundError) as raised:
+        reader.read(lambda tx: resolve_either(tx, "lod_orders"))
+    assert any("load_orders" in each for each in raised.value.nearest)
+
+
+def test_names_are_told_apart_by_kind(reader: Reader, clean_database: Driver) -> None:
+    from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunEvent, RunRef
+    from headwater_schemas.events.build import run_event
+
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    body = RunEvent(type=RunEventType.START, outputs=(DatasetUse(dataset=DatasetRef("d", "same")),))
+    event = run_event(body, job=JobRef("j", "same"), run=RunRef("r"), producer="p", event_time=BEGIN)
+    writer.apply(fold([event]))
+    with pytest.raises(AmbiguousError):
+        reader.read(lambda tx: resolve_either(tx, "same"))
