@@ -1,50 +1,39 @@
 """Neo4j Browser 5 in headless Chromium: sign in, run a query, see the graph that it draws.
 
-The only place that knows the Browser's elements, so that the screenshot script and the tests need not. It talks to
-loopback alone (every other host fails to resolve): the Browser would load fonts, analytics and a feedback widget from
-the internet, and neither a picture nor a test may depend on those.
-
-Chromium is the system's own; the Python package playwright drives it and brings none.
+The only place that knows the Browser's elements, so that the screenshot script and the tests need not.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-import shutil
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neo4j_browser_storage import LOCAL_STORAGE
+from headless_chromium import STEP_SECONDS, open_page
+from neo4j_browser_storage import LOCAL_STORAGE, grass
+from neo4j_drawing import LOOP, Area, Arrow, Drawn, Node
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Page, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-INSTALL_CHROMIUM = "apt install chromium"
-STEP_SECONDS = 30.0
-LOOP = 60  # pixels above the highest node, for an arrow from it to itself
-CLOSE = 0.6  # of its final distance from the centre a node keeps while the view comes nearer
+    from playwright.sync_api import Page
 
-CHROMIUM_FLAGS = [
-    "--no-sandbox",  # root in a container has no user namespace to sandbox with, and the only page is our own
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-]
+CLOSE = 0.6  # of its final distance from the centre a node keeps while the view comes nearer
 
 # The Browser draws with d3, which keeps each element's datum on the element.
 _NODES = """nodes => nodes.map(({__data__: d}) =>
     ({id: d.id, label: d.labels[0] ?? "", name: String(d.propertyMap.name ?? "")}))"""
 _ARROWS = "arrows => arrows.map(({__data__: d}) => ({source: d.source.id, target: d.target.id, type: d.type}))"
+_DROP = """(page, [name, data]) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([Uint8Array.from(atob(data), c => c.charCodeAt(0))], name))
+    for (const kind of ["dragenter", "dragover", "drop"])
+        page.dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: transfer}))
+}"""
 _POSITIONS = "nodes => nodes.map(node => node.getAttribute('transform')).join()"
 
 
@@ -52,57 +41,14 @@ class NeoBrowserError(RuntimeError):
     """The Browser did not do what it was asked; the message says which step, and what the page says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A circle. `id` is good for this page only."""
-
-    id: str
-    label: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Arrow:
-    """A relationship from the node `source` to the node `target`, by id."""
-
-    source: str
-    target: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What stands on the canvas."""
-
-    nodes: tuple[Node, ...]
-    arrows: tuple[Arrow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A rectangle of the page, in pixels from its top left."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def holds(self, x: float, y: float) -> bool:
-        """Whether a point lies in it, or in the strip above that loops are drawn in."""
-        return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height
-
-
 def _towards(centre: tuple[float, float], place: tuple[float, float], share: float) -> tuple[float, float]:
     return centre[0] + (place[0] - centre[0]) * share, centre[1] + (place[1] - centre[1]) * share
 
 
-def find_chromium() -> str | None:
-    """Path of the system's Chromium, or None."""
-    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
-
-
 @contextmanager
-def open_browser(chromium: str, *, width: int = 1600, height: int = 900, scale: float = 1) -> Iterator[NeoBrowser]:
+def open_browser(
+    chromium: str, *, width: int = 1600, height: int = 900, scale: float = 1, styled: bool = True
+) -> Iterator[NeoBrowser]:
     """A page in a fresh Chromium, which ends with the `with` block.
 
     Args:
@@ -110,20 +56,16 @@ def open_browser(chromium: str, *, width: int = 1600, height: int = 900, scale: 
         width: Of the page, in CSS pixels.
         height: Of the page, in CSS pixels.
         scale: Device pixels for each CSS pixel: 2 makes a picture that is sharp on any screen.
+        styled: Whether it has the kit's style from the start; without, the Browser's own until one is dropped on it.
     """
+    kept = LOCAL_STORAGE | ({"grass": grass()} if styled else {})
     storage = "".join(
         f"localStorage.setItem({json.dumps('neo4j.' + key)}, {json.dumps(json.dumps(value))});"
-        for key, value in LOCAL_STORAGE.items()
+        for key, value in kept.items()
     )
-    with sync_playwright() as playwright:
-        process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        try:
-            page = process.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-            page.set_default_timeout(STEP_SECONDS * 1000)
-            page.add_init_script(storage)
-            yield NeoBrowser(page)
-        finally:
-            process.close()
+    with open_page(chromium, width=width, height=height, scale=scale) as page:
+        page.add_init_script(storage)
+        yield NeoBrowser(page)
 
 
 class NeoBrowser:
@@ -165,18 +107,62 @@ class NeoBrowser:
         # The greeting's frame would stay under the result.
         page.get_by_test_id("frame").first.get_by_title("Close", exact=True).click()
 
-    def draw(self, cypher: str) -> Drawn:
+    def drop(self, path: Path) -> None:
+        """Drop a file on the page: a .grass becomes its style, a .zip of .cypher files its favourites."""
+        with self._step(f"dropping {path.name}"):
+            data = base64.b64encode(path.read_bytes()).decode()
+            self._page.locator(".filedrop").first.evaluate(_DROP, [path.name, data])
+            if path.suffix == ".grass":
+                # The Browser answers by showing the style, in a frame that would stay under the result.
+                frame = self._page.get_by_test_id("frame").first
+                frame.get_by_text("relationship {").wait_for()
+                frame.get_by_title("Close", exact=True).click()
+
+    def open_favorite(self, folder: str, title: str) -> None:
+        """Put a favourite into the editor, by clicks in the drawer; the drawer is closed again."""
+        page = self._page
+        with self._step(f"opening the favourite {title!r}"):
+            page.get_by_test_id("navigationFavorites").click()
+            favorite = page.get_by_text(title, exact=True)
+            if not favorite.is_visible():
+                page.get_by_text(folder, exact=True).click()
+            favorite.click()
+            page.locator(".monaco-editor").first.get_by_text(title).wait_for()
+            page.get_by_test_id("navigationFavorites").click()
+
+    def open_guide(self, url: str) -> None:
+        """Show a guide beside the editor.
+
+        Raises:
+            NeoBrowserError: It did not come.
+        """
+        with self._step("opening the guide"):
+            self._type(f":guide {url}")
+            self._page.get_by_test_id("guideNextSlide").wait_for()
+
+    def click_in_guide(self, title: str) -> str:
+        """Turn the guide's pages to a question, click it, and return what stands in the editor then."""
+        page = self._page
+        with self._step(f"clicking {title!r} in the guide"):
+            question = page.locator("pre.runnable").filter(has_text=title)
+            while not question.is_visible():
+                page.get_by_test_id("guideNextSlide").click()
+            question.click()
+            page.locator(".monaco-editor").first.get_by_text(title).wait_for()
+            return str(page.locator(".monaco-editor .view-lines").first.inner_text()).replace("\xa0", " ")
+
+    def draw(self, cypher: str | None = None) -> Drawn:
         """Run a query that returns paths or nodes, fill the page with its graph, and wait until the layout rests.
+
+        Args:
+            cypher: The query; None runs what stands in the editor.
 
         Raises:
             NeoBrowserError: The query failed, or there is nothing to draw.
         """
         page = self._page
         with self._step("running the query"):
-            page.locator(".monaco-editor").first.click()
-            # Not key by key: the editor would close the brackets by itself.
-            page.keyboard.insert_text(cypher)
-            page.get_by_test_id("editor-Run").click()
+            self._type(cypher)
         with self._step("drawing the graph"):
             frame = page.get_by_test_id("frame").first
             failed = page.get_by_test_id("cypherFrameErrorMessage")
@@ -237,10 +223,34 @@ class NeoBrowser:
                 found[(circle.text_content() or "").strip()] = box["x"] + box["width"] / 2
         return found
 
+    def fills(self) -> dict[str, str]:
+        """The colour of each label's circles, such as `#2F6FC4`."""
+        circles = self._page.locator("g.node")
+        found: dict[str, str] = circles.evaluate_all(
+            "nodes => Object.fromEntries(nodes.map(node => [node.__data__.labels[0],"
+            " node.querySelector('circle.b-outline').getAttribute('fill').toUpperCase()]))"
+        )
+        return found
+
+    def close_frame(self) -> None:
+        """Leave the graph that fills the page, and close it."""
+        with self._step("closing the graph"):
+            frame = self._page.get_by_test_id("frame").first
+            frame.get_by_title("Close fullscreen").or_(frame.get_by_title("Close", exact=True)).first.click()
+
     def save(self, path: Path) -> None:
         """Write the page as a PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._page.screenshot(path=path)
+
+    def _type(self, text: str | None) -> None:
+        """Into the editor, if there is anything to type, and run it."""
+        page = self._page
+        if text is not None:
+            page.locator(".monaco-editor").first.click()
+            # Not key by key: the editor would close the brackets by itself.
+            page.keyboard.insert_text(text)
+        page.get_by_test_id("editor-Run").click()
 
     def _scale(self) -> float:
         circle = self._page.locator("g.node circle.b-outline").first

@@ -1,4 +1,4 @@
-"""Take the README's pictures: the demo's lineage as Neo4j Browser draws it.
+"""Take the documents' pictures: the demo's lineage as Neo4j Browser draws it.
 
     ./bin/headwater demo --keep
     uv run scripts/screenshot_browser.py
@@ -14,7 +14,9 @@ import sys
 from pathlib import Path
 
 from flow_layout import flow_layout
-from neo4j_browser import INSTALL_CHROMIUM, NeoBrowserError, find_chromium, open_browser
+from headless_chromium import INSTALL_CHROMIUM, find_chromium
+from neo4j_browser import NeoBrowserError, open_browser
+from neo4j_browser_kit import load_favorites
 
 from headwater.settings import Settings, load_settings
 from headwater.stack import find_running_stack
@@ -24,6 +26,12 @@ PICTURES = {
     "dataset-lineage.png": "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow",
     "column-lineage.png": "MATCH trace = (:Column)-[:DERIVES*]->(:Column {name: 'mean_delay'}) RETURN trace",
 }
+FAVORITES = {
+    "browser-lineage.png": "Around a dataset: two hops each way",
+    "browser-trace.png": "Which micro-batch read an offset of a topic",
+    "browser-impact.png": "Impact, drawn: jobs and datasets behind a dataset",
+}
+AGAINST = {"READS", "CONSUMED", "READ"}  # relationships that point from what data flows into to where it comes from
 
 
 def main() -> int:
@@ -39,7 +47,7 @@ def main() -> int:
     chosen = flags.parse_args()
     if bool(chosen.query) != bool(chosen.output):
         flags.error("--query and --output need each other")
-    pictures = {chosen.output: chosen.query} if chosen.query else {IMAGES / name: q for name, q in PICTURES.items()}
+    pictures = {chosen.output: chosen.query} if chosen.query else every_picture()
 
     chromium = find_chromium()
     if chromium is None:
@@ -60,13 +68,23 @@ def main() -> int:
     return 0
 
 
+def every_picture() -> dict[Path, str]:
+    """Queries by the file that their picture goes to."""
+    by_title = {one.title: one.cypher for one in load_favorites()}
+    queries = PICTURES | {name: by_title[title] for name, title in FAVORITES.items()}
+    return {IMAGES / name: query for name, query in queries.items()}
+
+
 def take(path: Path, query: str, chromium: str, browser_url: str, settings: Settings, *, size: tuple[int, int]) -> None:
     """One picture, in a Browser of its own."""
     neo4j = settings.neo4j
     with open_browser(chromium, width=size[0], height=size[1]) as browser:
         browser.sign_in(browser_url, bolt_uri=neo4j.uri, user=neo4j.user, password=neo4j.password.get_secret_value())
         drawn = browser.draw(query)
-        arrows = [(arrow.source, arrow.target) for arrow in drawn.arrows]
+        arrows = [
+            (arrow.target, arrow.source) if arrow.type in AGAINST else (arrow.source, arrow.target)
+            for arrow in drawn.arrows
+        ]
         browser.arrange(drawn, flow_layout([node.id for node in drawn.nodes], arrows))
         browser.save(path)
     print(f"{path}: {len(drawn.nodes)} nodes, {len(drawn.arrows)} relationships")

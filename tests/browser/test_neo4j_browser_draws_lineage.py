@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from flow_layout import flow_layout
-from neo4j_browser import INSTALL_CHROMIUM, NeoBrowserError, find_chromium, open_browser
+from headless_chromium import INSTALL_CHROMIUM, find_chromium
+from neo4j_browser import NeoBrowserError, open_browser
 
 if TYPE_CHECKING:
     from pathlib import Path

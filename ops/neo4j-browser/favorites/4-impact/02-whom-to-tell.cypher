@@ -1,0 +1,9 @@
+// Impact: whom to tell before a dataset changes
+WITH 'flights.departed' AS wanted
+MATCH (dataset:Dataset) WHERE wanted IN [dataset.name, dataset.title]
+MATCH (dataset)-[:FEEDS*0..8]->(hit:Dataset)
+WITH DISTINCT hit
+MATCH (hit)<-[:READS]-(job:Job)
+UNWIND coalesce(job.owners, ['nobody is named']) AS owner
+RETURN owner, collect(DISTINCT job.name) AS jobs, collect(DISTINCT hit.title) AS through
+ORDER BY size(jobs) DESC, owner

@@ -1,0 +1,69 @@
+"""A page in a headless Chromium that reaches loopback alone.
+
+Every other host fails to resolve: Neo4j Browser, say, would load fonts, analytics and a feedback widget from the
+internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python package
+playwright drives it and brings none.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+INSTALL_CHROMIUM = "apt install chromium"
+STEP_SECONDS = 30.0
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",  # root in a container has no user namespace to sandbox with, and the only page is our own
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+
+
+def find_chromium() -> str | None:
+    """Path of the system's Chromium, or None."""
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def open_page(
+    chromium: str,
+    *,
+    width: int = 1600,
+    height: int = 900,
+    scale: float = 1,
+    colors: Literal["light", "dark"] = "light",
+) -> Iterator[Page]:
+    """An empty page in a fresh Chromium, which ends with the `with` block.
+
+    Args:
+        chromium: Path of the program.
+        width: Of the page, in CSS pixels.
+        height: Of the page, in CSS pixels.
+        scale: Device pixels for each CSS pixel: 2 makes a picture that is sharp on any screen.
+        colors: Which the person prefers, by their system's settings.
+    """
+    with sync_playwright() as playwright:
+        process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        try:
+            page = process.new_page(
+                viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=colors
+            )
+            page.set_default_timeout(STEP_SECONDS * 1000)
+            yield page
+        finally:
+            process.close()

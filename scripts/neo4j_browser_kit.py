@@ -1,0 +1,147 @@
+"""Neo4j Browser's kit (ops/neo4j-browser): put its questions into what the Browser takes, and serve its guide.
+
+    uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: favorites.zip and guide.html anew
+    uv run scripts/neo4j_browser_kit.py serve     then, in the Browser: :guide http://localhost:8474/guide.html
+
+What Neo4j Browser 5.24 does with a file that is dropped on it: a `.grass` becomes its style; every `.cypher` in a
+`.zip` becomes a favourite, in a folder named as its own; a `.cypher` by itself becomes a single favourite, however many
+queries it holds. So the questions are a file each and are given out as a zip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import sys
+import zipfile
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+KIT = Path(__file__).parents[1] / "ops" / "neo4j-browser"
+QUIET = "// No rows is good news."
+PORT = 8474
+# The Browser asks for guides of localhost by that name alone, unless the server's settings list more hosts.
+HOST = "localhost"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say, so that the same questions make the same bytes
+
+INTRODUCTION = {
+    "1 lineage": "What a dataset or a column comes from, and what comes of it. Arrows point the way data flows.",
+    "2 runs": "What ran, what it read and wrote, and which code it was.",
+    "3 traces": "From an offset to the micro-batch that read it, and on; from files back to exact offsets.",
+    "4 impact": "What a change would touch, and whom to tell.",
+    "5 blast radius": "How far bad data has come.",
+    "6 changes": "What is new in lineage, what is gone, and which code did it.",
+    "7 search": "Find things by name or owner.",
+    "8 data quality": "Where lineage, or the data, is not as it should be. Of most of these, no rows is good news.",
+}
+WELCOME = """
+<p>Questions to the lineage graph. A click on one puts it into the editor. Many begin with the name that they ask of:
+put yours there. The names that stand there are of the demo.</p>
+<p>Drop <code>headwater.grass</code> on this page for colours and captions, and <code>favorites.zip</code> to have these
+questions among your favourites.</p>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Favorite:
+    """One question.
+
+    Attributes:
+        path: Of its file.
+        folder: Words of its folder, such as `5 blast radius`.
+        title: What its first line says.
+        cypher: The whole file, as the Browser gets it.
+        quiet: Whether it looks for faults, so that a sound graph has no rows for it.
+    """
+
+    path: Path
+    folder: str
+    title: str
+    cypher: str
+    quiet: bool
+
+
+def load_favorites(kit: Path = KIT) -> list[Favorite]:
+    """All questions, in the order of their folders and files."""
+    found = []
+    for path in sorted((kit / "favorites").glob("*/*.cypher")):
+        cypher = path.read_text(encoding="utf-8")
+        first, second, *_ = cypher.splitlines()
+        title = first.removeprefix("// ")
+        found.append(Favorite(path, path.parent.name.replace("-", " "), title, cypher, second == QUIET))
+    return found
+
+
+def write_zip(favorites: list[Favorite], path: Path) -> None:
+    """The archive that Neo4j Browser imports: not compressed, so that no version of a library changes its bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for favorite in favorites:
+            name = f"Headwater {favorite.folder}/{favorite.path.name}"
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), favorite.cypher)
+
+
+def guide(favorites: list[Favorite]) -> str:
+    """The guide: a slide for each folder, on which a click puts a question into the editor."""
+    slides = [f"<slide><h3>Headwater</h3>{WELCOME}</slide>"]
+    for folder, introduction in INTRODUCTION.items():
+        questions = "".join(
+            f"<h5>{html.escape(one.title)}</h5>"
+            f'<pre class="pre-scrollable code runnable">{html.escape(one.cypher)}</pre>'
+            for one in favorites
+            if one.folder == folder
+        )
+        title = folder.partition(" ")[2]
+        slides.append(f"<slide><h3>{title[0].upper() + title[1:]}</h3><p>{introduction}</p>{questions}</slide>")
+    # No <article> around the slides: the Browser looks for slides alone.
+    return "<title>Headwater</title>\n" + "\n".join(slides) + "\n"
+
+
+def build(kit: Path = KIT, into: Path | None = None) -> None:
+    """Write favorites.zip and guide.html."""
+    favorites, into = load_favorites(kit), into or kit
+    write_zip(favorites, into / "favorites.zip")
+    (into / "guide.html").write_text(guide(favorites), encoding="utf-8")
+
+
+class GuideHandler(SimpleHTTPRequestHandler):
+    """Serves the kit to a page of another origin: the Browser's, which asks with headers that need leave."""
+
+    def end_headers(self) -> None:
+        """Allow every origin: there is nothing here that isn't public."""
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Access-Control-Allow-Headers", "*, cache-control, pragma")
+        super().end_headers()
+
+    def do_OPTIONS(self) -> None:
+        """Answer the leave that is asked for first."""
+        self.send_response(204)
+        self.end_headers()
+
+
+def guide_server(port: int = PORT, kit: Path = KIT) -> ThreadingHTTPServer:
+    """A server of the kit, on loopback alone; 0 chooses a free port."""
+    return ThreadingHTTPServer((HOST, port), partial(GuideHandler, directory=str(kit)))
+
+
+def main() -> int:
+    """Run the script and return its exit status."""
+    flags = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    flags.add_argument("action", choices=("build", "serve"))
+    flags.add_argument("--port", type=int, default=PORT, help="to serve at (default: %(default)s)")
+    chosen = flags.parse_args()
+    if chosen.action == "build":
+        build()
+        return 0
+    with guide_server(chosen.port) as server:
+        print(f"In Neo4j Browser: :guide http://{HOST}:{server.server_port}/guide.html   (Ctrl+C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

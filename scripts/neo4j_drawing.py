@@ -1,0 +1,47 @@
+"""What stands on Neo4j Browser's canvas, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOP = 60  # pixels above the highest node, for an arrow from it to itself
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A circle. `id` is good for this page only."""
+
+    id: str
+    label: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A relationship from the node `source` to the node `target`, by id."""
+
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What stands on the canvas."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of the page, in pixels from its top left."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point lies in it, or in the strip above that loops are drawn in."""
+        return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height
