@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 2.0
 _MOST = 30
+_LAST_WORD = re.compile(r"[^\W_]*$")
 
 
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
@@ -35,9 +37,11 @@ def complete_dataset(incomplete: str) -> list[str]:
         from headwater_consumers.analysis.assets import AssetKind
         from headwater_consumers.analysis.search import search
 
-        with asking(timeout_seconds=_SECONDS) as reader:
-            hits = search(reader, incomplete, kinds=(AssetKind.DATASET,), limit=_MOST).items
-        for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
-            if begun := sorted(name for name in names if name.startswith(incomplete)):
-                return begun
+        # A word of one letter may begin too many names to be looked for: then the words before it are.
+        for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
+            with asking(timeout_seconds=_SECONDS) as reader:
+                hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items
+            for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
+                if begun := sorted(name for name in names if name.startswith(incomplete)):
+                    return begun
     return []

@@ -11,14 +11,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
+from headwater.show.fitting import Fitted
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.lineage import Direction, Influence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import RenderableType
 
     from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageItem, Via
 
@@ -28,20 +27,20 @@ _MOST_TRANSFORMATIONS = 3
 _MOST_MAPPINGS = 20
 
 
-def tree(answer: Lineage) -> RenderableType:
+def tree(answer: Lineage) -> Fitted:
     """The page along its hops, siblings by name; dim is what is only passed through."""
     root = Tree(asset_text(answer.start), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root, (answer.start.key, None), 0)
-        return root
+        return Fitted(root)
     for influence in Influence:
         branches = _Branches(answer, influence)
         if branches.any:
             branches.grow(root.add(Text(influence.value, style="italic")), (answer.start.key, None), 0)
-    return root
+    return Fitted(root)
 
 
-def table(answer: Lineage) -> Table:
+def table(answer: Lineage) -> Fitted:
     """The page, a row for each item and job."""
     out = Table(box=None, pad_edge=False)
     headings = ["hops", "asset", "by", "first seen", "last seen"]
@@ -60,7 +59,7 @@ def table(answer: Lineage) -> Table:
                 cells.insert(1, item.influence.value)
                 cells.insert(4, "" if via is None else _done(via))
             out.add_row(*cells)
-    return out
+    return Fitted(out)
 
 
 def summary(answer: Lineage) -> str:
@@ -126,7 +125,7 @@ class _Branches:
             members = [item for item in children if item.hops == hops and _place(item) not in self._children]
             if members:
                 branch.add(
-                    Text("every column: " + shortened(", ".join(str(item.asset.column) for item in members), 400))
+                    Text("every column: " + shortened(", ".join(str(item.asset.column) for item in members), 1_000))
                 )
             waiting += [(self._add(branch, item), _place(item), item.hops) for item in children if item not in members]
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
-from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, TimeLimitError
+from headwater_consumers.analysis.errors import (
+    GraphRefusedError,
+    GraphUnreachableError,
+    NotFoundError,
+    TimeLimitError,
+)
 from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.analysis.statements import statement
 
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 T = TypeVar("T")
+
+# Of the full-text indexes that names are looked up in; the consumer makes them before it writes anything.
+_NO_INDEX = "There is no such fulltext schema index: headwater_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,8 @@ class Reader:
             )
         if isinstance(error, ConfigurationError):
             return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
+        if _NO_INDEX in str(error):
+            return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
         if isinstance(error, Neo4jError) and not error.is_retryable():
             return error  # a defect of a statement: as it was raised
         return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")

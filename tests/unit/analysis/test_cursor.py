@@ -1,0 +1,55 @@
+"""A cursor leads to its page, of its question, and to nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater_consumers.analysis import cursor
+from headwater_consumers.analysis.errors import QuestionError
+
+
+@dataclass(frozen=True)
+class Question:
+    name: str
+    depth: int | None = 1
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.text(), st.text())
+def test_there_and_back(hops: int, key: str, name: str) -> None:
+    question = ("default", Question(name))
+    made = cursor.encode((hops, key), question=question)
+    assert made.isascii()
+    assert cursor.decode(made, question=("default", Question(name)), kinds=(int, str)) == (hops, key)
+
+
+@pytest.mark.parametrize("other", [("acme", Question("x")), ("default", Question("y")), ("default", Question("x", 2))])
+def test_another_question(other: object) -> None:
+    made = cursor.encode((1, "k"), question=("default", Question("x")))
+    with pytest.raises(QuestionError, match="another question") as caught:
+        cursor.decode(made, question=other, kinds=(int, str))
+    assert caught.value.field == "cursor"
+
+
+@given(st.text() | st.binary().map(lambda data: data.hex()))
+def test_no_cursor_at_all(text: str) -> None:
+    with pytest.raises(QuestionError):
+        cursor.decode(text, question="q", kinds=(int,))
+
+
+def test_values_of_other_types() -> None:
+    made = cursor.encode(("not", "numbers"), question="q")
+    with pytest.raises(QuestionError, match="no cursor"):
+        cursor.decode(made, question="q", kinds=(int, int))
+    with pytest.raises(QuestionError, match="no cursor"):
+        cursor.decode(made, question="q", kinds=(str,))
+
+
+def test_a_cursor_of_another_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = cursor.encode((1,), question="q")
+    monkeypatch.setattr(cursor, "_VERSION", 2)
+    with pytest.raises(QuestionError, match="another release"):
+        cursor.decode(made, question="q", kinds=(int,))

@@ -1,0 +1,84 @@
+"""What ends a question, as exit code and fix."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+import typer
+
+from headwater import errors as ours
+from headwater.asking import asking, parse_time, translated
+from headwater.cli import main
+from headwater.console import shortened
+from headwater_consumers.analysis import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "fix"),
+    [
+        (errors.NotFoundError("none", nearest=["a"]), ours.NotFoundError, "nearest"),
+        (errors.AmbiguousError("two", candidates=["a", "b"]), ours.InputError, "which"),
+        (errors.QuestionError("wrong", field="depth"), ours.InputError, ""),
+        (errors.GraphUnreachableError("away"), ours.UnreachableError, "headwater up"),
+        (errors.GraphRefusedError("refused", setting="HEADWATER_NEO4J_USER"), ours.ConfigurationError, "_USER"),
+        (errors.TimeLimitError(3), ours.HeadwaterError, "--timeout"),
+    ],
+)
+def test_each_error_has_its_exit_code_and_fix(error: errors.AnalysisError, kind: type, fix: str) -> None:
+    found = translated(error)
+    assert type(found) is kind
+    assert fix in found.fix
+
+
+def test_every_error_of_the_tree_is_translated() -> None:
+    tried = {"NotFoundError", "AmbiguousError", "QuestionError", "TimeLimitError"}
+    tried |= {"GraphUnreachableError", "GraphRefusedError"}
+    assert {kind.__name__ for kind in errors.AnalysisError.__subclasses__()} == tried
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2025-01-31", datetime(2025, 1, 31, tzinfo=UTC)),
+        ("2025-01-31T12:00:00.5Z", datetime(2025, 1, 31, 12, 0, 0, 500_000, tzinfo=UTC)),
+        ("2025-01-31T12:00:00+01:00", datetime(2025, 1, 31, 11, tzinfo=UTC)),
+    ],
+)
+def test_times_are_in_utc_unless_they_say_otherwise(text: str, time: datetime) -> None:
+    assert parse_time(text) == time
+    assert parse_time(text).tzinfo is UTC
+
+
+def test_what_is_no_time() -> None:
+    with pytest.raises(typer.BadParameter, match="is no time"):
+        parse_time("yesterday")
+
+
+def test_a_graph_that_is_away(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
+    assert main(["upstream", "orders"]) == 4
+    said = capsys.readouterr().err
+    assert "doesn't answer at bolt://127.0.0.1:1" in said
+    assert "will be retried" not in said
+
+
+def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "no address at all")
+    with pytest.raises(ours.ConfigurationError), asking():
+        pass
+
+
+def test_flags_win_over_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_ANALYSIS_TENANT", "acme")
+    monkeypatch.setenv("HEADWATER_ANALYSIS_TIMEOUT_SECONDS", "7")
+    with asking() as reader:
+        assert (reader.tenant, reader.timeout_seconds) == ("acme", 7)
+    with asking(tenant="other", timeout_seconds=1) as reader:
+        assert (reader.tenant, reader.timeout_seconds) == ("other", 1)
+
+
+def test_a_long_name_is_cut_in_its_middle() -> None:
+    short = shortened("begin " + "x" * 10_000 + " end")
+    assert (len(short), short[:6], short[-4:]) == (160, "begin ", " end")
+    assert shortened("a\nb\x1b[31m") == "a�b�[31m"
