@@ -61,6 +61,11 @@ class Batch:
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
     @property
+    def key(self) -> str:
+        """Of the node: one batch id may have several conflicts."""
+        return str(self.properties["key"])
+
+    @property
     def run(self) -> RunBrief | None:
         """The start of the query that it belongs to."""
         stored = self.properties

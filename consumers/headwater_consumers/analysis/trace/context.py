@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import locate
-from headwater_consumers.analysis.trace.batches import Batch, Query, read_query
+from headwater_consumers.analysis.trace.batches import Batch, Query, Run, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Context:
     _queries: dict[str, Query | None] = field(default_factory=dict)
     _pieces: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
+    _runs: dict[str, Run] = field(default_factory=dict)
     _last: dict[str, Batch | None] = field(default_factory=dict)
 
     def queries_of(self, datasets: Iterable[str]) -> dict[str, list[Query]]:
@@ -62,6 +63,16 @@ class Context:
             for row in self.tx.rows("trace/queries_by_key", keys=missing):
                 self._queries[row["key"]] = read_query(row)
         return {key: query for key in wanted if (query := self._queries.get(key)) is not None}
+
+    def runs(self, keys: Iterable[str]) -> list[Run]:
+        """Runs by key."""
+        wanted = sorted(set(keys))
+        missing = [key for key in wanted if key not in self._runs]
+        if missing:
+            for row in self.tx.rows("trace/runs", keys=missing):
+                run = read_run(row)
+                self._runs[run.key] = run
+        return [self._runs[key] for key in wanted if key in self._runs]
 
     def pieces(self, query: Query) -> list[tuple[int, int]]:
         """The stretches of batch ids within which its offsets only grow."""

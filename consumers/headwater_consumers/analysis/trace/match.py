@@ -46,6 +46,10 @@ def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> 
         owner: that.
         verb: `read` or `wrote`.
     """
+    spans = spans_of_part(part)
+    if spans and use.spans and same_topic(part.topic_id, use.topic_id) and (both := intersection(spans, use.spans)):
+        found = replace(part, offsets=offsets(both), rows=None) if part.kind is PartKind.OFFSETS else part
+        return Match(found, use.certainty, f"It {verb} {described(found)}.")
     if not _in_time(part, use, owner):
         return None
     if part.kind is PartKind.UNKNOWN or use.kind in (PartKind.UNKNOWN, PartKind.OTHER) or part.kind is PartKind.OTHER:
@@ -54,14 +58,7 @@ def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> 
         return Match(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
     if part.kind is PartKind.FILES:
         return _files(part, use, verb)
-    spans = spans_of_part(part)
     if spans and use.spans:
-        if not same_topic(part.topic_id, use.topic_id):
-            return None
-        both = intersection(spans, use.spans)
-        if both:
-            found = replace(part, offsets=offsets(both), rows=None) if part.kind is PartKind.OFFSETS else part
-            return Match(found, use.certainty, f"It {verb} {described(found)}.")
         return _later_version(part, use, verb)
     if PartKind.OFFSETS in (part.kind, use.kind):
         return None if part.kind is use.kind else Match(part, Certainty.UNKNOWN, f"Which part it {verb} isn't known.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, weakest
-from headwater_consumers.analysis.trace.batches import Batch, read_run
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES, before, stretches
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, join, joined
@@ -18,6 +17,7 @@ from headwater_schemas.events import Certainty
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headwater_consumers.analysis.trace.batches import Batch
     from headwater_consumers.analysis.trace.context import Context
 
 
@@ -28,7 +28,7 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
 
 def _draft(context: Context, group: Sequence[Taken]) -> Draft:
     query = group[0].query
-    batches = list({each.batch.first: each.batch for each in group}.values())
+    batches = list({each.batch.key: each.batch for each in group}.values())
     used = join(each.part for each in group)
     sentences = [_said(context, batches, used)]
     certainty = weakest(*(each.certainty for each in group))
@@ -53,7 +53,7 @@ def _draft(context: Context, group: Sequence[Taken]) -> Draft:
     given = _given(context, batches, first, last, spread=spread is not None)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
     return Draft(
-        key=(f"{query.key}{' conflict' * batches[0].conflict}", batches[0].first, batches[-1].last),
+        key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
         step=micro_batches(query, batches, count=len(batches), keeps=state.keeps, spread=(first, last)),
         inputs=given if context.backward else used,
         outputs=used if context.backward else given,
@@ -95,8 +95,8 @@ def _at_rest(context: Context, batches: Sequence[Batch]) -> list[Part]:
     streams = {use.dataset for batch in batches for use in batch.reads()}
     until = batches[-1].ended_at or batches[-1].started_at
     out = []
-    for row in context.tx.rows("trace/runs", keys=sorted(keys)):
-        uses = [use for use in read_run(row).reads() if use.dataset not in streams]
+    for run in context.runs(keys):
+        uses = [use for use in run.reads() if use.dataset not in streams]
         context.datasets.know(use.dataset for use in uses)
         out += [part_of(use, context.datasets[use.dataset], until=until) for use in uses]
     return out

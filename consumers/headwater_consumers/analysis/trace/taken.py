@@ -95,22 +95,26 @@ class Draft:
 
 
 def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
-    """By query, and by batches that are near to each other; conflicts apart."""
+    """By query, and by batches that are near to each other; each conflict by itself."""
     out: list[list[Taken]] = []
-    ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first))
+    ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
     for each in ordered:
         last = out[-1][-1] if out else None
-        if (
-            last is not None
-            and last.query.key == each.query.key
-            and last.batch.conflict == each.batch.conflict
-            and last.piece == each.piece
-            and each.batch.first - last.batch.last <= _NEAR
-        ):
+        if last is not None and (last.batch.key == each.batch.key or _is_next(last, each)):
             out[-1].append(each)
         else:
             out.append([each])
     return out
+
+
+def _is_next(one: Taken, other: Taken) -> bool:
+    return (
+        one.query.key == other.query.key
+        and not one.batch.conflict
+        and not other.batch.conflict
+        and one.piece == other.piece
+        and other.batch.first - one.batch.last <= _NEAR
+    )
 
 
 def micro_batches(
