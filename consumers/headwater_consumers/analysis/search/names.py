@@ -1,7 +1,7 @@
 """One exact name, and the names nearest to one: for whoever turns names into nodes.
 
-Each is one look into the full-text index, whose size hardly matters: 2 and 20 ms at 100,000 datasets, where comparing
-with every name takes seconds.
+Each is one look into the full-text index. At 100,000 datasets an exact name takes 2 ms and the nearest names 70 ms (on
+two busy cores), where comparing with every name takes seconds.
 """
 
 from __future__ import annotations

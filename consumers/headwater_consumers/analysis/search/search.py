@@ -77,7 +77,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Hits, the best first: by how they match, then as the index ranks them, then datasets before jobs before columns.
+    """Hits, the best first: by how they match, datasets before jobs before columns, then as the index ranks them.
 
     Attributes:
         items: of this page.
@@ -106,6 +106,8 @@ def search(
     cursor: str | None = None,
 ) -> SearchPage:
     """Assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
+
+    A single letter is a word, not a beginning.
 
     Where nothing is found so, or with `fuzzy`, words with a letter or two amiss will do.
 
@@ -222,7 +224,8 @@ def _match(row: Row, text: str) -> Match:
 
 def _rank(row: Row, match: Match) -> tuple[int, bool, int, float, str]:
     asset = row.asset
-    return (list(Match).index(match), row.gone, _KINDS.index(asset.kind), -row.score, asset.spelling)
+    score = 0.0 if match is Match.FILTERS else row.score
+    return (list(Match).index(match), row.gone, _KINDS.index(asset.kind), -score, asset.spelling)
 
 
 def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:

@@ -1,0 +1,165 @@
+"""Differences in lineage, compared with a naive reading of the events that made the graph."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.diff import Change, Diff, EdgeChange, Point, diff
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.runs import Role
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+    from headwater_schemas.events import TransformationKind
+
+pytestmark = pytest.mark.stack
+
+Said = frozenset[tuple["TransformationKind", str]]
+Edges = dict[tuple[str | None, str], Said]
+
+
+@pytest.fixture
+def history(clean_database: Driver) -> History:
+    made = History(5)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(made.events()))
+    return made
+
+
+def latest(history: History, time: datetime) -> Run | None:
+    """The run of the load job that began last by then."""
+    return max(
+        (run for run in history.runs if run.job == LOAD and run.began <= time), key=lambda run: run.began, default=None
+    )
+
+
+def edges_of(run: Run | None) -> Edges:
+    out: dict[tuple[str | None, str], set[tuple[TransformationKind, str]]] = {}
+    for output, source, kind, text in run.edges if run else ():
+        out.setdefault((source, output), set()).add((kind, text))
+    return {ends: frozenset(said) for ends, said in out.items()}
+
+
+def naive(before: Run | None, after: Run | None) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
+    was, is_ = edges_of(before), edges_of(after)
+    out = {}
+    for ends in was.keys() | is_.keys():
+        sides = was.get(ends, frozenset()), is_.get(ends, frozenset())
+        if sides[0] != sides[1]:
+            out[ends] = (Change.CHANGED if all(sides) else Change.ADDED if sides[1] else Change.REMOVED, *sides)
+    return out
+
+
+def said(answer: Diff) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
+    return {
+        (edge.source.column if edge.source else None, edge.target.column or ""): (
+            edge.change,
+            frozenset((one.kind, one.expression or "") for one in edge.before),
+            frozenset((one.kind, one.expression or "") for one in edge.after),
+        )
+        for edge in answer.edges
+    }
+
+
+@pytest.mark.parametrize("days", [(-1, 3), (3, 8), (8, 14), (14, 8), (14, 23), (11, 13)])
+def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> None:
+    times = [BEGIN + timedelta(days=day, hours=1) for day in days]
+    runs = latest(history, times[0]), latest(history, times[1])
+    answer = diff(reader, Point(time=times[0]), Point(time=times[1]), job=LOAD.name)
+    assert said(answer) == naive(*runs)
+    assert answer.edges_total == len(answer.edges)
+    reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
+    changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
+    assert changed == {(Change.REMOVED, name) for name in reads[0] - reads[1]} | {
+        (Change.ADDED, name) for name in reads[1] - reads[0]
+    }
+
+
+def test_until_now(reader: Reader, history: History) -> None:
+    since = BEGIN + timedelta(days=8, hours=1)
+    answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
+    assert said(answer) == naive(latest(history, since), latest(history, BEGIN + timedelta(days=99)))
+    assert said(answer) == {
+        ("value.total", "total"): (Change.CHANGED, *_total(history)),
+        ("value.note", "note"): (Change.REMOVED, *_one(history.runs[1], "note"), frozenset()),
+        ("value.currency", "total"): (Change.ADDED, frozenset(), *_one(history.runs[13], "total", "value.currency")),
+        (None, "loaded_by"): (Change.ADDED, frozenset(), *_one(history.runs[13], "loaded_by")),
+    }
+    names = {(one.change, one.column.column) for one in answer.columns if one.column.name == ORDERS.name}
+    assert names == {(Change.ADDED, "loaded_by"), (Change.REMOVED, "note")}
+
+
+def _one(run: Run, output: str, source: str | None = None) -> tuple[Said]:
+    edges = [edge for edge in run.edges if edge[0] == output and source in (None, edge[1])]
+    return (frozenset((edge[2], edge[3]) for edge in edges),)
+
+
+def _total(history: History) -> tuple[Said, Said]:
+    return _one(history.runs[1], "total")[0], _one(history.runs[13], "total", "value.total")[0]
+
+
+def test_two_runs_and_two_code_versions(reader: Reader, history: History) -> None:
+    old, new = history.runs[1], history.runs[13]
+    by_run = diff(reader, Point(run=old.run_id), Point(run=new.run_id))
+    by_code = diff(reader, Point(code_version="v1"), Point(code_version="v2"), job=LOAD.name)
+    assert said(by_run) == said(by_code) == naive(old, new) != {}
+    back = diff(reader, Point(code_version="v2"), Point(code_version="v1"), job=LOAD.name)
+    assert said(back) == naive(new, old)
+    for answer in (by_run, by_code):
+        assert (Change.ADDED, "/data/rates") in {(one.change, one.dataset.name) for one in answer.datasets}
+        assert {job.name for job in answer.jobs} == {LOAD.name}
+    again = diff(reader, Point(run=old.run_id), Point(run=old.run_id))
+    assert (again.edges_total, again.datasets_total, again.columns_total) == (0, 0, 0)
+
+
+def test_all_jobs_and_a_dataset(reader: Reader, history: History) -> None:
+    times = Point(time=BEGIN + timedelta(days=8, hours=1)), Point(time=BEGIN + timedelta(days=14, hours=1))
+    whole = diff(reader, *times)
+    of_load = diff(reader, *times, job=LOAD.name)
+    of_orders = diff(reader, *times, dataset="warehouse/orders")
+    assert said(whole) == said(of_load) == said(of_orders) != {}
+    assert {job.name for job in of_orders.jobs} == {LOAD.name, REPAIR.name}
+    assert {one.column.column for one in of_orders.columns} == {"note", "loaded_by"}
+
+
+def test_pages(reader: Reader, history: History) -> None:
+    sides = Point(code_version="v1"), Point(code_version="v2")
+    whole = diff(reader, *sides, job=LOAD.name)
+    edges: list[EdgeChange] = []
+    cursor = None
+    while True:
+        page = diff(reader, *sides, job=LOAD.name, limit=1, cursor=cursor)
+        edges += page.edges
+        assert page.edges_total == whole.edges_total
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert tuple(edges) == whole.edges
+    assert len(edges) == 4
+
+
+def test_what_cannot_be_asked(reader: Reader, history: History) -> None:
+    with pytest.raises(NotFoundError) as raised:
+        diff(reader, Point(code_version="v3"), Point(code_version="v1"), job=LOAD.name)
+    assert raised.value.nearest == ("v2", "v1")
+    for wrong in (
+        lambda: Point(time=BEGIN, run="x"),
+        lambda: diff(reader, Point(), Point()),
+        lambda: diff(reader, Point(time=BEGIN), Point(run="x")),
+        lambda: diff(reader, Point(code_version="v1"), Point(code_version="v2")),
+        lambda: diff(reader, Point(time=BEGIN), Point(), job=LOAD.name, dataset="warehouse/orders"),
+        lambda: diff(reader, Point(run=history.runs[0].run_id), Point(run=history.runs[1].run_id)),
+    ):
+        with pytest.raises(QuestionError):
+            wrong()

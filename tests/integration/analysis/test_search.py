@@ -1,0 +1,274 @@
+"""Search on names that are hard to find: paths, cases, scripts, 10 KB, and all that Lucene would read as its own."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.search import Hit, Match, exact, nearest, search
+from headwater_consumers.graph.words import words
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+    Owner,
+    SchemaDefinition,
+    SchemaField,
+    Tag,
+)
+from headwater_schemas.events.build import dataset_event, job_event
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.search import SearchPage
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+pytestmark = pytest.mark.stack
+
+TIME = datetime(2026, 1, 1, tzinfo=UTC)
+LONG = "/very/" + "long/" * 2_000 + "name"
+NAMES = [
+    "flights.departed",
+    "flights.enriched",
+    "s3/x_2013/Orders",
+    "/data/flights/daily_report",
+    "/data/OrderLines/part",
+    "camelCaseName",
+    "Büro.Straße",
+    "注文データ",
+    "we`ird` name",
+    'a"b\\c',
+    "x AND y OR NOT z",
+    "+x -y !z (a) [b] {c} ^d ~e *f ?g :h /i",
+    "/",
+    "???",
+    LONG,
+]
+
+
+def dataset(name: str, **said: object) -> LineageEvent:
+    body = DatasetEvent(dataset=DatasetRef("ns", name), **said)  # type: ignore[arg-type]
+    tenant = str(said.pop("tenant", "default"))
+    return dataset_event(body, producer="p", event_time=TIME, tenant=tenant)
+
+
+@pytest.fixture
+def named(clean_database: Driver) -> Driver:
+    events = [dataset(name) for name in NAMES]
+    events += [
+        dataset(
+            "crm.customers",
+            owners=(Owner("team:crm"), Owner("Jo")),
+            tags=(
+                Tag(key="pii", value="yes"),
+                Tag(key="pii", value="strong", field="email"),
+                Tag(key="tier", value="1"),
+            ),
+            schema=SchemaDefinition(
+                tuple(SchemaField(path=path) for path in ("id", "email", "homeAddress.postal_code"))
+            ),
+        ),
+        dataset(
+            "crm.orders",
+            owners=(Owner("team:shop"),),
+            tags=(Tag(key="tier", value="yes"),),
+            schema=SchemaDefinition((SchemaField(path="id"), SchemaField(path="customer_email"))),
+        ),
+        job_event(
+            JobEvent(owners=(Owner("team:crm"),)), job=JobRef("default", "loadCustomers"), producer="p", event_time=TIME
+        ),
+    ]
+    other = DatasetEvent(dataset=DatasetRef("ns", "flights.departed"), owners=(Owner("secret"),))
+    events.append(dataset_event(other, producer="p", event_time=TIME, tenant="other"))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    refreshed(clean_database)
+    return clean_database
+
+
+def refreshed(driver: Driver) -> None:
+    """Columns come into the index in the background."""
+    with driver.session(database="neo4j") as session:
+        session.run("CALL db.index.fulltext.awaitEventuallyConsistentIndexRefresh()").consume()
+
+
+def found(page: SearchPage) -> list[str]:
+    return [hit.asset.column or hit.asset.name for hit in page.items]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_name_is_the_first_hit(named: Driver, reader: Reader, name: str) -> None:
+    hit = search(reader, name).items[0]
+    assert (hit.asset.name, hit.match) == (name, Match.EXACT)
+    assert [asset.name for _, asset in reader.read(lambda tx: exact(tx, AssetKind.DATASET, name))] == [name]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("departed", "flights.departed"),
+        ("DEPARTED", "flights.departed"),
+        ("fli dep", "flights.departed"),
+        ("2013", "s3/x_2013/Orders"),
+        ("case name", "camelCaseName"),
+        ("lines", "/data/OrderLines/part"),
+        ("dailyreport", "/data/flights/daily_report"),
+        ("buro", "Büro.Straße"),
+        ("STRASSE", "Büro.Straße"),
+        ("データ", "注文データ"),
+        ("ird", "we`ird` name"),
+        ("very long", LONG),
+        ("flihgts.departed", "flights.departed"),
+        ("departd", "flights.departed"),
+        ("daily_reprot", "/data/flights/daily_report"),
+    ],
+)
+def test_part_of_a_name_finds_it(named: Driver, reader: Reader, text: str, name: str) -> None:
+    assert name in found(search(reader, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"',
+        "\\",
+        "*",
+        "~",
+        "(",
+        "a:b",
+        "AND",
+        "_words:*",
+        "n._words",
+        "`",
+        "'; MATCH (n) DETACH DELETE n",
+        "\x00",
+        "\ud800",
+        "/" * 10_000,
+        "a " * 5_000,
+        "*:*",
+        "t_*",
+        "[* TO *]",
+    ],
+)
+def test_no_text_is_an_error(named: Driver, reader: Reader, text: str) -> None:
+    for fuzzy in (False, True):
+        assert {hit.owners for hit in search(reader, text, fuzzy=fuzzy).items} <= {
+            (),
+            ("team:crm",),
+            ("Jo", "team:crm"),
+            ("team:shop",),
+        }
+    reader.read(lambda tx: (exact(tx, AssetKind.JOB, text), nearest(tx, AssetKind.DATASET, text)))
+    with named.session() as session:
+        assert session.run("MATCH (d:Dataset) RETURN count(d) AS n").single(strict=True)["n"] == len(NAMES) + 3
+
+
+def test_tenants_never_meet(named: Driver, reader: Reader, quiet_driver: Driver, target: Neo4jTarget) -> None:
+    others = Reader(quiet_driver, target, tenant="other")
+    assert [hit.owners for hit in search(others, "flights").items] == [("secret",)]
+    assert ("secret",) not in [hit.owners for hit in search(reader, "flights").items]
+    assert search(reader, owner="secret").total == 0
+    assert search(others, "").total == 1
+    assert reader.read(lambda tx: len(exact(tx, AssetKind.DATASET, "flights.departed"))) == 1
+
+
+def test_owner_and_tag(named: Driver, reader: Reader) -> None:
+    assert found(search(reader, owner="team:crm")) == ["crm.customers", "loadCustomers"]
+    assert found(search(reader, owner="CRM", kinds=[AssetKind.DATASET])) == ["crm.customers"]
+    assert found(search(reader, tag="pii")) == ["crm.customers"]
+    assert found(search(reader, tag="pii=YES")) == ["crm.customers"]
+    assert found(search(reader, tag="tier=yes")) == ["crm.orders"]
+    assert found(search(reader, tag="tier")) == ["crm.customers", "crm.orders"]
+    assert found(search(reader, "orders", tag="pii")) == []
+    assert found(search(reader, "email", tag="pii=strong")) == ["email"]
+    assert found(search(reader, namespace="ns", owner="shop")) == ["crm.orders"]
+    assert found(search(reader, "customers", namespace="default")) == ["loadCustomers"]
+
+
+def test_columns(named: Driver, reader: Reader) -> None:
+    assert found(search(reader, column="email")) == ["email", "customer_email"]
+    assert found(search(reader, "orders", column="email")) == ["customer_email"]
+    assert found(search(reader, column="postalCode")) == ["homeAddress.postal_code"]
+    assert found(search(reader, column="emial")) == ["email", "customer_email"]
+    assert found(search(reader, "home postal", kinds=[AssetKind.COLUMN])) == ["homeAddress.postal_code"]
+    assert found(search(reader, "nothing like it", column="email")) == []
+    with pytest.raises(QuestionError):
+        search(reader, column="email", kinds=[AssetKind.DATASET])
+
+
+def test_what_owners_and_tags_were_is_forgotten(named: Driver, reader: Reader) -> None:
+    body = DatasetEvent(dataset=DatasetRef("ns", "crm.customers"), owners=(Owner("team:new"),), tags=())
+    later = dataset_event(body, producer="p", event_time=TIME.replace(year=2027))
+    GraphWriter(named, "neo4j").apply(fold([later]))
+    assert found(search(reader, owner="team:crm")) == ["loadCustomers"]
+    assert found(search(reader, owner="new")) == ["crm.customers"]
+    assert search(reader, tag="pii").total == 0
+
+
+def test_nearest(named: Driver, reader: Reader) -> None:
+    def near(kind: AssetKind, text: str) -> list[Asset]:
+        return reader.read(lambda tx: nearest(tx, kind, text))
+
+    assert near(AssetKind.DATASET, "flights.deprted")[0].name == "flights.departed"
+    assert near(AssetKind.DATASET, "flightsdeparted")[0].name == "flights.departed"
+    assert near(AssetKind.DATASET, "ns/flights.enrichd")[0].name == "flights.enriched"
+    assert near(AssetKind.JOB, "load_customer")[0].name == "loadCustomers"
+    assert near(AssetKind.DATASET, "zzzzzz") == near(AssetKind.DATASET, "") == []
+    assert len(near(AssetKind.DATASET, "flights order data name")) <= 5
+
+
+def begins(word: str, asked: str) -> bool:
+    return word == asked or (len(asked) > 1 and word.startswith(asked))
+
+
+VOCABULARY = ["order", "orders", "ordering", "flight", "delay", "daily", "customer", "report", "lake", "2013", "x"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_like_a_naive_search_page_by_page(clean_database: Driver, reader: Reader, seed: int) -> None:
+    dice = random.Random(seed)
+    names = {"_".join(dice.sample(VOCABULARY, dice.randint(1, 3))).title() + dice.choice(["", "V2"]) for _ in range(60)}
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold([dataset(name) for name in names]))
+    for text in (*VOCABULARY, "order daily", "ord fl", "flight 2013", "v2", "ns"):
+        asked = words(text)
+        expected = {name for name in names if all(any(begins(w, a) for w in [*words(name), "ns"]) for a in asked)}
+        whole = search(reader, text, kinds=[AssetKind.DATASET], limit=1_000)
+        if not expected:
+            assert {hit.match for hit in whole.items} <= {Match.ALIKE}
+            continue
+        joined = {name for name in names if len(asked) == 1 and begins("".join(words(name)), asked[0])}
+        assert set(found(whole)) == expected | joined
+        ranks = [list(Match).index(hit.match) for hit in whole.items]
+        assert ranks == sorted(ranks)
+        items: list[Hit] = []
+        cursor = None
+        while True:
+            page = search(reader, text, kinds=[AssetKind.DATASET], limit=4, cursor=cursor)
+            items += page.items
+            assert page.total == whole.total
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        assert tuple(items) == whole.items
+
+
+def test_a_cursor_belongs_to_its_question(named: Driver, reader: Reader) -> None:
+    cursor = search(reader, "flights", limit=1).next_cursor
+    assert cursor is not None
+    with pytest.raises(QuestionError):
+        search(reader, "orders", limit=1, cursor=cursor)
