@@ -13,6 +13,7 @@ from headwater.bench.query.run import Options, run
 from headwater.bench.query.show import view
 from headwater.bench.report import save
 from headwater.console import JsonOption, console
+from headwater.stack.paths import cache_dir
 
 app = typer.Typer(help="Benchmarks: figures beside a baseline of the same run. They report, they don't judge.")
 app.callback()(lambda: None)
@@ -53,7 +54,7 @@ def query(  # noqa: PLR0917  Typer's options are parameters
     wanted = {"datasets": datasets, "columns": columns, "intervals": intervals}
     chosen = {name: value for name, value in wanted.items() if value is not None}
     sizes = Sizes(**{**(FULL if full else QUICK), **chosen}, seed=seed)
-    document = run(Options(sizes, rounds, questions, timeout, heap_mb, page_cache_mb))
+    document = run(Options(sizes, rounds, questions, timeout, heap_mb, page_cache_mb, cache_dir() / "bench"))
     if output is not None:
         save(document, output)
     console.result(document, view(document))

@@ -1,7 +1,7 @@
-"""An estate as a Neo4j store: made once for each (sizes, seed, generator), kept in the user's cache, asked in place.
+"""An estate as a Neo4j store: made once for each (sizes, seed, generator), kept, and asked in place.
 
-    <cache>/bench/estate-<digest>/manifest.json     written last: what is in the store, and how long it took
-    <cache>/bench/estate-<digest>/neo4j/            Neo4j's home folder
+    estate-<digest>-…/manifest.json     written last: what is in the store, and how long it took
+    estate-<digest>-…/neo4j/            Neo4j's home folder
 
 It is imported by Neo4j's own `neo4j-admin database import`, whose class is among the embedded stack's jars; then the
 materializer's `ensure_schema` makes constraints and indexes. Questions only read, so nobody has to copy it.
@@ -24,7 +24,6 @@ from headwater.errors import HeadwaterError
 from headwater.stack import ensure_jars, java_runtime, ports
 from headwater.stack.embedded import locked_version
 from headwater.stack.neo4j import ADD_OPENS, USER, Neo4jServer
-from headwater.stack.paths import cache_dir
 from headwater.stack.process import GuardedProcess
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
@@ -60,11 +59,14 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(sizes: Sizes, *, heap_mb: int, page_cache_mb: int, told: Callable[[str], None]) -> Iterator[Served]:
+def served(
+    sizes: Sizes, below: Path, *, heap_mb: int, page_cache_mb: int, told: Callable[[str], None]
+) -> Iterator[Served]:
     """The estate, up inside the block; made first if it isn't there.
 
     Args:
         sizes: of the estate.
+        below: the folder that keeps stores.
         heap_mb: of the server.
         page_cache_mb: of the server.
         told: hears what is being done.
@@ -73,7 +75,7 @@ def served(sizes: Sizes, *, heap_mb: int, page_cache_mb: int, told: Callable[[st
         HeadwaterError: it could not be made, or started.
     """
     version = locked_version("neo4j", "neo4j")
-    folder = cache_dir() / "bench" / f"estate-{sizes.digest}-{GRAPH_VERSION}-{version}"
+    folder = below / f"estate-{sizes.digest}-{GRAPH_VERSION}-{version}"
     with _alone(folder):
         if not (folder / "manifest.json").exists():
             _make(sizes, folder, told)

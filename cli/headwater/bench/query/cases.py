@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.bench.rounds import Contestant, TooLong
 from headwater_consumers.analysis.errors import TimeLimitError
+from headwater_consumers.analysis.impact import Change, ChangeType, Page, analyze
 from headwater_consumers.analysis.lineage import ALL_HOPS, Direction, LineageQuestion, lineage
 from headwater_consumers.analysis.trace import Offsets, trace
 
@@ -69,6 +70,16 @@ def cases(reader: Reader, statements: Statements, starts: Starts, many: int) -> 
         Case("trace, one hop", records, _traces(reader, statements, 1, "one_hop"), 50, "micro-batches"),
         Case("trace, five hops", records, _traces(reader, statements, 5, "five_hops"), 300, "micro-batches"),
         Case(
+            "impact of wrong data, first page",
+            far,
+            [
+                _headwater(lambda key: _impact(reader, key)),
+                Contestant("one statement, no edges", lambda key: _total(statements.rows("impact", key=key))),
+            ],
+            1_000,
+            "datasets",
+        ),
+        Case(
             "downstream, all hops, all pages",
             far[: max(many // 5, 1)],
             [_headwater(lambda key: _all_pages(reader, key))],
@@ -90,6 +101,10 @@ def _headwater(answer: Callable[[Any], int]) -> Contestant[Any]:
 
 def _downstream(reader: Reader, key: str, depth: int | None) -> int:
     return lineage(reader, LineageQuestion(key, Direction.DOWNSTREAM, depth=depth, limit=PAGE)).total
+
+
+def _impact(reader: Reader, key: str) -> int:
+    return analyze(reader, Change(key, type=ChangeType.DATA_INCORRECT), page=Page(limit=PAGE)).total
 
 
 def _all_pages(reader: Reader, key: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.bench.estate.sizes import Sizes
@@ -31,6 +32,7 @@ class Options:
         timeout_seconds: for one question or statement.
         heap_mb: of Neo4j.
         page_cache_mb: of Neo4j.
+        stores: the folder that keeps stores.
     """
 
     sizes: Sizes
@@ -39,6 +41,7 @@ class Options:
     timeout_seconds: float
     heap_mb: int
     page_cache_mb: int
+    stores: Path
 
 
 def run(options: Options) -> dict[str, Any]:
@@ -49,6 +52,7 @@ def run(options: Options) -> dict[str, Any]:
     """
     store = served(
         options.sizes,
+        options.stores,
         heap_mb=options.heap_mb,
         page_cache_mb=options.page_cache_mb,
         told=console.message,

@@ -1,0 +1,72 @@
+"""`bench query` on a tiny estate: imported for real, asked for real, and everyone finds the same."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.bench.estate.sizes import Sizes
+from headwater.bench.query.run import Options, run
+from headwater.bench.query.show import view
+from headwater.console import console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZES = Sizes(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stores")
+
+
+@pytest.fixture(scope="module")
+def document(stores: Path) -> dict[str, Any]:
+    return run(Options(SIZES, 5, 3, 30.0, 512, 128, stores))
+
+
+@pytest.mark.timeout(300)
+def test_headwater_finds_what_the_hand_written_statement_finds(document: dict[str, Any]) -> None:
+    names = [measurement["question"] for measurement in document["measurements"]]
+    assert len(names) == len(set(names)) == 6
+    for measurement in document["measurements"]:
+        ours, *others = measurement["contestants"]
+        assert ours["found"]["minimum"] > 0
+        assert ours["too_long"] == 0
+        for other in others:
+            assert other["found"] == ours["found"], measurement["question"]
+
+
+def test_the_report_tells_what_was_measured_on(document: dict[str, Any]) -> None:
+    kinds = document["environment"]["by_kind"]
+    assert kinds["Dataset"] == SIZES.datasets
+    assert kinds["Interval"] == SIZES.intervals
+    assert document["environment"]["relationships"] > 10_000
+    assert document["environment"]["peak_rss_mb"]["headwater"] > 0
+    assert document["options"]["seed"] == SIZES.seed
+    assert [goal["direction"] for goal in document["goals"]] == ["at_most"] * 5
+    assert all({"name", "value", "goal", "direction", "met"} == set(goal) for goal in document["goals"])
+    json.dumps(document)
+
+
+def test_it_is_shown_as_tables(document: dict[str, Any]) -> None:
+    out = console.out
+    with out.capture() as captured:
+        out.print(view(document))
+    shown = captured.get()
+    assert "downstream, all hops, first page" in shown
+    assert "one statement" in shown
+    assert shown.count("≤") == 5
+
+
+@pytest.mark.timeout(300)
+def test_a_store_that_is_there_is_not_made_again(stores: Path, document: dict[str, Any]) -> None:
+    (manifest,) = stores.glob("estate-*/manifest.json")
+    made = manifest.stat().st_mtime_ns
+    assert not list(stores.glob("estate-*/sheets"))
+    again = run(Options(SIZES, 5, 1, 30.0, 512, 128, stores))
+    assert manifest.stat().st_mtime_ns == made
+    assert again["environment"]["by_kind"] == document["environment"]["by_kind"]
