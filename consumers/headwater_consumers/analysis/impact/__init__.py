@@ -5,6 +5,7 @@ severity      how bad it is
 policy        which step means what; policy_file reads it, default_policy.toml is the one that holds by default
 start         where a change begins in the graph
 graph         small facts of the graph, a level at a time
+moves         the steps that leave an asset
 spread        how far it goes: `walk`, judged by the policy; place numbers where it comes to
 details       names, owners and hops of one page
 wording       sentences; summary: Markdown for a ticket

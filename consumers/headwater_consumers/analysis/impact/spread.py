@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.graph import Facts
+from headwater_consumers.analysis.impact.moves import Moves
 from headwater_consumers.analysis.impact.place import (
     is_indirect,
     node_of,
@@ -21,30 +21,10 @@ from headwater_consumers.analysis.walk import Step, Walk, walk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
     from headwater_consumers.analysis.impact.graph import Graph
+    from headwater_consumers.analysis.impact.moves import Move, Start
     from headwater_consumers.analysis.impact.policy import Policy
-
-_JOIN = "JOIN_DEPENDENCY"
-_GONE = (SchemaChange.REMOVED, SchemaChange.RENAMED)
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Where a change begins.
-
-    Attributes:
-        nodes: ids of the columns, nested ones too; or of the dataset.
-        wholes: ids of columns that those are part of.
-        dataset: id of the dataset.
-        type: of the dataset.
-        within: ids of the only datasets that can be hit; None: any.
-    """
-
-    nodes: tuple[int, ...]
-    wholes: tuple[int, ...]
-    dataset: int
-    type: str | None
-    within: frozenset[int] | None = None
 
 
 class Hit(NamedTuple):
@@ -127,19 +107,6 @@ def _order(place: int, hops: int) -> tuple[int, bool, int]:
     return rank_of(place), is_indirect(place), hops
 
 
-class _Move(NamedTuple):
-    """A step before it is judged; `direct`: whether it is one by itself."""
-
-    source: int
-    target: int
-    edge: int
-    job: str
-    cause: Cause
-    kind: str | None = None
-    direct: bool = False
-    masking: bool = False
-
-
 class _Spreading:
     """The state of one spread: what is known, and what has been left already."""
 
@@ -159,22 +126,18 @@ class _Spreading:
         self._policy = policy
         self._depth = depth
         self._hops = 0
-        self._starts = {*start.nodes, *start.wholes}
-        self._wholes = set(start.wholes)
         self._left: set[tuple[int, bool]] = set()
-        self._read: set[int] = set()
         self._verdicts: dict[StepFacts, tuple[int, bool, int]] = {}
-        self.known: dict[int, Facts] = dict(graph.facts([*self._starts, start.dataset]))
+        self.known: dict[int, Facts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
+        fails = not policy.binds_late(start.type)
+        self._moves = Moves(graph, start, schema, fails=fails, known=self.known)
         self.jobs: dict[str, JobHit] = {}
 
     def expand(self, frontier: Sequence[int]) -> Iterable[Step]:
         """The steps that leave these places, each to the place that the policy makes of it."""
         self._hops += 1
         leaving = self._leaving(frontier)
-        columns = [node for node in leaving if self.known[node].dataset != node]
-        datasets = [node for node in leaving if self.known[node].dataset == node]
-        moves = [*self._from_columns(columns), *self._from_datasets(datasets)]
-        moves = [move for move in moves if move.target not in self._starts]
+        moves = self._moves.leaving(list(leaving), first=self._hops == 1)
         self._look_up({move.target for move in moves})
         within = self._start.within
         if within is not None:
@@ -192,58 +155,14 @@ class _Spreading:
                 leaving.setdefault(node, []).append(place)
         return leaving
 
-    def _from_columns(self, nodes: list[int]) -> Iterable[_Move]:
-        if not nodes:
-            return
-        failing: set[str] = set()
-        edges = list(self._graph.column_edges(nodes))
-        looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
-        for edge in edges:
-            for target in looked_up.get(edge.edge, ()):
-                yield _Move(edge.source, target, edge.edge, edge.job, Cause.LOOKUP, _JOIN)
-            cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
-            kind = edge.kind
-            if self._schema is not None and self._is_whole(edge.source):
-                # The job takes the whole, and that column may be nothing to it.
-                cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
-            elif self._hops == 1:
-                failing.add(edge.job)
-            yield _Move(edge.source, edge.target, edge.edge, edge.job, cause, kind, edge.direct, edge.masking)
-        yield from self._from_readers(nodes, failing)
-
-    def _is_whole(self, node: int) -> bool:
-        """Whether what is hit is but a part of this column."""
-        return node in self._wholes or (node not in self._starts and self.known[node].parted)
-
-    def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[_Move]:
-        """Jobs that read datasets of these columns: those that fail, and those that nothing is known of."""
-        by_dataset: dict[int, int] = {}
-        for node in sorted(nodes, key=lambda node: self.known[node].key):
-            by_dataset.setdefault(self.known[node].dataset, node)
-        feeds = list(self._graph.feeds([dataset for dataset in by_dataset if dataset not in self._read]))
-        self._read |= by_dataset.keys()
-        unseen = self._graph.unseen({feed.job for feed in feeds})
-        if self._hops > 1 or self._schema not in _GONE or self._policy.binds_late(self._start.type):
-            failing = set()
-        for feed in feeds:
-            node = by_dataset[feed.source]
-            if feed.job in failing:
-                yield _Move(node, feed.target, feed.edge, feed.job, Cause.JOB)
-            elif feed.job in unseen:
-                yield _Move(node, feed.target, feed.edge, feed.job, Cause.UNSEEN, "UNKNOWN")
-
-    def _from_datasets(self, nodes: list[int]) -> Iterable[_Move]:
-        for feed in self._graph.feeds(nodes):
-            yield _Move(feed.source, feed.target, feed.edge, feed.job, Cause.FLOW, direct=True)
-
     def _look_up(self, nodes: set[int]) -> None:
         self.known |= self._graph.facts([node for node in nodes if node not in self.known])
 
-    def _move_order(self, move: _Move) -> tuple[str, str, str, str, str, int]:
+    def _move_order(self, move: Move) -> tuple[str, str, str, str, str, int]:
         source, target = self.known[move.source].key, self.known[move.target].key
         return source, target, move.cause, move.kind or "", move.job, move.edge
 
-    def _step(self, move: _Move, place: int) -> Step:
+    def _step(self, move: Move, place: int) -> Step:
         indirect = is_indirect(place) or not move.direct
         facts = self.known[move.target]
         step = StepFacts(
@@ -265,7 +184,7 @@ class _Spreading:
         target = place_of(move.target, indirect=indirect, rank=rank, propagates=goes_on)
         return Step(place, target, move.edge, facts=Hit(move.cause, move.job, number))
 
-    def _note_job(self, move: _Move, rank: int) -> None:
+    def _note_job(self, move: Move, rank: int) -> None:
         job = self.jobs.setdefault(move.job, JobHit(self._hops, rank))
         job.rank = min(job.rank, rank)
         if job.hops == self._hops:

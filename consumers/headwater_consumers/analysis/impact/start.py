@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.moves import Start
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
-from headwater_consumers.analysis.impact.spread import Start
 from headwater_consumers.analysis.impact.widening import widens
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
 from headwater_consumers.graph.keys import column_key
