@@ -87,7 +87,7 @@ def create_app(graph: Graph) -> FastAPI:
 
 
 def _document(app: FastAPI) -> None:
-    whole = _whole()
+    whole = openapi_document()
     app.state.query_names = query_names(whole)
 
     async def openapi(_request: Request) -> Response:
@@ -98,6 +98,6 @@ def _document(app: FastAPI) -> None:
 
 
 @cache
-def _whole() -> dict[str, Any]:
+def openapi_document() -> dict[str, Any]:
     """Of all apps of this process: the routes are the same, and it takes a quarter of a second."""
     return document([route for router in ROUTERS for route in router.routes])

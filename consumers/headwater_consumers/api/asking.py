@@ -75,7 +75,7 @@ async def _asking(
         float | None,
         Query(
             alias="timeout",
-            gt=0,
+            ge=0.001,
             le=3_600,
             allow_inf_nan=False,
             description="Seconds that the answer may take. `HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,12 +19,23 @@ QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 """By path pattern and method, the query's parameters, and whether each may be given several times."""
 
 
+LONGEST_NAME = 12_288
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)")
+
+
 def unescaped(segment: str) -> str:
     """`a%2Fb` ⇒ `a/b`: parameters of a path reach us as they were sent (`middleware.paths`)."""
     try:
         return unquote(segment, errors="strict")
     except UnicodeDecodeError:
         raise ValueError("an escaped name is in UTF-8") from None
+
+
+def as_iso_8601(text: Any) -> Any:
+    """Refuse numbers, which pydantic takes for seconds or milliseconds, by their size."""
+    if not (isinstance(text, str) and _DATE.match(text)):
+        raise ValueError("a time is written as 2025-01-31T12:00:00Z, or 2025-01-31")
+    return text
 
 
 def in_utc(time: datetime) -> datetime:
@@ -41,7 +53,7 @@ _ASSET = (
 
 AssetId = Annotated[str, Path(alias="id", min_length=1, description=_ASSET), AfterValidator(unescaped)]
 AssetName = Annotated[str, Path(min_length=1, description=_ASSET), AfterValidator(unescaped)]
-AssetQuery = Annotated[str, Query(min_length=1, max_length=65_536, description=_ASSET)]
+AssetQuery = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description=_ASSET)]
 ColumnName = Annotated[
     str,
     Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
@@ -70,9 +82,14 @@ Limit = Annotated[
 ]
 Cursor = Annotated[
     str | None,
-    Query(min_length=1, max_length=64_000, description="The page after: `next_cursor` of the one before."),
+    Query(
+        min_length=1,
+        max_length=64_000,
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="The page after: `next_cursor` of the one before.",
+    ),
 ]
-Time = Annotated[datetime, AfterValidator(in_utc)]
+Time = Annotated[datetime, BeforeValidator(as_iso_8601), AfterValidator(in_utc)]
 AsOf = Annotated[Time | None, Query(description="The graph as it was then: what had been seen by that time.")]
 
 

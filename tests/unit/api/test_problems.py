@@ -80,11 +80,14 @@ def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture)
         ("dept=2", "dept", "no such parameter; the nearest known one is `depth`"),
         ("depth=1&depth=2", "depth", "more than once"),
         ("limit=1001", "limit", "less than or equal to 1000"),
-        ("timeout=0", "timeout", "greater than 0"),
+        ("timeout=0", "timeout", "greater than or equal to 0.001"),
         ("timeout=nan", "timeout", "finite number"),
-        ("as_of=yesterday", "as_of", "valid datetime"),
+        ("as_of=yesterday", "as_of", "2025-01-31T12:00:00Z"),
+        ("as_of=1735689600", "as_of", "2025-01-31T12:00:00Z"),
+        ("as_of=2025-02-31", "as_of", "valid datetime"),
         ("as_of=0001-01-01T00:00:00%2B14:00", "as_of", "out of range"),
         ("cursor=", "cursor", "at least 1 character"),
+        ("cursor=a%20b", "cursor", "match pattern"),
     ],
 )
 def test_a_wrong_parameter_is_named(query: str, field: str, message: str) -> None:

@@ -127,7 +127,7 @@ def search(
         QuestionError: the cursor is of another question, or kinds other than columns are asked for with `column`.
     """
     if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
-        raise QuestionError("With a column the hits are columns: leave the kind out.", field="kinds")
+        raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
     if kinds is None:
         kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text else _KINDS[:2]
     filters = _Filters(owner, tag, namespace)

@@ -12,11 +12,11 @@ from headwater_consumers.analysis.diff import Diff, Point, diff
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import Cursor, Limit, Time
+from headwater_consumers.api.parameters import LONGEST_NAME, Cursor, Limit, Time
 
 router = area("diff")
 
-Named = Annotated[str | None, Query(min_length=1, max_length=65_536)]
+Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 When = Annotated[Time | None, Query(description="As it was then. With no other `after…`, the other side is now.")]
 
 

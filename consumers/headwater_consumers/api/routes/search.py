@@ -11,14 +11,14 @@ from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.search import SearchPage, search
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import Cursor, Limit
+from headwater_consumers.api.parameters import LONGEST_NAME, Cursor, Limit
 
 router = area("search")
 
 Text = Annotated[
     str,
     Query(
-        max_length=16_384,
+        max_length=LONGEST_NAME,
         description="Words of names, each begun by one of these, in any case; or a whole name. Without, all that pass "
         "the filters.",
     ),
@@ -26,7 +26,7 @@ Text = Annotated[
 Kinds = Annotated[
     list[AssetKind] | None, Query(description="Kinds of assets; by default all, without a text datasets and jobs.")
 ]
-Filter = Annotated[str | None, Query(min_length=1, max_length=16_384)]
+Filter = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 
 
 @router.get("/search", response_model=SearchPage, operation_id="search")

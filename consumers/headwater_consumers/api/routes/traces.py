@@ -14,7 +14,7 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, Trace, VersionOf, trace
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import Depth, Time, hops, in_capitals
+from headwater_consumers.api.parameters import LONGEST_NAME, Depth, Time, hops, in_capitals
 
 router = area("traces")
 
@@ -22,7 +22,7 @@ MOST_OFFSET = 2**63 - 1
 MOST_PARTITION = 2**31 - 1
 _WAYS = "Name one start: `topic`, `partition`, `offset`; or `topic`, `time`; or `path`; or `dataset`, `version`."
 
-Named = Annotated[str | None, Query(min_length=1, max_length=65_536)]
+Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
 
 
