@@ -1,0 +1,184 @@
+"""Trees, tables and diagrams of lineage, whatever its names."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from rich.console import Console
+
+from headwater.show.diagram import dot, mermaid
+from headwater.show.lineage import summary, table, tree
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.lineage import (
+    Direction,
+    Influence,
+    Lineage,
+    LineageEdge,
+    LineageItem,
+    Transformation,
+    Via,
+)
+from headwater_schemas.events import TransformationKind, TransformationType
+
+AWKWARD = [
+    "back`quote",
+    'quo"te',
+    "semi;colon -- > arrow",
+    "[bold]markup[/bold]",
+    "<script>alert(1)</script>",
+    "line\nend",
+    "tab\tand \x1b[31mcolour",
+    "日報 отчёт 🛫",
+    "back\\slash",
+    "x" * 10_240,
+]
+FIRST, LAST = datetime(2025, 1, 31, 12, tzinfo=UTC), datetime(2025, 1, 31, 13, 30, tzinfo=UTC)
+
+
+def dataset(name: str) -> Asset:
+    return Asset(AssetKind.DATASET, f"key of {name}", "kafka://b", name, title=name)
+
+
+def column(name: str, path: str) -> Asset:
+    return Asset(AssetKind.COLUMN, f"key of {name} {path}", "kafka://b", name, column=path, title=name)
+
+
+def via(job: str, *kinds: TransformationKind, type_: TransformationType = TransformationType.DIRECT) -> Via:
+    made = tuple(Transformation(type_, kind, expression="upper(`a`)", masking=True) for kind in kinds)
+    return Via(Asset(AssetKind.JOB, f"key of {job}", "jobs", job), FIRST, LAST, True, False, made)
+
+
+def item(asset: Asset, hops: int, parent: str, *vias: Via, influence: Influence | None = None) -> LineageItem:
+    return LineageItem(asset, hops, influence, parent, influence if hops > 1 else None, vias, len(vias))
+
+
+def answer(start: Asset, *items: LineageItem, through: tuple[LineageItem, ...] = ()) -> Lineage:
+    direct = sum(each.influence is Influence.DIRECT for each in items) if start.column else None
+    return Lineage(
+        start=start,
+        direction=Direction.DOWNSTREAM,
+        depth=None,
+        as_of=None,
+        since=None,
+        items=items,
+        through=through,
+        total=len(items),
+        direct=direct,
+        indirect=None if direct is None else len(items) - direct,
+        truncated=False,
+        max_hops=max((each.hops for each in items), default=0),
+        next_cursor=None,
+        edges=tuple(LineageEdge(each.parent, each.asset.key, each.via, each.via_total) for each in items),
+    )
+
+
+def printed(view: object, *, width: int | None = None) -> str:
+    out = io.StringIO()
+    terminal = width is not None
+    Console(
+        file=out, width=width or 200, soft_wrap=True, highlight=False, force_terminal=terminal, color_system=None
+    ).print(view)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_any_name_stands_on_its_own_line(name: str) -> None:
+    start = dataset("start")
+    found = answer(start, item(dataset(name), 1, start.key, via(name)), item(dataset("b"), 1, start.key, via("j")))
+    lines = printed(tree(found)).splitlines()
+    assert len(lines) == 3
+    assert not any(not character.isprintable() for line in lines for character in line)
+    assert all(len(line) < 500 for line in lines)
+    assert any("kafka://b/b  by j (2025-01-31 12:00:00 … 13:30:00Z)" in line for line in lines)
+    if len(name) < 100 and name.isprintable():
+        assert name in "\n".join(lines)
+        assert name in printed(table(found))
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_any_name_can_be_drawn(name: str) -> None:
+    start = dataset(name)
+    found = answer(start, item(dataset("next"), 1, start.key, via(name)))
+    flowchart = mermaid(found).splitlines()
+    assert len(flowchart) == 5
+    assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
+    assert re.fullmatch(r'  n0 -->\|"[^"`<>|]*"\| n1', flowchart[3])
+    graph = dot(found).splitlines()
+    assert len(graph) == 7
+    assert re.fullmatch(r'  n0 \[label="(?:[^"\\]|\\["\\])*", penwidth=3\];', graph[3])
+    assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
+
+
+def test_direct_and_indirect_stand_apart() -> None:
+    start = column("a", "x")
+    indirect = via("job", TransformationKind.FILTER_DEPENDENCY, type_=TransformationType.INDIRECT)
+    whole = item(dataset("b"), 1, start.key, indirect, influence=Influence.INDIRECT)
+    member = replace(
+        item(column("b", "z"), 1, whole.asset.key, influence=Influence.INDIRECT), parent_influence=Influence.INDIRECT
+    )
+    found = answer(
+        start,
+        item(column("b", "y"), 1, start.key, via("job", TransformationKind.CAST), influence=Influence.DIRECT),
+        whole,
+        member,
+    )
+    assert [line.rstrip() for line in printed(tree(found)).splitlines()] == [
+        "kafka://b/a#x",
+        "├── DIRECT",
+        "│   └── kafka://b/b#y  by job (2025-01-31 12:00:00 … 13:30:00Z)",
+        "│       CAST upper(`a`), masked",
+        "└── INDIRECT",
+        "    └── kafka://b/b (its rows)  by job (2025-01-31 12:00:00 … 13:30:00Z)",
+        "        FILTER_DEPENDENCY upper(`a`), masked",
+        "        └── every column: z",
+    ]
+    assert "-.->" in mermaid(found)
+    assert "style=dotted" in dot(found)
+    assert "1 DIRECT and 2 INDIRECT" in summary(found)
+
+
+def test_what_is_passed_through_is_drawn_too() -> None:
+    start, middle = dataset("a"), item(dataset("b"), 1, "key of a", via("j"))
+    found = answer(start, item(dataset("c"), 2, middle.asset.key, via("k")), through=(middle,))
+    assert [line.split("  by ")[0].lstrip("\xa0 └─") for line in printed(tree(found)).splitlines()] == [
+        "kafka://b/a",
+        "kafka://b/b",
+        "kafka://b/c",
+    ]
+    assert "stroke-dasharray" in mermaid(found)
+    assert "style=dashed" in dot(found)
+
+
+def test_lineage_deeper_than_pythons_stack() -> None:
+    start = dataset("0")
+    chain = [item(dataset(str(n)), n, dataset(str(n - 1)).key, via("j")) for n in range(1, 1_000)]
+    found = answer(start, *(replace(each, parent_influence=None) for each in chain))
+    assert len(printed(tree(found)).splitlines()) == 1_000
+
+
+def test_a_narrow_terminal_wraps_and_cuts_nothing() -> None:
+    start = dataset("start")
+    found = answer(start, item(dataset("n" * 150), 1, start.key, via("the job's name")))
+    shown = printed(tree(found), width=60)
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    assert shown.count("n") >= 150
+    assert "name" in shown
+
+
+def test_the_summary_says_what_is_left_out() -> None:
+    start = column("a", "x")
+    said = replace(via("job"), incomplete="too large")
+    found = replace(
+        answer(start, item(column("b", "y"), 1, start.key, said, influence=Influence.DIRECT)),
+        truncated=True,
+        depth=1,
+        total=7,
+        next_cursor="abc",
+    )
+    text = summary(found)
+    for words in ("7 downstream", "1 of them here", "--depth all", "job is incomplete (too large)", "--cursor abc"):
+        assert words in text
