@@ -42,9 +42,9 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) 
     return drafts
 
 
-def first_after(context: Context, query: Query, time: datetime) -> int | None:
-    """The first batch of a query that began after a time."""
-    search = Search(query.key, query.first_batch, query.last_batch, _after(time))
+def first_after(context: Context, query: Query, time: datetime, *, inclusive: bool = False) -> int | None:
+    """The first batch of a query that began after a time, or then."""
+    search = Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
     run(context.tx, "trace/probe_times", [search])
     return search.found
 
@@ -85,9 +85,9 @@ def _given(context: Context, batches: Sequence[Batch], *, complete: bool) -> tup
     return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
 
 
-def _after(time: datetime) -> Callable[[Record], bool | None]:
+def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Record], bool | None]:
     def reached(row: Record) -> bool | None:
         found = moment(row["processing_time"])
-        return None if found is None else found > time
+        return None if found is None else found > time or (inclusive and found == time)
 
     return reached

@@ -109,7 +109,7 @@ def trace(
         QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
         AnalysisError: as the tree says.
     """
-    _check(start, depth, limit)
+    check(start, depth, limit)
     return reader.read(lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon))
 
 
@@ -123,12 +123,13 @@ def trace_in(
     horizon: timedelta | None = None,
 ) -> Trace:
     """The same within a question that asks for more than a trace; see `trace`."""
-    _check(start, depth, limit)
+    check(start, depth, limit)
     context = Context(tx, Datasets(tx), direction is Direction.BACKWARD, horizon, max(limit, 1))
-    return follow(context, _parts(context, start), depth=depth, limit=limit)
+    return follow(context, parts_of_start(context, start), depth=depth, limit=limit)
 
 
-def _check(start: Start, depth: int | None, limit: int) -> None:
+def check(start: Start, depth: int | None, limit: int) -> None:
+    """Refuse what can't be asked: QuestionError."""
     if isinstance(start, Offsets):
         if not 0 <= start.start < start.end <= MOST_OFFSET:
             raise QuestionError("Offsets begin at 0, and a range ends after it begins.", field="offset")
@@ -142,7 +143,8 @@ def _check(start: Start, depth: int | None, limit: int) -> None:
         raise QuestionError("The limit is at least 1.", field="limit")
 
 
-def _parts(context: Context, start: Start) -> list[Part]:
+def parts_of_start(context: Context, start: Start) -> list[Part]:
+    """The parts that are asked about."""
     if isinstance(start, Path):
         return _path_parts(context, start.path)
     found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)

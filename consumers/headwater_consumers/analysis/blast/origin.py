@@ -1,0 +1,146 @@
+"""Where a blast radius begins: a run, or micro-batches, as hops of depth 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.trace.answer import Hop
+from headwater_consumers.analysis.trace.batches import read_run
+from headwater_consumers.analysis.trace.by_time import ends, first_after
+from headwater_consumers.analysis.trace.parts import between, joined
+from headwater_consumers.analysis.trace.state import spread_forward, state_of
+from headwater_consumers.analysis.trace.taken import micro_batches, run_step
+from headwater_consumers.graph.keys import query_key, run_key
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.trace.batches import Query, Run
+    from headwater_consumers.analysis.trace.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class BadRun:
+    """A run by its id: a batch run, or one start of a streaming query with all its micro-batches."""
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadBatches:
+    """Micro-batches of a streaming query, by its id or its name, from one batch to another, both included."""
+
+    query: str
+    first: int
+    last: int
+
+
+def run_origin(context: Context, run_id: str) -> Hop:
+    """The run.
+
+    Raises:
+        NotFoundError: there is none, or it wrote nothing.
+    """
+    row = context.tx.row("blast/run", key=run_key(context.tx.tenant, run_id))
+    if row is None:
+        raise NotFoundError(f"No run has the id {run_id!r}.")
+    run = read_run(row)
+    if row["query"] is not None:
+        return _streaming(context, run, row["query"])
+    outputs = joined([(run, use) for use in run.writes()], context.datasets)
+    if not outputs:
+        raise NotFoundError(f"The run {run_id!r} wrote nothing that is known.")
+    return Hop(
+        number=1,
+        depth=0,
+        after=(),
+        step=run_step(run),
+        inputs=(),
+        outputs=outputs,
+        certainty=Certainty.EXACT,
+        overall=Certainty.EXACT,
+        why="The run itself.",
+    )
+
+
+def _streaming(context: Context, run: Run, key: str) -> Hop:
+    query = context.queries([key]).get(key)
+    if query is None:
+        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
+    first = query.first_batch
+    if run.started_at is not None:
+        # The first that began then or later: one that began just before belongs to the start before.
+        first = max(first, first_after(context, query, run.started_at, inclusive=True) or query.last_batch + 1)
+    beyond = first_after(context, query, run.ended_at) if run.ended_at is not None else None
+    last = query.last_batch if beyond is None else beyond - 1
+    if first > last:
+        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
+    return batches_hop(context, query, first, last, f"The micro-batches {first} to {last} of the run.")
+
+
+def batches_origin(context: Context, bad: BadBatches) -> Hop:
+    """The micro-batches.
+
+    Raises:
+        NotFoundError: no such query, or none of these batches is known.
+        AmbiguousError: several queries are called that.
+        QuestionError: the range ends before it begins.
+    """
+    if not 0 <= bad.first <= bad.last:
+        raise QuestionError("Batch ids begin at 0, and the range doesn't end before it begins.", field="batches")
+    key = query_key(context.tx.tenant, bad.query)
+    found = context.queries([key])
+    if not found:
+        rows = context.tx.rows("blast/queries_by_name", name=bad.query)
+        if len(rows) > 1:
+            raise AmbiguousError(
+                f"{len(rows)} streaming queries are called {bad.query!r}: name one by its id.",
+                candidates=[row["query_id"] for row in rows],
+            )
+        found = context.queries(row["key"] for row in rows)
+    if not found:
+        raise NotFoundError(f"No streaming query with micro-batches has the id or name {bad.query!r}.")
+    [query] = found.values()
+    first, last = max(bad.first, query.first_batch), min(bad.last, query.last_batch)
+    if first > last:
+        raise NotFoundError(
+            f"{query.name or query.query_id} has the micro-batches {query.first_batch} to {query.last_batch}."
+        )
+    return batches_hop(context, query, first, last, f"The micro-batches {first} to {last} themselves.")
+
+
+def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
+    """Micro-batches, with those that their state spreads to, as one hop."""
+    batches, complete = ends(context, query, first, last)
+    if not batches:
+        raise NotFoundError(f"{query.name or query.query_id}: none of the micro-batches {first} to {last} is known.")
+    state = state_of(context.tx, query, batches, context.horizon)
+    certainty, until, sentences = state.certainty, batches[-1].last, [why, state.why]
+    if state.spreads:
+        spread = spread_forward(context.tx, context.pieces(query), batches[-1], state)
+        sentences.append(spread.why)
+        if spread.last > until:
+            certainty, until = Certainty.UPPER_BOUND, spread.last
+    given, all_of_them = ends(context, query, first, until) if until > batches[-1].last else (batches, complete)
+    if all_of_them:
+        outputs = joined([(batch, use) for batch in given for use in batch.writes()], context.datasets)
+    else:
+        outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
+    return Hop(
+        number=1,
+        depth=0,
+        after=(),
+        step=micro_batches(
+            query,
+            batches,
+            count=len(batches) if complete else None,
+            keeps=state.keeps,
+            spread=(batches[0].first, until),
+        ),
+        inputs=(),
+        outputs=outputs,
+        certainty=certainty,
+        overall=certainty,
+        why=" ".join(sentences),
+    )

@@ -1,0 +1,132 @@
+"""The way to ask for a blast radius."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.blast.answer import Blast, Superseded, Tainted, Totals
+from headwater_consumers.analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
+from headwater_consumers.analysis.blast.superseded import Replacements
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
+from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.follow import follow
+from headwater_consumers.analysis.trace.parts import Datasets, join
+from headwater_consumers.analysis.trace.question import check, parts_of_start
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import timedelta
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+    from headwater_consumers.analysis.trace.question import Offsets
+
+LIMIT = 1_000
+_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+
+
+def blast(
+    reader: Reader,
+    start: BadRun | BadBatches | Offsets,
+    *,
+    depth: int | None = None,
+    limit: int = LIMIT,
+    horizon: timedelta | None = None,
+) -> Blast:
+    """All that came of bad data and is there still.
+
+    Args:
+        reader: of the graph.
+        start: a run, micro-batches, or records of a topic that were bad.
+        depth: most hops beyond what the run or micro-batches wrote themselves; None: all.
+        limit: most steps.
+        horizon: as in `trace`.
+
+    Raises:
+        NotFoundError: no such run, query, micro-batch or topic.
+        AmbiguousError: several are called that.
+        QuestionError: a range that ends before it begins, a limit below 1.
+        AnalysisError: as the tree says.
+    """
+    if limit < 1:
+        raise QuestionError("The limit is at least 1.", field="limit")
+    if not isinstance(start, BadRun | BadBatches):
+        check(start, depth, limit)
+
+    def question(tx: Transaction) -> Blast:
+        context = Context(tx, Datasets(tx), backward=False, horizon=horizon, limit=limit)
+        origin: list[Hop] = []
+        parts: list[Part] = []
+        if isinstance(start, BadRun):
+            origin = [run_origin(context, start.run_id)]
+        elif isinstance(start, BadBatches):
+            origin = [batches_origin(context, start)]
+        else:
+            parts = parts_of_start(context, start)
+        found = follow(context, parts, depth=depth, limit=limit, first=origin)
+        tainted = _tainted(context, found.hops, shift=0 if origin else 1)
+        return Blast(
+            start=found.start,
+            tainted=tainted,
+            hops=found.hops,
+            totals=_totals(tainted, found.hops),
+            notes=found.notes,
+            truncated=found.truncated,
+        )
+
+    return reader.read(question)
+
+
+def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tainted, ...]:
+    written = [
+        (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
+    ]
+    replacements = Replacements(context, [part for _, part in written])
+    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    for hop, part in written:
+        left, gone = replacements.split(part)
+        by_dataset[part.dataset.key].append((hop, left, gone))
+    out = []
+    for key, items in by_dataset.items():
+        tainted = _by_certainty(part for _, part, _ in items if part is not None)
+        superseded = tuple(dict.fromkeys(each for _, _, some in items for each in some))
+        out.append(
+            Tainted(
+                dataset=context.datasets[key],
+                depth=min(hop.depth for hop, _, _ in items) - shift,
+                parts=tainted,
+                superseded=superseded,
+                hops=tuple(sorted({hop.number for hop, _, _ in items})),
+                certainty=_surest([part.certainty for part in tainted] or [each.part.certainty for each in superseded]),
+            )
+        )
+    return tuple(sorted(out, key=lambda each: (each.depth, each.dataset.namespace, each.dataset.name)))
+
+
+def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Joined, but the certain ones apart from the others."""
+    groups: dict[Certainty, list[Part]] = defaultdict(list)
+    for part in parts:
+        groups[part.certainty].append(part)
+    return tuple(part for certainty in _SUREST if certainty in groups for part in join(groups[certainty]))
+
+
+def _surest(certainties: list[Certainty]) -> Certainty:
+    return next((sure for sure in _SUREST if sure in certainties), Certainty.UNKNOWN)
+
+
+def _totals(tainted: Iterable[Tainted], hops: Iterable[Hop]) -> Totals:
+    tainted = list(tainted)
+    parts = [part for each in tainted for part in each.parts]
+    return Totals(
+        datasets=sum(1 for each in tainted if each.parts),
+        clean_again=sum(1 for each in tainted if not each.parts),
+        offsets=sum(span.end - span.start for part in parts for span in part.offsets),
+        files=sum(part.file_count or len(part.files) for part in parts if part.kind is PartKind.FILES),
+        versions=sum(1 for part in parts if part.kind is PartKind.SNAPSHOT),
+        unknown=sum(1 for each in tainted if any(part.kind is PartKind.UNKNOWN for part in each.parts)),
+        steps=sum(1 for _ in hops),
+    )

@@ -1,0 +1,160 @@
+"""What of the tainted parts is gone: overwritten later, dropped, or of a topic that was made anew since."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.blast.answer import Superseded
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
+from headwater_consumers.analysis.trace.batches import read_run
+from headwater_consumers.analysis.trace.locate import same_topic
+from headwater_consumers.analysis.trace.taken import micro_batches, run_step
+from headwater_consumers.graph.marks import canonical_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater_consumers.analysis.trace.context import Context
+    from headwater_consumers.analysis.trace.uses import Use
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A later write that leaves nothing of what was there before it, of all or of some partitions.
+
+    Attributes:
+        by: the step.
+        began: before then written, gone now.
+        ended: when it was done.
+        partitions: those that it replaced, as `key=value` paths; none: everything.
+    """
+
+    by: Step
+    began: datetime
+    ended: datetime | None
+    partitions: tuple[str, ...]
+
+
+class Replacements:
+    """What replaced parts of some datasets.
+
+    Args:
+        context: of the trace.
+        parts: all tainted parts.
+    """
+
+    def __init__(self, context: Context, parts: Iterable[Part]) -> None:
+        self._context = context
+        self._found: dict[str, list[Replacement]] = defaultdict(list)
+        self._dropped: dict[str, datetime] = {}
+        since: dict[str, datetime] = {}
+        keys: set[str] = set()
+        for part in parts:
+            keys.add(part.dataset.key)
+            time = part.until or part.since
+            if time is not None:
+                since[part.dataset.key] = min(time, since.get(part.dataset.key, time))
+        self._runs(since)
+        self._queries(sorted(keys))
+        for row in context.tx.rows("trace/datasets", keys=sorted(keys)):
+            stored = row["properties"]
+            if stored["dropped"] and (at := moment(stored["dropped_at"])) is not None:
+                self._dropped[stored["key"]] = at
+
+    def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
+        """What of a part is left, and what is gone."""
+        written = part.until or part.since
+        key = part.dataset.key
+        if written is None:
+            return part, []
+        if key in self._dropped and self._dropped[key] > written:
+            return None, [Superseded(part=part, why="The dataset was dropped later.", at=self._dropped[key])]
+        if self._is_anew(part):
+            return None, [Superseded(part=part, why="The topic was made anew since, and begins at offset 0 again.")]
+        gone: list[Superseded] = []
+        left: Part | None = part
+        for each in self._found[key]:
+            if left is None or each.began < written:
+                continue
+            taken, left = _taken(left, each.partitions)
+            if taken is not None:
+                which = f"Partition {', '.join(each.partitions)}" if each.partitions else "The dataset"
+                gone.append(Superseded(part=taken, why=f"{which} was overwritten later.", by=each.by, at=each.ended))
+        return left, gone
+
+    def _runs(self, since: dict[str, datetime]) -> None:
+        wants = [{"n": n, "dataset": key, "since": time} for n, (key, time) in enumerate(sorted(since.items()))]
+        keys = sorted(since)
+        seen = set()
+        for row in self._context.tx.rows("blast/later_writers", wants=wants, limit=self._context.limit):
+            run, key = read_run(row), keys[row["n"]]
+            if run.started_at is None or (run.key, key) in seen:
+                continue
+            seen.add((run.key, key))
+            for use in run.writes(key):
+                if (partitions := _replaced(use)) is not None:
+                    self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
+
+    def _queries(self, keys: Sequence[str]) -> None:
+        """A query that overwrites does so in every batch: its last one tells."""
+        rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
+        queries = self._context.queries(row["key"] for row in rows)
+        for row in rows:
+            query = queries.get(row["key"])
+            last = self._context.last_batch(query) if query is not None else None
+            if query is None or last is None or last.started_at is None:
+                continue
+            for use in last.writes(row["dataset"]):
+                if (partitions := _replaced(use)) is not None:
+                    step = micro_batches(query, [last], count=1, keeps=None)
+                    self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
+
+    def _add(self, key: str, found: Replacement) -> None:
+        self._found[key].append(found)
+        self._found[key].sort(key=lambda each: each.began)
+
+    def _is_anew(self, part: Part) -> bool:
+        if part.kind is not PartKind.OFFSETS or part.topic_id is None:
+            return False
+        for query in self._context.queries_of([part.dataset.key])[part.dataset.key]:
+            last = self._context.last_batch(query)
+            if last is not None and any(
+                not same_topic(part.topic_id, u.topic_id) for u in last.reads(part.dataset.key)
+            ):
+                return True
+        return False
+
+
+def _replaced(use: Use) -> tuple[str, ...] | None:
+    """The partitions that a use replaced, none for everything; None where it replaced nothing that is known."""
+    if use.replaces:
+        return ()
+    partitions = tuple(use.properties.get("partition_paths") or ())
+    operation = str(use.properties.get("operation", "")).lower()
+    return partitions if partitions and operation in ("overwrite", "replace", "delete") else None
+
+
+def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
+    """What is gone of a part, and what is left."""
+    if not partitions:
+        return part, None
+    if part.kind is PartKind.SNAPSHOT and part.partitions:
+        gone = tuple(place for place in part.partitions if place in partitions)
+        left = tuple(place for place in part.partitions if place not in partitions)
+        return (
+            replace(part, partitions=gone) if gone else None,
+            replace(part, partitions=left) if left else None,
+        )
+    if part.kind is PartKind.FILES and part.files:
+        inside = tuple(f for f in part.files if any(f"/{place}/" in canonical_path(f) for place in partitions))
+        rest = tuple(f for f in part.files if f not in inside)
+        count = part.file_count if part.file_count is not None else len(part.files)
+        return (
+            replace(part, files=inside, file_count=len(inside), version=None) if inside else None,
+            replace(part, files=rest, file_count=count - len(inside), version=None) if count > len(inside) else None,
+        )
+    return None, part
