@@ -1,0 +1,97 @@
+"""What a person calls an asset finds its node, whatever characters it has."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset, resolve_job
+from headwater_consumers.graph.keys import dataset_key
+from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import DatasetEvent, DatasetRef, build
+from support.analysis.dense_events import DATASETS, FIELDS, JOBS, dense_events
+from support.graph.colliding import PRODUCER, START
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+TWICE = (DatasetRef("kafka://a", "twice"), DatasetRef("kafka://b", "twice"))
+A_HASH = DatasetRef("s3://bucket", "0123456789abcdef" * 2)
+
+
+@pytest.fixture
+def graph(clean_database: Driver, reader: Reader) -> Reader:
+    events = dense_events(random.Random(7))
+    for dataset in (*DATASETS, *TWICE, A_HASH):
+        events.append(build.dataset_event(DatasetEvent(dataset=dataset), producer=PRODUCER, event_time=START))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    return reader
+
+
+def test_datasets_by_key_spelling_name_and_title(graph: Reader) -> None:
+    for namespace, name in ((each.namespace, each.name) for each in (*DATASETS, A_HASH)):
+        key = dataset_key("default", namespace, name)
+        spelled = graph.read(partial(resolve_dataset, text=key)).asset.spelling
+        for text in (key, spelled, name, dataset_title(name)):
+            found = graph.read(partial(resolve_dataset, text=text)).asset
+            assert (found.key, found.namespace, found.name) == (key, namespace, name)
+
+
+def test_jobs_and_columns(graph: Reader) -> None:
+    for job in JOBS:
+        for text in (job.name, f"{job.namespace}/{job.name}"):
+            assert graph.read(partial(resolve_job, text=text)).asset.name == job.name
+    for field in FIELDS:
+        found = graph.read(partial(resolve_column, dataset="orders", column=field)).asset
+        assert (found.name, found.column) == ("orders", field)
+
+
+def test_several_of_that_name(graph: Reader) -> None:
+    with pytest.raises(AmbiguousError) as caught:
+        graph.read(lambda tx: resolve_dataset(tx, "twice"))
+    assert set(caught.value.candidates) == {"kafka://a/twice", "kafka://b/twice"}
+    for text in caught.value.candidates:
+        assert graph.read(partial(resolve_dataset, text=text)).asset.spelling == text
+
+
+def test_nothing_of_that_name(graph: Reader) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        graph.read(lambda tx: resolve_dataset(tx, "ordres"))
+    assert caught.value.nearest[0] == "kafka://b:9092/orders"
+    for text in (
+        "",
+        "/",
+        "`",
+        "'; MATCH (n) DETACH DELETE n //",
+        "\\",
+        "*",
+        "a AND b",
+        "~",
+        "\0",
+        "x" * 20_000,
+        "/" * 9_999,
+    ):
+        with pytest.raises(NotFoundError):
+            graph.read(partial(resolve_dataset, text=text))
+    with pytest.raises(NotFoundError, match="no column"):
+        graph.read(lambda tx: resolve_column(tx, "orders", "idd"))
+
+
+def test_another_tenants_are_not_found(graph: Reader) -> None:
+    key = dataset_key("default", "kafka://b:9092", "orders")
+    graph.tenant = "other"
+    for text in (key, "orders", "kafka://b:9092/orders"):
+        with pytest.raises(NotFoundError):
+            graph.read(partial(resolve_dataset, text=text))
