@@ -1,0 +1,91 @@
+"""`headwater trace`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.asking import TenantOption, TimeoutOption, asking, document
+from headwater.completion import complete_dataset
+from headwater.console import JsonOption, console
+from headwater.show.fitting import Fitted
+from headwater.show.trace import summary, tree
+from headwater.trace_options import HorizonOption, parse_depth, parse_duration, parse_records
+from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, VersionOf, trace
+
+
+def command(
+    topic: Annotated[
+        str | None,
+        typer.Argument(help="A topic.", autocompletion=complete_dataset, show_default=False),
+    ] = None,
+    partition: Annotated[
+        str | None, typer.Argument(help="Its partition's number; all, with a time.", show_default=False)
+    ] = None,
+    records: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="OFFSET",
+            help="An offset, 120; a range, 120..130, without the last; a time, 2025-01-31T12:00, of what was being "
+            "read then (with --back: written); two times with .. between.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    path: Annotated[
+        str | None, typer.Option("--path", help="A file or partition by its path, in place of a topic.")
+    ] = None,
+    version: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version.", show_default=False),
+    ] = None,
+    back: Annotated[bool, typer.Option("--back", "-b", help="Where it came from, in place of where it went.")] = False,
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops; all: to the ends.")] = "1",
+    topic_id: Annotated[
+        str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
+    ] = None,
+    horizon: HorizonOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")] = 200,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show which micro-batch or run read a record, what it wrote of it, and so on; or back, where it came from.
+
+    headwater trace flights.departed 0 12345
+
+    headwater trace --back --path file:/lake/delays/part-0.parquet
+    """
+    start = _start(topic, partition, records, path, version, topic_id)
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        found = trace(
+            reader,
+            start,
+            direction=Direction.BACKWARD if back else Direction.FORWARD,
+            depth=parse_depth(depth),
+            limit=limit,
+            horizon=parse_duration(horizon),
+        )
+    console.result(document(found), Fitted(tree(found)))
+    console.message(summary(found))
+
+
+def _start(
+    topic: str | None,
+    partition: str | None,
+    records: str | None,
+    path: str | None,
+    version: tuple[str, str] | None,
+    topic_id: str | None,
+) -> Offsets | Times | Path | VersionOf:
+    ways = [topic is not None, path is not None, version is not None]
+    if sum(ways) != 1:
+        raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSET, or --path, or --version.")
+    if path is not None:
+        return Path(path)
+    if version is not None:
+        return VersionOf(*version)
+    if topic is None or partition is None or records is None:
+        raise typer.BadParameter("A topic's records are named by TOPIC PARTITION OFFSET.")
+    return parse_records(topic, partition, records, topic_id)

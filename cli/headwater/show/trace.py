@@ -1,0 +1,182 @@
+"""Traces and blast radii for people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.console import shortened
+from headwater.show.names import asset_text, moment_text
+from headwater_consumers.analysis.trace import Direction, Hop, Part, PartKind, Step, StepKind, Trace
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.blast import Blast, Tainted
+
+_STYLES = {
+    Certainty.EXACT: "green",
+    Certainty.INFERRED: "cyan",
+    Certainty.UPPER_BOUND: "yellow",
+    Certainty.UNKNOWN: "red",
+}
+_MOST_RANGES = 8
+_MOST_FILES = 3
+_SHORT_VERSION = 12
+
+
+def tree(found: Trace) -> Tree:
+    """The parts asked about, and below each step what it used and what came of it (backwards: what it came of)."""
+    forward = found.direction is Direction.FORWARD
+    root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
+    below: dict[int, list[Hop]] = defaultdict(list)
+    for hop in found.hops:
+        # A step that was reached in several ways stands below the first.
+        below[min(hop.after, default=0)].append(hop)
+    branches = {0: root}
+    for hop in found.hops:
+        branch = branches[min(hop.after, default=0)].add(_step_text(hop))
+        branch.add(Text(hop.why, style="dim"))
+        for part in hop.outputs if forward else hop.inputs:
+            branch.add(Text("→ " if forward else "← ").append_text(part_text(part)))
+        branches[hop.number] = branch
+    for note in found.notes:
+        root.add(Text(note, style="yellow"))
+    return root
+
+
+def _step_text(hop: Hop) -> Text:
+    step = hop.step
+    text = Text(f"{hop.number}. ").append(step_words(step), style="bold")
+    text.append(f"  {hop.overall.value}", style=_STYLES[hop.overall])
+    others = [number for number in hop.after if number != min(hop.after)]
+    if others:
+        text.append(f"  also after {', '.join(map(str, others))}", style="dim")
+    return text
+
+
+def step_words(step: Step) -> str:
+    """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`."""
+    job = _job(step.job) if step.job is not None else "a job"
+    details = [moment_text(step.started_at)] if step.started_at is not None else []
+    codes = sorted({run.code_version[:_SHORT_VERSION] for run in step.runs if run.code_version is not None})
+    details += [f"code {', '.join(codes)}"] if codes else []
+    if step.kind is StepKind.RUN:
+        details.insert(0, f"run {step.runs[0].run_id}")
+        what = ""
+    else:
+        what = _batches(step)
+        if len(step.runs) == 1:
+            details.insert(0, f"run {step.runs[0].run_id}")
+        if step.kind is StepKind.CONFLICT:
+            what += " before it ran again"
+    return f"{job}{what} ({', '.join(details)})" if details else f"{job}{what}"
+
+
+def _batches(step: Step) -> str:
+    first, last = step.first_batch, step.last_batch
+    words = f" batch {first}" if first == last else f" batches {first} to {last}"
+    if step.spread_last_batch is not None and last is not None and step.spread_last_batch > last:
+        return f"{words}, by state up to {step.spread_last_batch}"
+    if step.spread_first_batch is not None and first is not None and step.spread_first_batch < first:
+        return f"{words}, by state from {step.spread_first_batch}"
+    return words
+
+
+def _job(job: Asset) -> str:
+    return shortened(job.name)
+
+
+def part_text(part: Part) -> Text:
+    """The dataset, and which part of it."""
+    text = asset_text(part.dataset).append("  ").append(part_words(part))
+    if part.certainty is not Certainty.EXACT:
+        text.append(f"  {part.certainty.value}", style=_STYLES[part.certainty])
+    return text
+
+
+def part_words(part: Part) -> str:
+    """`0: 120–129, 1: 88` of offsets, by partition; names of files; a version."""
+    if part.kind is PartKind.OFFSETS:
+        ranges = [
+            f"{span.partition}: {span.start}" + (f"–{span.end - 1}" if span.end > span.start + 1 else "")
+            for span in part.offsets
+        ]
+        more = f", and {len(ranges) - _MOST_RANGES} more ranges" if len(ranges) > _MOST_RANGES else ""
+        incarnation = f" (topic {part.topic_id})" if part.topic_id else ""
+        return ", ".join(ranges[:_MOST_RANGES]) + more + incarnation if ranges else "no records"
+    if part.kind is PartKind.FILES:
+        names = [shortened(path.rpartition("/")[2] or path) for path in part.files]
+        count = part.file_count if part.file_count is not None else len(names)
+        if count <= _MOST_FILES and len(names) == count:
+            return ", ".join(names) or "no files"
+        return f"{count} files" + (f": {', '.join(names[:_MOST_FILES])}, …" if names else "")
+    if part.kind is PartKind.SNAPSHOT:
+        return f"version {part.version}" + (f" ({', '.join(part.partitions)})" if part.partitions else "")
+    if part.kind is PartKind.CHANGES:
+        return f"versions after {part.from_version or 'the beginning'} up to {part.version}"
+    if part.kind is PartKind.OTHER:
+        return shortened(part.text or "")
+    bound = f", since {moment_text(part.since)}" if part.since is not None else ""
+    return f"some part{bound}"
+
+
+def summary(found: Trace) -> str:
+    """The last line: how much there is, and whether that is all."""
+    if not found.hops:
+        return "Nothing used it, as far as is known."
+    steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
+    return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
+
+
+def blast_table(found: Blast) -> Table:
+    """A row for each dataset and certainty: what is tainted still, and what was."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("hops", "dataset", "tainted", "certainty", "by"):
+        out.add_column(heading, overflow="fold", justify="right" if heading == "hops" else "left")
+    jobs = {hop.number: _job(hop.step.job) if hop.step.job is not None else "–" for hop in found.hops}
+    for each in found.tainted:
+        by = ", ".join(dict.fromkeys(jobs[number] for number in each.hops))
+        for n, part in enumerate(each.parts):
+            certainty = Text(part.certainty.value, style=_STYLES[part.certainty])
+            out.add_row(
+                str(each.depth) if n == 0 else "",
+                asset_text(each.dataset) if n == 0 else "",
+                part_words(part),
+                certainty,
+                by if n == 0 else "",
+            )
+        _superseded(out, each, by)
+    return out
+
+
+def _superseded(out: Table, each: Tainted, by: str) -> None:
+    for n, gone in enumerate(each.superseded):
+        first = n == 0 and not each.parts
+        what = f"{part_words(gone.part)}: {gone.why}"
+        if gone.by is not None:
+            what += f" By {step_words(gone.by)}."
+        out.add_row(
+            str(each.depth) if first else "",
+            asset_text(each.dataset) if first else "",
+            Text(what, style="dim"),
+            Text("gone", style="dim"),
+            by if first else "",
+        )
+
+
+def blast_summary(found: Blast) -> str:
+    """The last line."""
+    totals = found.totals
+    said = [f"{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
+    said += [f"{totals.offsets:,} records at most"] if totals.offsets else []
+    said += [f"{totals.files:,} files"] if totals.files else []
+    said += [f"{totals.versions:,} versions"] if totals.versions else []
+    said += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
+    said += [f"{totals.clean_again} clean again"] if totals.clean_again else []
+    more = " There is more: a greater --limit." if found.truncated else ""
+    return f"{', '.join(said)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"
