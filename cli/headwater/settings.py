@@ -14,7 +14,8 @@ Below the file comes the embedded stack if one is running, and below that the de
 password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
 
 To add a section: a frozen pydantic model next to the code it configures (names carry their unit, secrets are
-`SecretStr`, the section's name has no underscore), and one line in `Settings`. The packages below get these models, or
+`SecretStr`, the section's name has no underscore), one line in `Settings`, and the variables' names in
+`headwater_schemas.variables`. The packages below get these models, or
 plain values, as arguments; they read no environment of their own.
 """
 
@@ -52,6 +53,7 @@ DEFAULT_FILE = "headwater.toml"
 # Read elsewhere, before or outside of Settings, and so known here by name only.
 OTHER_VARIABLES: dict[str, str] = {
     "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
+    "HEADWATER_COMMAND": "how the program was called, for the commands it prints; set by bin/headwater",
     "HEADWATER_CACHE_DIR": "downloaded jars; default: the user's cache folder",
     "HEADWATER_DATA_DIR": "the embedded stack's data; default: the user's data folder",
     "HEADWATER_TEST_STACK": "tests only: embedded (default) or containers",

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from headwater_schemas.errors import KafkaSettingsError
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaException
+    from confluent_kafka import KafkaError, KafkaException
 
 _PREFIX = "HEADWATER_KAFKA_"
 _NEEDS_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def _as_text(properties: Any) -> Any:
+    # Numbers and truth values, which JSON and TOML have, as librdkafka spells them.
+    if not isinstance(properties, dict):
+        return properties
+    return {name: str(value).lower() if isinstance(value, int | float) else value for name, value in properties.items()}
+
+
+ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
+"""librdkafka's settings by its own names."""
 
 
 class KafkaSettings(BaseModel):
@@ -43,15 +54,7 @@ class KafkaSettings(BaseModel):
     ssl_certificate_location: Path | None = None
     ssl_key_location: Path | None = None
     ssl_key_password: SecretStr | None = None
-    client_properties: dict[str, SecretStr] = Field(default_factory=dict)
-
-    @field_validator("client_properties", mode="before")
-    @classmethod
-    def _as_text(cls, properties: Any) -> Any:
-        """Numbers and truth values, which JSON and TOML have, as librdkafka spells them."""
-        if not isinstance(properties, dict):
-            return properties
-        return {name: _text(value) if isinstance(value, int | float) else value for name, value in properties.items()}
+    client_properties: ClientProperties = Field(default_factory=dict)
 
     def client_config(self) -> dict[str, str]:
         """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
@@ -80,9 +83,10 @@ class KafkaSettings(BaseModel):
         return config
 
 
-def refused(error: KafkaException) -> KafkaSettingsError:
+def refused(error: KafkaException | KafkaError) -> KafkaSettingsError:
     """What librdkafka says when it makes no client of its settings, with the name of ours to look at."""
-    said = str(error.args[0].str() if hasattr(error.args[0], "str") else error.args[0]).strip()
+    inner = error.args[0] if isinstance(error, Exception) else error
+    said = str(inner.str()).strip()
     # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION
     known = {name.replace("_", "."): f"{_PREFIX}{name.upper()}" for name in KafkaSettings.model_fields}
     found = [known[name] for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", said) if name in known]
@@ -124,7 +128,3 @@ def _check_sasl(protocol: str, config: dict[str, str]) -> None:
 def _variable(name: str) -> str:
     """`sasl.username` ⇒ `HEADWATER_KAFKA_SASL_USERNAME`."""
     return _PREFIX + name.replace(".", "_").upper()
-
-
-def _text(value: float) -> str:
-    return str(value).lower()

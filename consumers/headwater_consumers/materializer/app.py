@@ -138,7 +138,10 @@ def assemble(
     preparation = Preparation(Decoder(schemas, registry), reject, fold, timed=metrics.timed, clock=clock)
     driver = target.neo4j.driver()
     graph = Neo4jGraph(
-        target.neo4j, driver, GraphWriter(driver, target.neo4j.database), version_mismatch=GraphVersionMismatch
+        target.neo4j,
+        driver,
+        GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds),
+        version_mismatch=GraphVersionMismatch,
     )
     dead_letters = KafkaDeadLetters(kafka, topic=target.topics.dead_letters, group=settings.group)
     ends = Ends(

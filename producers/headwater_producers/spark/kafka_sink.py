@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
 from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -49,19 +50,43 @@ def kafka_sink(settings: CaptureSettings) -> KafkaSink:
     Raises:
         CaptureSettingsError: no brokers are set, or librdkafka doesn't take a setting.
     """
-    connection: dict[str, Any] = {
-        name.removeprefix("kafka_"): value
-        for name in type(settings).model_fields
-        if name.startswith("kafka_") and (value := getattr(settings, name)) is not None
-    }
-    connection["bootstrap_servers"] = settings.require_bootstrap_servers()
+    return KafkaSink(_publisher(publisher_settings(settings), TopicNames(settings.topic_prefix)))
+
+
+def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
+    """What the settings say to the publisher.
+
+    Raises:
+        CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.
+    """
+    connection = _section(settings, "kafka_") | {"bootstrap_servers": settings.require_bootstrap_servers()}
     try:
-        publisher = Publisher(
-            PublisherSettings(client_id="headwater-capture", **connection), TopicNames(settings.topic_prefix)
+        return PublisherSettings(
+            client_id="headwater-capture",
+            max_message_bytes=settings.topic_max_message_bytes,
+            topic_partitions=settings.topic_partitions,
+            topic_replication_factor=settings.topic_replication_factor,
+            registry=RegistrySettings(**_section(settings, "registry_")) if settings.registry_url else None,
+            **connection,
         )
-    except (ValidationError, PublisherError) as error:
+    except ValidationError as error:
         raise CaptureSettingsError(f"the publisher doesn't take the kafka_… settings: {error}") from error
-    return KafkaSink(publisher)
+
+
+def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
+    """`kafka_security_protocol` ⇒ `security_protocol`; what isn't set is left out."""
+    return {
+        name.removeprefix(prefix): value
+        for name in type(settings).model_fields
+        if name.startswith(prefix) and (value := getattr(settings, name)) is not None
+    }
+
+
+def _publisher(settings: PublisherSettings, topics: TopicNames) -> Publisher:
+    try:
+        return Publisher(settings, topics)
+    except PublisherError as error:
+        raise CaptureSettingsError(f"the publisher can't be made: {error}") from error
 
 
 def _undelivered(report: FlushReport) -> int:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_schemas.kafka import ClientProperties
+from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS
+from headwater_schemas.variables import OTHER_VARIABLES
 
 ENV_PREFIX = "HEADWATER_"
-# Variables that are capture's alone, so that an unknown one is a mistake. The rest is shared with other parts.
-_OWN_PREFIXES = (f"{ENV_PREFIX}JOB_", f"{ENV_PREFIX}CAPTURE_")
 
 
 class CaptureSettings(BaseSettings):
@@ -44,7 +45,11 @@ class CaptureSettings(BaseSettings):
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
         kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
             see `headwater_schemas.kafka.KafkaSettings`.
+        registry_url, registry_username, registry_password, registry_timeout_seconds: a schema registry to register the
+            schema with; see `headwater_schemas.registry.RegistrySettings`.
         topic_prefix: first part of the name of Headwater's topics.
+        topic_partitions, topic_replication_factor: of the topics, where capture finds them missing and creates them.
+        topic_max_message_bytes: the largest event; also what the events topic is created with.
     """
 
     model_config = SettingsConfigDict(
@@ -73,12 +78,21 @@ class CaptureSettings(BaseSettings):
     kafka_ssl_certificate_location: Path | None = None
     kafka_ssl_key_location: Path | None = None
     kafka_ssl_key_password: SecretStr | None = None
-    kafka_client_properties: dict[str, SecretStr] | None = None
-    topic_prefix: str = "lineage"
+    kafka_client_properties: ClientProperties | None = None
+    registry_url: str | None = Field(default=None, pattern=r"^https?://")
+    registry_username: str | None = None
+    registry_password: SecretStr | None = None
+    registry_timeout_seconds: float = Field(default=10.0, gt=0)
+    topic_prefix: str = Field(default="lineage", min_length=1)
+    topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
+    topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
+    topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_024, le=1_000_000_000)
 
     @classmethod
     def load(cls, **overrides: Any) -> CaptureSettings:
         """The environment with `overrides` on top.
+
+        A variable `HEADWATER_…` that no part of Headwater knows was meant to mean something, so it is refused.
 
         Raises:
             CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
@@ -86,13 +100,17 @@ class CaptureSettings(BaseSettings):
         unknown = sorted(set(overrides) - set(cls.model_fields))
         if unknown:
             raise CaptureSettingsError(_unknown(unknown[0], list(cls.model_fields)))
-        strange = sorted(
-            name for name in os.environ if name.startswith(_OWN_PREFIXES) and name not in environment_names()
-        )
+        known = environment_names() | OTHER_VARIABLES
+        strange = sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known)
         if strange:
-            raise CaptureSettingsError(f"in the environment: {_unknown(strange[0], sorted(environment_names()))}")
+            raise CaptureSettingsError(f"in the environment: {_unknown(strange[0], sorted(known))}")
         try:
             return cls(**overrides)
+        except SettingsError:
+            raise CaptureSettingsError(
+                f"{ENV_PREFIX}KAFKA_CLIENT_PROPERTIES, from the environment: it is no JSON; "
+                'write it like {"client.rack": "a"}'
+            ) from None
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
             field = str(first["loc"][0]) if first["loc"] else "settings"

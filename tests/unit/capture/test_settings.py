@@ -1,9 +1,23 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
+import pytest
+from pydantic import SecretStr
+
+from headwater.connection import TopicSettings
+from headwater.settings import OTHER_VARIABLES as COMMANDS_VARIABLES
+from headwater.settings import environment_name, setting_names
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError
+from headwater_producers.spark.kafka_sink import kafka_sink, publisher_settings
 from headwater_producers.spark.settings import environment_names
+from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.registry import RegistrySettings
+from headwater_schemas.topics import TopicNames
+from headwater_schemas.variables import OTHER_VARIABLES
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +42,84 @@ def test_an_unknown_variable_names_the_nearest(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HEADWATER_JOB_NAM", "x")
     with pytest.raises(CaptureSettingsError, match=r"HEADWATER_JOB_NAM; did you mean HEADWATER_JOB_NAME\?"):
         CaptureSettings.load()
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("HEADWATER_TENNANT", "HEADWATER_TENANT"),
+        ("HEADWATER_KAFKA_CLUSTERNAME", "HEADWATER_KAFKA_CLUSTER_NAME"),
+        ("HEADWATER_REGISTRY_URI", "HEADWATER_REGISTRY_URL"),
+        ("HEADWATER_NEO4J_PASWORD", "HEADWATER_NEO4J_PASSWORD"),
+        ("HEADWATER_SOMETHING_ELSE", ""),
+    ],
+)
+def test_every_unknown_variable_is_refused(variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "x")
+    with pytest.raises(CaptureSettingsError, match=f"unknown setting {variable}.*{nearest}"):
+        CaptureSettings.load()
+
+
+def test_what_the_commands_read_is_no_mistake_in_a_drivers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Where this fails, add the names that it shows to headwater_schemas/variables.py.
+    theirs = {*map(environment_name, setting_names()), *COMMANDS_VARIABLES}
+    assert theirs - environment_names() == OTHER_VARIABLES
+    for variable in OTHER_VARIABLES:
+        monkeypatch.setenv(variable, "x")
+    CaptureSettings.load()
+
+
+@pytest.mark.parametrize(
+    ("prefix", "section"), [("kafka_", KafkaSettings), ("registry_", RegistrySettings), ("topic_", TopicSettings)]
+)
+def test_a_driver_can_be_told_all_that_the_commands_can(prefix: str, section: type[BaseModel]) -> None:
+    ours = {name.removeprefix(prefix) for name in CaptureSettings.model_fields if name.startswith(prefix)}
+    assert ours == set(section.model_fields)
+
+
+def test_registry_and_topics_reach_the_publisher(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {
+        "KAFKA_BOOTSTRAP_SERVERS": "broker:9092",
+        "KAFKA_CLIENT_PROPERTIES": '{"client.rack": "a", "socket.timeout.ms": 5000}',
+        "REGISTRY_URL": "http://registry:8081",
+        "REGISTRY_USERNAME": "me",
+        "REGISTRY_PASSWORD": "hunter2",
+        "REGISTRY_TIMEOUT_SECONDS": "3",
+        "TOPIC_PARTITIONS": "12",
+        "TOPIC_REPLICATION_FACTOR": "3",
+        "TOPIC_MAX_MESSAGE_BYTES": "2000000",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(f"HEADWATER_{name}", value)
+    settings = publisher_settings(CaptureSettings.load())
+    assert settings.registry == RegistrySettings(
+        url="http://registry:8081", username="me", password=SecretStr("hunter2"), timeout_seconds=3
+    )
+    events, *_ = settings.specs(TopicNames())
+    assert (events.partitions, events.replication_factor) == (12, 3)
+    assert events.config["max.message.bytes"] == "2000000"
+    assert settings.producer_config()["message.max.bytes"] == 2_000_000
+    assert settings.client_config()["client.rack"] == "a"
+    assert settings.client_config()["socket.timeout.ms"] == "5000"
+
+
+def test_without_a_registry_there_is_none() -> None:
+    assert publisher_settings(CaptureSettings.load(kafka_bootstrap_servers="broker:9092")).registry is None
+
+
+def test_client_properties_that_are_no_json_are_named_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", '{"ssl.key.password": "hunter2')
+    with pytest.raises(CaptureSettingsError, match="HEADWATER_KAFKA_CLIENT_PROPERTIES") as refused:
+        CaptureSettings.load()
+    assert "hunter2" not in str(refused.value)
+
+
+def test_settings_that_make_no_client_are_told_where_attach_is_called() -> None:
+    settings = CaptureSettings.load(
+        kafka_bootstrap_servers="broker:9092", kafka_security_protocol="SASL_PLAINTEXT", kafka_sasl_mechanism="PLAIN"
+    )
+    with pytest.raises(CaptureSettingsError, match="HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD"):
+        kafka_sink(settings)
 
 
 def test_an_ill_formed_setting_names_itself_and_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,47 @@
+"""OTHER_VARIABLES: what else of `HEADWATER_…` there is, for a Spark driver, which refuses those that mean nothing.
+
+Kept as names, for a driver may have none of the packages that read them. A test compares them with what the commands
+know, and says which to add here.
+"""
+
+from __future__ import annotations
+
+OTHER_VARIABLES = frozenset(
+    {
+        # Settings of commands.
+        "HEADWATER_ANALYSIS_TENANT",
+        "HEADWATER_ANALYSIS_TIMEOUT_SECONDS",
+        "HEADWATER_MATERIALIZER_BATCH_MAX_BYTES",
+        "HEADWATER_MATERIALIZER_BATCH_MAX_RECORDS",
+        "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO",
+        "HEADWATER_MATERIALIZER_DEAD_LETTER_MIN",
+        "HEADWATER_MATERIALIZER_DEAD_LETTER_WINDOW_RECORDS",
+        "HEADWATER_MATERIALIZER_DRAIN_SECONDS",
+        "HEADWATER_MATERIALIZER_GROUP",
+        "HEADWATER_MATERIALIZER_HTTP_HOST",
+        "HEADWATER_MATERIALIZER_HTTP_PORT",
+        "HEADWATER_MATERIALIZER_QUEUED_MAX_KILOBYTES",
+        "HEADWATER_MATERIALIZER_RETRY_MAX_SECONDS",
+        "HEADWATER_NEO4J_DATABASE",
+        "HEADWATER_NEO4J_PASSWORD",
+        "HEADWATER_NEO4J_URI",
+        "HEADWATER_NEO4J_USER",
+        "HEADWATER_SERVE_ALLOWED_HOSTS",
+        "HEADWATER_SERVE_BODY_MAX_BYTES",
+        "HEADWATER_SERVE_DRAIN_SECONDS",
+        "HEADWATER_SERVE_HOST",
+        "HEADWATER_SERVE_PAGE_DEFAULT_ITEMS",
+        "HEADWATER_SERVE_PAGE_MAX_ITEMS",
+        "HEADWATER_SERVE_PORT",
+        "HEADWATER_SERVE_THREADS",
+        "HEADWATER_SERVE_TIMEOUT_MAX_SECONDS",
+        "HEADWATER_SERVE_WAITING_MAX",
+        "HEADWATER_MATERIALIZER_WRITE_TIMEOUT_SECONDS",
+        # Read outside of all settings.
+        "HEADWATER_CACHE_DIR",
+        "HEADWATER_COMMAND",
+        "HEADWATER_CONFIG",
+        "HEADWATER_DATA_DIR",
+        "HEADWATER_TEST_STACK",
+    }
+)
