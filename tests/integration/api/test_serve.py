@@ -1,0 +1,71 @@
+"""`headwater serve` as a process: how it starts, answers and ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from support.serve_process import environment, serving
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+
+# Nobody listens there: port 9 is `discard`, and privileged.
+NOWHERE = "bolt://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Driver, number: signal.Signals) -> None:
+    with serving(environment(stack)) as server:
+        with httpx.Client(base_url=server.url(), trust_env=False) as client:
+            assert client.get("/readyz").status_code == 200
+            answer = client.get("/api/v1/assets/flights.departed/downstream?depth=all")
+            assert answer.status_code == 200
+            assert answer.json()["total"] > 0
+        assert server.stop(number) == 0
+        assert server.document == {"stopped": True, "url": str(client.base_url)}
+        assert "Traceback" not in server.said
+
+
+def test_a_port_that_is_taken_ends_it_with_the_settings_name(stack: StackUnderTest) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with serving(environment(stack, serve__port=port)) as server:
+            assert server.wait() == 2
+            assert "HEADWATER_SERVE_PORT" in server.said
+            assert server.document["error"]["kind"] == "bad_input"
+
+
+def test_wrong_credentials_end_it_at_once(stack: StackUnderTest) -> None:
+    with serving(environment(stack, neo4j__password="not-the-password")) as server:
+        assert server.wait() == 6
+        assert "HEADWATER_NEO4J_PASSWORD" in server.said
+        assert "not-the-password" not in server.said
+        assert "Lineage on" not in server.said
+
+
+def test_a_setting_of_no_sense_is_named(stack: StackUnderTest) -> None:
+    with serving(environment(stack, serve__threads="0")) as server:
+        assert server.wait() == 2
+        assert "HEADWATER_SERVE_THREADS" in server.said
+
+
+def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
+    with serving(environment(stack, neo4j__uri=NOWHERE)) as server:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client:
+            assert client.get("/livez").status_code == 200
+            assert client.get("/readyz").status_code == 503
+            answer = client.get("/api/v1/graph?asset=orders")
+            assert (answer.status_code, answer.json()["type"]) == (503, "urn:headwater:graph-unreachable")
+            assert "retry-after" in answer.headers
+            assert "127.0.0.1:9" not in answer.text
+        assert "warning: Neo4j doesn't answer" in server.said
+        assert server.stop() == 0
