@@ -1,7 +1,8 @@
 """Interleaved rounds: in each, every question is put to every contestant before the next question comes.
 
 So whatever else the machine does at the time, and whatever a cache holds, is the same for all of them; who comes first
-changes from question to question. A round before the first warms everything up and isn't counted.
+changes from question to question. Rounds before the first warm everything up and aren't counted: a JVM that has just
+started takes ten times as long.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def interleave(
     questions: Sequence[Q],
     *,
     rounds: int,
+    warm_up: int = 1,
     asked: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Result]:
@@ -65,11 +67,12 @@ def interleave(
         contestants: who answers.
         questions: in this order, each round.
         rounds: that count.
+        warm_up: rounds that don't.
         asked: called after each answer, for a display of progress.
         clock: seconds.
     """
     results = [Result(contestant.name) for contestant in contestants]
-    for number in range(rounds + 1):
+    for number in range(-warm_up, rounds):
         seconds: list[list[float]] = [[] for _ in contestants]
         for at, question in enumerate(questions):
             for turn in range(len(contestants)):
@@ -81,10 +84,11 @@ def interleave(
                     found = -1
                 seconds[index].append(clock() - begun)
                 asked()
-                results[index].too_long += number > 0 and found < 0
                 if number == 0:
                     results[index].found.append(found)
-        if number:
+                if number >= 0 and found < 0:
+                    results[index].too_long += 1
+        if number >= 0:
             for result, each in zip(results, seconds, strict=True):
                 result.rounds.append(each)
     return results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,9 @@ from headwater_consumers.analysis.reader import Reader, reading_driver
 
 if TYPE_CHECKING:
     from headwater.bench.estate.store import Served
+
+_WARM_UP = 40
+"""Questions of each kind that each contestant answers before it counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,14 @@ def run(options: Options) -> dict[str, Any]:
         measurements, goals = [], []
         with console.progress() as progress:
             for case in cases(reader, statements, at.starts, options.questions):
-                asks = (options.rounds + 1) * len(case.questions) * len(case.contestants)
+                warm_up = math.ceil(_WARM_UP / len(case.questions))
+                asks = (options.rounds + warm_up) * len(case.questions) * len(case.contestants)
                 task = progress.add_task(case.name, total=asks)
                 results = interleave(
                     case.contestants,
                     case.questions,
                     rounds=options.rounds,
+                    warm_up=warm_up,
                     asked=partial(progress.advance, task),
                 )
                 entries = [measured(result) for result in results]
