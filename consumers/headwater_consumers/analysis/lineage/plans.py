@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,17 +75,11 @@ class Plans:
     def _look_up(self, plans: Iterable[str]) -> None:
         if not (new := [key for key in dict.fromkeys(plans) if key not in self._plans]):
             return
-        for row in self._tx.rows("lineage/plans", plans=new, as_of=self._as_of):
-            reason = None if row["complete"] in (True, None) else row["incomplete_reason"] or "not said why"
-            plan = Plan(
-                row["job"],
-                bool(row["declared"]) and self._as_of is None,
-                moment(row["first_seen"]),
-                moment(row["last_seen"]),
-                moment(row["active"]),
-                reason,
-            )
-            self._plans[row["plan"]] = plan
+        found = self._tx.one("lineage/plans", plans=new, as_of=self._as_of)["plans"]
+        for key, job, declared, first, last, active, incomplete in found:
+            now = declared and self._as_of is None
+            plan = Plan(job, now, moment_of(first), moment_of(last), moment_of(active), incomplete)
+            self._plans[key] = plan
             if plan.active is not None:
                 self._newest[plan.job] = max(self._newest.get(plan.job, plan.active), plan.active)
 
@@ -99,8 +93,8 @@ class Plans:
             return
         rows = self._tx.rows("lineage/writers_of_columns", nodes=new)
         rows += self._tx.rows("lineage/writers_of_datasets", nodes=new)
+        self._look_up(key for row in rows for key in row["plans"])
         for row in rows:
-            self._look_up(row["plans"])
             latest: dict[str, datetime] = {}
             for plan in (self._plans[key] for key in row["plans"]):
                 if plan.active is not None:
