@@ -1,6 +1,7 @@
 """The endpoints, an area each: `service` at the root, the others below `/api/v1`."""
 
 from headwater_consumers.api.routes import (
+    blast,
     diff,
     graph,
     impact,
@@ -19,6 +20,7 @@ ROUTERS = (
     runs.router,
     timeline.router,
     traces.router,
+    blast.router,
     impact.router,
     diff.router,
     service.router,

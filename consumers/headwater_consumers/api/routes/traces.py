@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Depends, Query
@@ -15,15 +14,22 @@ from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, 
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
 from headwater_consumers.api.parameters import LONGEST_NAME, Depth, Time, hops, in_capitals
+from headwater_consumers.api.records import (
+    MOST_OFFSET,
+    EndOffset,
+    FirstOffset,
+    Horizon,
+    Partition,
+    Topic,
+    TopicId,
+    seconds,
+)
 
 router = area("traces")
 
-MOST_OFFSET = 2**63 - 1
-MOST_PARTITION = 2**31 - 1
 _WAYS = "Name one start: `topic`, `partition`, `offset`; or `topic`, `time`; or `path`; or `dataset`, `version`."
 
 Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
-Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +75,11 @@ _VERSION = {"dataset", "version", "format"}
 
 async def _asked(
     *,
-    topic: Annotated[Named, Query(description="The topic, by key or name.")] = None,
-    partition: Annotated[int | None, Query(ge=0, le=MOST_PARTITION, description="Its partition.")] = None,
-    offset: Annotated[Offset, Query(description="The record's offset, or the first one's.")] = None,
-    end: Annotated[Offset, Query(description="The offset after the last one; by default just the one record.")] = None,
-    topic_id: Annotated[Named, Query(description="Kafka's id of the incarnation of the topic that is meant.")] = None,
+    topic: Topic = None,
+    partition: Partition = None,
+    offset: FirstOffset = None,
+    end: EndOffset = None,
+    topic_id: TopicId = None,
     time: Annotated[Time | None, Query(description="The time when records were read; backwards, written.")] = None,
     until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
     path: Annotated[Named, Query(description="A file, or a partition of files, by path.")] = None,
@@ -94,15 +100,7 @@ def traces(
     ] = Direction.FORWARD,
     depth: Depth = 1,
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
-    horizon: Annotated[
-        float | None,
-        Query(
-            ge=0,
-            le=31_536_000,
-            allow_inf_nan=False,
-            description="Seconds that a query's state keeps a record behind its watermark, where the graph can't say.",
-        ),
-    ] = None,
+    horizon: Horizon = None,
 ) -> Response:
     """Where a record, a range of offsets, what was read at a time, a file or a table's version went or came from."""
     return ask(
@@ -112,6 +110,6 @@ def traces(
             direction=direction,
             depth=hops(depth),
             limit=ask.page(limit),
-            horizon=None if horizon is None else timedelta(seconds=horizon),
+            horizon=seconds(horizon),
         )
     )

@@ -1,0 +1,95 @@
+"""The blast radius of bad data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Query
+from starlette.responses import Response
+
+from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.api.area import area
+from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.parameters import LONGEST_NAME, Depth, hops
+from headwater_consumers.api.records import (
+    MOST_OFFSET,
+    EndOffset,
+    FirstOffset,
+    Horizon,
+    Partition,
+    Topic,
+    TopicId,
+    seconds,
+)
+
+router = area("blast")
+
+_WAYS = "Name one origin: `run`; or `query`, `first_batch`; or `topic`, `partition`, `offset`."
+_OFFSETS = {"topic", "partition", "offset", "end", "topic_id"}
+_BATCHES = {"query", "first_batch", "last_batch"}
+
+Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
+Batch = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The origin as the query has it."""
+
+    run: str | None
+    query: str | None
+    first_batch: int | None
+    last_batch: int | None
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    end: int | None
+    topic_id: str | None
+
+    def origin(self) -> BadRun | BadBatches | Offsets:
+        """The one that was chosen.
+
+        Raises:
+            QuestionError: none was, or several at once.
+        """
+        given = {name for name in self.__slots__ if getattr(self, name) is not None}
+        match self:
+            case Asked(run=str(run)) if given == {"run"}:
+                return BadRun(run)
+            case Asked(query=str(query), first_batch=int(first)) if given <= _BATCHES:
+                return BadBatches(query, first, first if self.last_batch is None else self.last_batch)
+            case Asked(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
+                end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
+                return Offsets(topic, partition, offset, end, self.topic_id)
+        raise QuestionError(_WAYS, field=min(given, default="run"))
+
+
+async def _asked(
+    *,
+    run: Annotated[Named, Query(description="A bad run, by its id.")] = None,
+    query: Annotated[Named, Query(description="A streaming query with bad micro-batches, by name or id.")] = None,
+    first_batch: Annotated[Batch, Query(description="The first of them.")] = None,
+    last_batch: Annotated[Batch, Query(description="The last of them; by default just the first.")] = None,
+    topic: Topic = None,
+    partition: Partition = None,
+    offset: FirstOffset = None,
+    end: EndOffset = None,
+    topic_id: TopicId = None,
+) -> Asked:
+    return Asked(run, query, first_batch, last_batch, topic, partition, offset, end, topic_id)
+
+
+@router.get("/blast", response_model=Blast, operation_id="blast")
+def radius(
+    ask: Ask,
+    asked: Annotated[Asked, Depends(_asked)],
+    *,
+    depth: Depth = "all",
+    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
+    horizon: Horizon = None,
+) -> Response:
+    """All that came of a bad run, bad micro-batches or records, by partition and offsets, minus what was replaced."""
+    most = ask.page(limit)
+    return ask(lambda reader: blast(reader, asked.origin(), depth=hops(depth), limit=most, horizon=seconds(horizon)))
