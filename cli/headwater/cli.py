@@ -143,7 +143,8 @@ def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (`headwater.errors.ExitCode`)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    console.reset()
+    # Before the options are read: what is wrong with the settings is found first.
+    console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
         build(arguments)(arguments, prog_name="headwater")

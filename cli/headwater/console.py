@@ -42,9 +42,9 @@ class Console:
         """Stderr, for messages and progress."""
         return _rich(sys.stderr)
 
-    def reset(self) -> None:
-        """Begin a command; its `--json`, if given, sets `json_mode` when the options are read."""
-        self.json_mode = False
+    def reset(self, *, json_mode: bool = False) -> None:
+        """Begin a command."""
+        self.json_mode = json_mode
         self._result_printed = False
 
     def result(self, document: Any, view: RenderableType | None = None) -> None:
@@ -73,9 +73,9 @@ class Console:
         """Say something to the person watching. Rich markup is read; escape what comes from outside."""
         self.err.print(text)
 
-    def warning(self, text: str) -> None:
-        """Say what may surprise, with the word 'warning' before it."""
-        self.err.print(f"[yellow]warning:[/yellow] {escape(text)}")
+    def warning(self, text: str, *, on: RichConsole | None = None) -> None:
+        """Say what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
+        (on or self.err).print(f"[yellow]warning:[/yellow] {escape(text)}")
 
     def error(self, error: HeadwaterError) -> None:
         """Tell of a failed command on stderr; with `--json` also as the document, unless one was printed already."""
@@ -126,7 +126,7 @@ console = Console()
 
 
 def _use_json(value: bool) -> bool:  # noqa: FBT001  Typer calls it with the option's value alone
-    console.json_mode = value
+    console.json_mode |= value
     return value
 
 

@@ -15,6 +15,9 @@ from headwater.demo.jobs import MONTH_DAYS, YEAR_DAYS
 from headwater.demo.run import run
 from headwater.demo.view import View
 from headwater.errors import CheckFailedError, InputError, UnreachableError
+from headwater.stack.jars import fetch_jars
+from headwater_consumers.materializer.errors import MaterializerError
+from headwater_schemas.errors import TransientError
 
 
 def command(
@@ -33,12 +36,16 @@ def command(
         raise InputError("--full and --days contradict each other.", fix="Give one of them.")
     folder = DemoFolder.default()
     try:
+        # First: a download shows a progress bar of its own, and a terminal has room for one live picture.
+        fetch_jars("kafka", "neo4j", "spark")
         with View() as view:
             outcome = run(folder, view, days=YEAR_DAYS if full else days or MONTH_DAYS, keep=keep)
     except KafkaException as error:
         raise UnreachableError(f"The demo's Kafka: {error.args[0].str()}.", fix=f"See {folder.root}/kafka.") from error
     except (Neo4jError, DriverError) as error:
         raise UnreachableError(f"The demo's Neo4j: {error}.", fix=f"See {folder.root}/neo4j.") from error
+    except (MaterializerError, TransientError, TimeoutError) as error:
+        raise UnreachableError(f"The demo's Kafka or Neo4j: {error}.", fix=f"See {folder.root}.") from error
     console.result(summary.document(outcome), summary.view(outcome, kept=keep))
     if outcome.failed:
         names = "; ".join(check.claim for check in outcome.failed)

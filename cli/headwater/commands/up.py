@@ -5,6 +5,7 @@ from __future__ import annotations
 from headwater.console import JsonOption, console
 from headwater.stack import describe, paths
 from headwater.stack.health import kafka_answers, neo4j_answers
+from headwater.stack.jars import fetch_jars
 from headwater.stack.lifecycle import bring_down, bring_up
 from headwater.stack.state import find_running_stack
 
@@ -21,6 +22,8 @@ def command(json_output: JsonOption = False) -> None:
         bring_down(data_dir)
     elif running:
         console.message("Already up.")
+    # First: a download shows a progress bar of its own, and a terminal has room for one live line.
+    fetch_jars("kafka", "neo4j")
     with console.status("Starting Kafka and Neo4j"):
         info = bring_up(data_dir)
     console.result(describe.document(info), describe.table(info))

@@ -127,7 +127,7 @@ def runs_are_complete(facts: Facts) -> Check:
 
 
 def report_is_traceable(facts: Facts) -> Check:
-    """Each column of the daily report leads back to flights.departed."""
+    """Each column of the daily report leads back to flights.departed, as `ColumnGraph.untraceable` has it."""
     problems = []
     if not facts.report_columns:
         problems.append("the graph has no column of the daily report")

@@ -171,9 +171,11 @@ def _dead_letter(headers: Any, value: Any) -> DeadLetter:
 
 
 def _untraceable(driver: Driver, columns: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    edges = rows(driver, "column_edges")
     graph = ColumnGraph(
         datasets={row["column"]: row["dataset"] for row in rows(driver, "columns")},
-        edges=[(row["source"], row["target"]) for row in rows(driver, "column_edges")],
+        derives=[(row["source"], row["target"]) for row in edges if row["derives"]],
+        influences=[(row["source"], row["target"]) for row in edges if not row["derives"]],
     )
     names = {column["key"]: column["name"] for column in columns}
     origins = rows(driver, "topic", name=DEPARTED)

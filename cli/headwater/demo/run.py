@@ -15,7 +15,6 @@ from headwater.demo.jobs import Job, flights_jobs
 from headwater.demo.pipeline import Pipeline
 from headwater.demo.processes import GROUP, Consumer
 from headwater.demo.stack import demo_stack
-from headwater.errors import HeadwaterError
 from headwater.stack import StackInfo
 
 if TYPE_CHECKING:
@@ -91,8 +90,11 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> Outcome:
             consumer = _run_jobs(jobs, folder, info, broker, view, running)
         with watch.timing("catch_up"):
             view.enter("Waiting until the graph has everything")
-            _catch_up(broker, consumer, view)
-            consumer.stop()
+            if _caught_up(broker, consumer, view):
+                consumer.stop()
+            else:
+                # The checks say what is missing.
+                consumer.abandon()
         with watch.timing("checks"):
             view.enter("Checking")
             facts = _look(broker, info, folder, jobs)
@@ -132,7 +134,8 @@ def _run_jobs(
     return consumer
 
 
-def _catch_up(broker: Broker, consumer: Consumer, view: View) -> None:
+def _caught_up(broker: Broker, consumer: Consumer, view: View) -> bool:
+    """Wait until the consumer is through; False, with a warning, if it is stuck."""
     reader = broker.reader()
     before, moved = -1, time.monotonic()
     while (events := broker.progress(reader)) is None or not events.caught_up:
@@ -140,14 +143,15 @@ def _catch_up(broker: Broker, consumer: Consumer, view: View) -> None:
         if view.events.processed != before:
             before, moved = view.events.processed, time.monotonic()
         elif time.monotonic() - moved > _STUCK_SECONDS:
-            raise HeadwaterError(
+            view.warn(
                 f"The consumer has not moved for {_STUCK_SECONDS:.0f} s; {before} of {view.events.acknowledged} "
-                f"events are processed.\n{consumer.log_tail()}",
-                fix=f"See {consumer.log}.",
+                f"events are processed. See {consumer.log}."
             )
+            return False
         consumer.watch()
         time.sleep(_POLL_SECONDS)
     view.events = events
+    return True
 
 
 def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[Job]) -> Facts:

@@ -1,15 +1,17 @@
 """Which columns lead back to a dataset, over the column lineage in the graph.
 
-An edge says that its target is made from, or influenced by, its source. Where the source or target is a dataset, that
-holds for the dataset as a whole: as a target, for each of its columns; as a source, for its rows, and so for whatever
-any of its columns came from.
+An edge says that its target is made from (DERIVES), or influenced by (INFLUENCES), its source. Where the source or
+target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for its
+rows, and so for whatever any of its columns came from.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+Edge = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +20,61 @@ class ColumnGraph:
 
     Attributes:
         datasets: The dataset of each column.
-        edges: Pairs of source and target, each a column or a dataset.
+        derives: Pairs of source and target, each a column or a dataset: what a value is made from.
+        influences: Likewise: what decided which rows there are, or where they go.
     """
 
     datasets: Mapping[str, str]
-    edges: Iterable[tuple[str, str]]
+    derives: Sequence[Edge]
+    influences: Sequence[Edge] = ()
 
     def untraceable(self, columns: Iterable[str], origin: str) -> list[str]:
-        """Those of the columns from which no way leads back to the dataset `origin`, in their order."""
-        reached = self._led_to_by(origin)
-        return [column for column in columns if column not in reached]
+        """Those of the columns that can't be traced back to the dataset `origin`, in their order.
 
-    def _led_to_by(self, origin: str) -> set[str]:
-        columns = defaultdict(list)
-        for column, dataset in self.datasets.items():
-            columns[dataset].append(column)
+        A column is traced by what it is made from. Influence alone, which a single filter gives to every column of its
+        output, counts only for one that is made from another source entirely, as `rain` is from the weather.
+        """
+        made = self._led_to_by(origin, self.derives)
+        influenced = self._led_to_by(origin, [*self.derives, *self.influences])
+        written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
+
+        def from_elsewhere(column: str) -> bool:
+            # What a lost edge leaves without a source lies in a dataset that something else is still written into.
+            roots = self._made_from(column)
+            return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
+
+        return [
+            column
+            for column in columns
+            if column not in made
+            and not (column in influenced and from_elsewhere(column) and not self._shares_source(column, origin))
+        ]
+
+    def _shares_source(self, column: str, origin: str) -> bool:
+        """Whether it is made from what the origin is made from, and so went round it."""
+        upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
+        return any(self._dataset(root) in upstream for root in self._made_from(column))
+
+    def _made_from(self, column: str) -> set[str]:
+        """The first columns and datasets that its value is made from, over any number of steps; never itself."""
+        sources = defaultdict(list)
+        for source, target in self.derives:
+            sources[target].append(source)
+        found, roots, waiting = set(), set(), [column]
+        while waiting:
+            node = waiting.pop()
+            if node in found:
+                continue
+            found.add(node)
+            waiting += sources[node]
+            if not sources[node]:
+                roots.add(node)
+        return roots - {column}
+
+    def _led_to_by(self, origin: str, edges: Iterable[Edge]) -> set[str]:
+        columns = self._columns()
         targets = defaultdict(list)
-        for source, target in self.edges:
+        for source, target in edges:
             targets[source].append(target)
 
         # Forwards from the origin: what it reaches is what can be traced back to it.
@@ -52,3 +92,12 @@ class ColumnGraph:
             else:
                 waiting += columns[node]
         return reached
+
+    def _columns(self) -> defaultdict[str, list[str]]:
+        columns = defaultdict(list)
+        for column, dataset in self.datasets.items():
+            columns[dataset].append(column)
+        return columns
+
+    def _dataset(self, node: str) -> str:
+        return self.datasets.get(node, node)

@@ -95,6 +95,10 @@ class View:
                 batches = "" if shown.batches is None else f", {shown.batches} micro-batches"
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
+    def warn(self, text: str) -> None:
+        """Say what went wrong though the demo goes on; above the picture, where there is one."""
+        console.warning(text, on=None if self._live is None else self._live.console)
+
     def render(self) -> RenderableType:
         """The picture."""
         seconds = time.monotonic() - self._started

@@ -49,6 +49,12 @@ def ensure_jars(name: LockName) -> list[Path]:
     return [folder / jar.path for jar in jars]
 
 
+def fetch_jars(*names: LockName) -> None:
+    """Have these locks' jars in place, before something else takes the terminal's last line."""
+    for name in names:
+        ensure_jars(name)
+
+
 def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
     """Move the jars that arrived and are right into the cache.
 

@@ -93,6 +93,16 @@ def test_a_misspelt_setting_stops_every_command(
     assert "HEADWATER_DATA_DIR" in capsys.readouterr().err
 
 
+def test_with_json_a_misspelt_setting_is_a_document_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADWATER_DATADIR", "/nonexistent")
+    assert cli.main(["status", "--json"]) == 2
+    document = json.loads(capsys.readouterr().out)
+    assert document["error"]["kind"] == "bad_input"
+    assert "HEADWATER_DATADIR" in document["error"]["message"]
+
+
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out

@@ -7,6 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
+from neo4j.exceptions import ServiceUnavailable
 
 from headwater import cli
 from headwater.commands import demo
@@ -15,6 +17,8 @@ from headwater.demo.checks import all_checks
 from headwater.demo.run import Outcome, Stopwatch
 from headwater.errors import ExitCode
 from headwater.stack.info import Member, StackInfo
+from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_schemas.errors import KafkaUnreachableError
 from support.demo import GOOD
 
 if TYPE_CHECKING:
@@ -45,7 +49,47 @@ def ran(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> list[dict[str, obj
         return outcome
 
     monkeypatch.setattr(demo, "run", run)
+    monkeypatch.setattr(demo, "fetch_jars", lambda *_: None)
     return calls
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        BrokerUnavailableError("not there"),
+        KafkaUnreachableError("not there"),
+        TimeoutError("not there"),
+        KafkaException(KafkaError(KafkaError._ALL_BROKERS_DOWN, "not there")),
+        ServiceUnavailable("not there"),  # type: ignore[no-untyped-call]
+    ],
+)
+def test_a_server_that_went_away_is_exit_4_without_a_traceback(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*_: object, **__: object) -> Outcome:
+        raise error
+
+    monkeypatch.setattr(demo, "run", run)
+    monkeypatch.setattr(demo, "fetch_jars", lambda *_: None)
+    assert cli.main(["demo"]) == ExitCode.UNREACHABLE
+    assert "not there" in capsys.readouterr().err
+
+
+def test_jars_are_there_before_the_picture_is_drawn(outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+
+    class Picture:
+        def __enter__(self) -> None:
+            happened.append("picture")
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    ran(monkeypatch, outcome)
+    monkeypatch.setattr(demo, "fetch_jars", lambda *names: happened.extend(names))
+    monkeypatch.setattr(demo, "View", Picture)
+    assert cli.main(["demo"]) == ExitCode.DONE
+    assert happened == ["kafka", "neo4j", "spark", "picture"]
 
 
 def test_json_is_the_one_agreed_document(

@@ -1,0 +1,60 @@
+"""Waiting for the consumer: until it is through, or stuck, which is for the checks to judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from headwater.demo import run
+from headwater.demo.broker import Broker, Progress
+from headwater.demo.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater.demo.processes import Consumer
+
+
+class Script:
+    """A broker that says one thing after the other, the last for ever; and the consumer beside it."""
+
+    log = "consumer.log"
+
+    def __init__(self, *said: Progress | None) -> None:
+        self._said: Iterator[Progress | None] = iter(said)
+        self._last: Progress | None = None
+        self.watched = 0
+
+    def reader(self) -> Any:
+        return None
+
+    def progress(self, _reader: Any) -> Progress | None:
+        self._last = next(self._said, self._last)
+        return self._last
+
+    def watch(self) -> None:
+        self.watched += 1
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_STUCK_SECONDS", 0.05)
+    monkeypatch.setattr(run, "_POLL_SECONDS", 0.01)
+
+
+def caught_up(script: Script) -> bool:
+    return run._caught_up(cast("Broker", script), cast("Consumer", script), View())
+
+
+def test_it_is_through_when_every_event_is_processed() -> None:
+    script = Script(None, Progress(10, 4), Progress(10, 9, 1), Progress(10, 10, 1))
+    assert caught_up(script)
+    assert script.watched == 3
+
+
+def test_a_stuck_consumer_is_told_and_left_to_the_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not caught_up(Script(Progress(10, 4)))
+    told = capsys.readouterr().err
+    assert "4 of 10 events" in told
+    assert "consumer.log" in told
