@@ -1,0 +1,61 @@
+// Builds the page into the Python package: `npm run build`. A test compares the hash of the sources that is left there.
+
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, "..", "consumers", "headwater_consumers", "api", "page");
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+await build({
+  absWorkingDir: here,
+  entryPoints: { page: "src/main.ts" },
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: ["chrome109", "firefox115", "safari16.4"],
+  legalComments: "none",
+  charset: "utf8",
+  outdir: out,
+});
+copyFileSync(join(here, "src", "page.html"), join(out, "index.html"));
+copyFileSync(join(here, "src", "page.css"), join(out, "page.css"));
+copyFileSync(join(here, "src", "icon.svg"), join(out, "icon.svg"));
+copyFileSync(join(here, "node_modules", "elkjs", "lib", "elk-worker.min.js"), join(out, "elk-worker.min.js"));
+
+const version = (name) => JSON.parse(readFileSync(join(here, "node_modules", name, "package.json"), "utf8")).version;
+const license = (name, file) => readFileSync(join(here, "node_modules", name, file), "utf8").trim();
+writeFileSync(
+  join(out, "NOTICES.txt"),
+  [
+    "Built into page.js and elk-worker.min.js are:",
+    "",
+    `Cytoscape.js ${version("cytoscape")}, https://js.cytoscape.org`,
+    "",
+    license("cytoscape", "LICENSE"),
+    "",
+    `elkjs ${version("elkjs")}, unchanged; its source is at https://github.com/kieler/elkjs`,
+    "",
+    license("elkjs", "LICENSE.md"),
+    "",
+  ].join("\n"),
+);
+
+// Sorted paths and contents of all that the build is made of.
+const inputs = [
+  ...readdirSync(join(here, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(here, join(entry.parentPath ?? entry.path, entry.name)).replaceAll("\\", "/")),
+  "build.mjs",
+  "package.json",
+  "package-lock.json",
+].sort();
+const hash = createHash("sha256");
+for (const name of inputs) hash.update(`${name}\0`).update(readFileSync(join(here, name))).update("\0");
+writeFileSync(join(out, "sources.sha256"), hash.digest("hex") + "\n");

@@ -1,0 +1,61 @@
+// The HTTP API, by relative address: the page works behind any prefix.
+
+import type { Graph, Hits, Impact, Timeline } from "./types";
+
+export class Problem extends Error {
+  constructor(
+    readonly title: string,
+    readonly detail: string,
+    readonly nearest: string[] = [],
+  ) {
+    super(detail || title);
+  }
+}
+
+type Query = Record<string, string | number | boolean>;
+
+async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): Promise<T> {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  let answer: Response;
+  try {
+    answer = await fetch(`api/v1/${path}${text && "?" + text}`, init);
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new Problem("The server does not answer.", "Is headwater serve still running?");
+  }
+  if (answer.ok) return (await answer.json()) as T;
+  const said = await answer.json().catch(() => ({}));
+  throw new Problem(
+    said.title ?? `The server answered ${answer.status}.`,
+    said.detail ?? "",
+    said.nearest ?? said.candidates ?? [],
+  );
+}
+
+export const search = (text: string, signal: AbortSignal): Promise<Hits> =>
+  ask("search", { q: text, limit: 12 }, { signal });
+
+export const datasets = (): Promise<Hits> => ask("search", { kind: "DATASET", limit: 24 });
+
+export const graph = (
+  asset: string,
+  { depth = 1, direction = "BOTH", columns = false }: { depth?: number; direction?: string; columns?: boolean } = {},
+): Promise<Graph> => ask("graph", { asset, depth, direction, includeColumns: columns });
+
+export const timeline = (job: string, limit: number): Promise<Timeline> =>
+  ask(`jobs/${encodeURIComponent(job)}/timeline`, { limit });
+
+export interface Change {
+  dataset: string;
+  column?: string;
+  schema?: string;
+  type?: string;
+  new_name?: string;
+}
+
+export const impact = (change: Change): Promise<Impact> =>
+  ask("impact/analyze", { depth: "all", limit: 1000 }, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(change),
+  });

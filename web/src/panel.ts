@@ -1,0 +1,194 @@
+// The side panel: what is selected, and what can be asked of it.
+
+import { h } from "./dom";
+import { count, number, shortened, time, title } from "./format";
+import { tone } from "./palette";
+import { facts, spoken } from "./timeline";
+import type { Store } from "./store";
+import type { Dataset, Flow, Mapping, Timeline, Via } from "./types";
+
+export interface Asked {
+  close(): void;
+  expand(dataset: string, side: "up" | "down"): void;
+  center(dataset: string): void;
+  impact(dataset: string, change: string, column: string | null): void;
+  clearImpact(): void;
+  timeline(job: string, name: string): void;
+  lastOf(job: string): Promise<Timeline>;
+  select(kind: "dataset" | "column", key: string): void;
+}
+
+const CHANGES: [string, string][] = [
+  ["REMOVED", "is removed"],
+  ["RETYPED", "gets another type"],
+  ["RENAMED", "is renamed"],
+  ["DATA_INCORRECT", "has wrong data"],
+  ["FRESHNESS_BREACH", "is late"],
+  ["PRIVACY_RECLASSIFICATION", "becomes more private"],
+  ["ASSET_DEPRECATED", "is deprecated"],
+  ["BACKFILL_RESTATEMENT", "is restated"],
+];
+const NEEDS_COLUMN = new Set(["REMOVED", "RETYPED", "RENAMED"]);
+
+function head(asked: Asked, kind: string, name: string, under: string): HTMLElement {
+  return h(
+    "header",
+    {},
+    h("div", {}, h("span", { class: `chip ${kind.toLowerCase()}` }, kind.toLowerCase()), h("h2", {}, name), h("p", { class: "under" }, under)),
+    h("button", { class: "icon", "aria-label": "Close", title: "Close (Esc)", onclick: asked.close }, "✕"),
+  );
+}
+
+export function datasetPanel(store: Store, dataset: Dataset, column: string | null, asked: Asked): (HTMLElement | string)[] {
+  const key = dataset.asset.key;
+  const makers = [...store.flows.values()].filter((flow) => flow.target === key).flatMap((flow) => flow.via);
+  const readers = [...store.flows.values()].filter((flow) => flow.source === key).flatMap((flow) => flow.via);
+  return [
+    head(asked, dataset.asset.type ?? "dataset", title(dataset.asset), dataset.asset.namespace),
+    h(
+      "section",
+      {},
+      h("p", { class: "path" }, dataset.asset.name),
+      h("div", { class: "buttons" },
+        h("button", { onclick: () => asked.expand(key, "up"), disabled: !dataset.more_upstream }, `← Upstream${more(dataset.more_upstream)}`),
+        h("button", { onclick: () => asked.expand(key, "down"), disabled: !dataset.more_downstream }, `Downstream${more(dataset.more_downstream)} →`),
+        store.start !== key && h("button", { onclick: () => asked.center(key) }, "Start here"),
+      ),
+      facts("", [
+        ["owners", dataset.owners.join(", ") || "nobody is named"],
+        ["tags", dataset.tags.join(", ")],
+        ["classification", dataset.classification],
+        ["criticality", dataset.criticality],
+        ["status", dataset.gone ? "dropped" : null],
+      ]),
+    ),
+    jobs("Written by", makers, asked),
+    jobs("Read by", readers, asked),
+    impactForm(store, dataset, column, asked),
+    columns(store, dataset, column, asked),
+  ];
+}
+
+const more = (many: number): string => (many > 0 ? ` +${many}` : "");
+
+function jobs(label: string, found: Via[], asked: Asked): HTMLElement | string {
+  const unique = [...new Map(found.map((via) => [via.job.key, via.job])).values()];
+  if (!unique.length) return "";
+  return h(
+    "section",
+    {},
+    h("h3", {}, label),
+    h("ul", { class: "jobs" }, unique.map((job) =>
+      h("li", {}, h("span", {}, job.name), h("button", { class: "link", onclick: () => asked.timeline(job.key, job.name) }, "Timeline")))),
+  );
+}
+
+function impactForm(store: Store, dataset: Dataset, column: string | null, asked: Asked): HTMLElement {
+  const change = h("select", { "aria-label": "Change", id: "change" }, CHANGES.map(([value, label]) => h("option", { value }, label)));
+  const of = h("select", { "aria-label": "Column", id: "of" },
+    h("option", { value: "" }, "the dataset"),
+    dataset.columns.map((one) => h("option", { value: one.name, selected: one.name === column }, one.name)));
+  const run = h("button", { class: "primary", id: "analyze" }, "Show impact");
+  const check = (): void => {
+    run.toggleAttribute("disabled", NEEDS_COLUMN.has(change.value) && !of.value);
+  };
+  if (!column) change.value = "DATA_INCORRECT";
+  change.addEventListener("change", check);
+  of.addEventListener("change", check);
+  check();
+  run.addEventListener("click", () => asked.impact(dataset.asset.key, change.value, of.value || null));
+  return h("section", {}, h("h3", {}, "What if …"),
+    h("div", { class: "form" }, of, change, run),
+    store.impact && answer(store, asked));
+}
+
+function answer(store: Store, asked: Asked): HTMLElement | null {
+  const found = store.impact;
+  if (!found) return null;
+  const copy = h("button", { class: "link", onclick: () => {
+    void navigator.clipboard.writeText(found.summary).then(() => (copy.textContent = "Copied"));
+  } }, "Copy for a ticket");
+  return h("div", { class: "impact", id: "impact", role: "status" },
+    h("p", {}, h("strong", {}, found.total ? `${count(found.total, "asset")} hit` : "Nothing is hit"), ` · ${count(found.jobs.length, "job")}`),
+    h("div", { class: "totals" }, found.totals.filter((one) => one.total).map((one) =>
+      h("span", { class: `tone ${tone(one.severity)}` }, `${one.severity.toLowerCase()} ${number(one.total)}`))),
+    h("ul", { class: "hits" }, found.items.slice(0, 12).map((item) =>
+      h("li", { class: tone(item.severity), title: item.reason },
+        h("b", {}, shortened(item.asset.column ?? title(item.asset), 34)), h("span", {}, item.asset.column ? title(item.asset) : ""))),
+      found.total > 12 && h("li", { class: "note" }, `and ${number(found.total - 12)} more`)),
+    h("p", {}, copy, " ", h("button", { class: "link", onclick: asked.clearImpact }, "Clear colours")));
+}
+
+function columns(store: Store, dataset: Dataset, chosen: string | null, asked: Asked): HTMLElement | string {
+  if (!dataset.columns.length) return "";
+  return h("section", {}, h("h3", {}, count(dataset.columns_total ?? dataset.columns.length, "column")),
+    h("ul", { class: "columns" }, dataset.columns.map((column) => {
+      const severity = store.severities.get(`column:${dataset.asset.key}:${column.name}`);
+      return h("li", { class: `${column.name === chosen ? "chosen" : ""} ${severity ? tone(severity) : ""}` },
+        h("button", { class: "plain", onclick: () => asked.select("column", `column:${dataset.asset.key}:${column.name}`) }, column.name),
+        h("span", {}, column.type ?? ""));
+    })));
+}
+
+export function flowPanel(store: Store, flow: Flow, asked: Asked): (HTMLElement | string)[] {
+  const [from, to] = [store.datasets.get(flow.source), store.datasets.get(flow.target)];
+  const name = `${from ? title(from.asset) : "?"} → ${to ? title(to.asset) : "?"}`;
+  return [
+    head(asked, "flow", name, count(flow.via_total, "job")),
+    ...flow.via.map((via) => job(flow, via, asked)),
+    flow.via_total > flow.via.length ? h("p", { class: "note" }, `${number(flow.via_total - flow.via.length)} more jobs are not listed.`) : h("span"),
+  ];
+}
+
+function job(flow: Flow, via: Via, asked: Asked): HTMLElement {
+  const last = h("div", { class: "last" }, h("p", { class: "hint" }, "Looking for the last interval …"));
+  void asked.lastOf(via.job.key).then((found) => last.replaceChildren(latest(found)), () => last.replaceChildren(h("p", { class: "hint" }, "The last interval can't be had now.")));
+  const mappings = flow.columns.filter((mapping) => mapping.job === via.job.key);
+  return h("section", { class: "job" },
+    h("h3", {}, via.job.name, h("small", {}, (via.job.type ?? "job").toLowerCase())),
+    facts("", [
+      ["seen", via.observed ? `${time(via.first_seen)} to ${time(via.last_seen)}` : "declared, never observed"],
+      ["declared", via.declared && via.observed ? "yes" : null],
+      ["incomplete", via.incomplete],
+    ]),
+    last,
+    h("button", { onclick: () => asked.timeline(via.job.key, via.job.name) }, "Timeline of this job"),
+    transformations(mappings, flow.columns_total));
+}
+
+function latest(found: Timeline): HTMLElement {
+  const interval = found.intervals[found.intervals.length - 1];
+  if (interval) {
+    const read = interval.consumed.filter((use) => use.ranges.length);
+    return facts(`Last interval: batch ${interval.batch_id}`, [
+      ["at", time(interval.processing_time)],
+      ["rows", `${number(interval.rows_in)} in, ${number(interval.rows_out)} out`],
+      ...read.map((use): [string, string] => [title(use.dataset), use.ranges.map((range) => `${range.partition}: ${range.start}–${range.end}`).join(", ")]),
+      ["code", interval.code_version?.slice(0, 12)],
+      ["chain", spoken(found)],
+    ]);
+  }
+  const run = found.runs[found.runs.length - 1];
+  if (!run) return h("p", { class: "hint" }, "No interval or run of it is known.");
+  return facts(`Last run: ${run.run_id.slice(0, 8)}`, [
+    ["state", run.state],
+    ["ended", time(run.ended_at)],
+    ["code", run.code_version?.slice(0, 12)],
+    ["error", run.error_message],
+  ]);
+}
+
+function transformations(mappings: Mapping[], total: number | null): HTMLElement {
+  if (total === null) return h("p", { class: "hint" }, "Looking for its columns …");
+  if (!mappings.length) return h("p", { class: "hint" }, "Nothing is known of its columns.");
+  return h("table", { class: "mappings" },
+    h("thead", {}, h("tr", {}, h("th", {}, "from"), h("th", {}, "to"), h("th", {}, "how"))),
+    h("tbody", {}, mappings.map(({ source, target, transformation }) =>
+      h("tr", { class: transformation.type.toLowerCase() },
+        h("td", {}, source ?? "all rows"),
+        h("td", {}, target ?? "every column"),
+        h("td", { title: transformation.expression ?? "" },
+          h("span", { class: "kind" }, transformation.kind.replace("_DEPENDENCY", "").toLowerCase()),
+          transformation.masking && h("span", { class: "kind masked" }, "masked"),
+          transformation.expression && h("code", {}, transformation.expression))))));
+}

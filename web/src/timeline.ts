@@ -1,0 +1,159 @@
+// What a job did, in time: a lane for each streaming query, a block for each micro-batch, gaps in red; runs of batch jobs.
+
+import { h, svg } from "./dom";
+import { count, duration, number, time } from "./format";
+import type { Interval, Run, Timeline } from "./types";
+
+const LANE = 46;
+const BLOCK = 22;
+const LEFT = 118;
+
+export function draw(answer: Timeline, width: number, told: (what: Node | null) => void): HTMLElement {
+  const lanes = [
+    ...answer.queries.map((query) => ({
+      name: query.name ?? query.query_id.slice(0, 8),
+      intervals: answer.intervals.filter((one) => one.query === query.key),
+      runs: [] as Run[],
+    })),
+    ...(answer.queries.length || !answer.runs.length ? [] : [{ name: "runs", intervals: [] as Interval[], runs: answer.runs }]),
+  ].filter((lane) => lane.intervals.length || lane.runs.length);
+  if (!lanes.length) return h("p", { class: "note" }, "Nothing is known of when this job ran.");
+
+  const times = lanes.flatMap(({ intervals, runs }) => [
+    ...intervals.flatMap((one) => span(one.processing_time, one.duration_ms)),
+    ...runs.flatMap((run) => [run.started_at, run.ended_at].filter((at) => at !== null).map((at) => Date.parse(at))),
+  ]);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const room = Math.max(240, width - LEFT - 24);
+  const x = (at: number): number => LEFT + (last > first ? ((at - first) / (last - first)) * room : room / 2);
+  const height = lanes.length * LANE + 26;
+  const drawing = svg("svg", { width: LEFT + room + 24, height, role: "img", "aria-label": spoken(answer) });
+  lanes.forEach(({ name, intervals, runs }, row) => {
+    const y = row * LANE + 10;
+    drawing.append(
+      svg("line", { x1: LEFT, x2: LEFT + room, y1: y + BLOCK / 2, y2: y + BLOCK / 2, class: "axis" }),
+      svg("text", { x: 8, y: y + BLOCK / 2 + 4, class: "lane" }, name.length > 16 ? name.slice(0, 15) + "…" : name),
+    );
+    intervals.forEach((one, index) => drawing.append(...block(one, intervals[index - 1], intervals[index + 1], x, y, told)));
+    for (const run of runs) drawing.append(bar(run, x, y, told));
+  });
+  const format = last - first < 86_400_000 ? (at: number) => new Date(at).toISOString().slice(11, 19) : (at: number) => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+  for (let tick = 0; tick <= 4; tick++) {
+    const at = first + ((last - first) * tick) / 4;
+    drawing.append(svg("text", { x: x(at), y: height - 4, class: "tick", "text-anchor": tick === 0 ? "start" : tick === 4 ? "end" : "middle" }, format(at)));
+    if (last <= first) break;
+  }
+  return h("div", { class: "lanes" }, drawing);
+}
+
+const span = (at: string | null, ms: number | null): number[] => (at ? [Date.parse(at), Date.parse(at) + (ms ?? 0)] : []);
+
+function block(
+  one: Interval,
+  before: Interval | undefined,
+  after: Interval | undefined,
+  x: (at: number) => number,
+  y: number,
+  told: (what: Node | null) => void,
+): SVGElement[] {
+  const [from, to] = extent(one, before, after, x);
+  const made: SVGElement[] = [];
+  const broken = one.missing_before > 0 || one.gaps.length > 0;
+  const words = described(one);
+  if (broken) {
+    const left = before ? extent(before, undefined, one, x)[1] : from - 14;
+    made.push(mark("gap", Math.min(left, from - 6), Math.max(6, from - left), y, gap(one), told));
+  }
+  if (one.overlaps.length) made.push(mark("overlap", from - 2, 4, y, gap(one), told));
+  const kind = one.conflicts ? "conflict" : one.provenance === "RECONCILED" ? "reconciled" : "observed";
+  made.push(mark(`batch ${kind}`, from, Math.max(3, to - from - 1), y, words, told, `batch ${one.batch_id}`));
+  return made;
+}
+
+/** Where a block stands. A batch whose time isn't known (it was reconciled) stands between its neighbours. */
+function extent(one: Interval, before: Interval | undefined, after: Interval | undefined, x: (at: number) => number): [number, number] {
+  if (one.processing_time) {
+    const at = Date.parse(one.processing_time);
+    const end = x(at + (one.duration_ms ?? 0));
+    const next = after?.processing_time ? x(Date.parse(after.processing_time)) : Infinity;
+    return [x(at), Math.min(end, next)];
+  }
+  const left = before?.processing_time ? x(Date.parse(before.processing_time) + (before.duration_ms ?? 0)) : LEFT;
+  const right = after?.processing_time ? x(Date.parse(after.processing_time)) : left + 12;
+  return [left + 2, Math.max(left + 8, right - 2)];
+}
+
+function mark(kind: string, x: number, width: number, y: number, words: () => Node, told: (what: Node | null) => void, label?: string): SVGElement {
+  const shown = () => told(words());
+  return svg(
+    "rect",
+    { x, y, width, height: BLOCK, rx: 2.5, class: kind, tabindex: 0, "aria-label": label ?? kind, onmouseenter: shown, onfocus: shown },
+  );
+}
+
+function bar(run: Run, x: (at: number) => number, y: number, told: (what: Node | null) => void): SVGElement {
+  const from = Date.parse(run.started_at ?? run.ended_at ?? "");
+  const to = Date.parse(run.ended_at ?? run.started_at ?? "");
+  const words = () =>
+    facts(`Run ${run.run_id.slice(0, 8)}`, [
+      ["state", run.state],
+      ["started", time(run.started_at)],
+      ["took", run.started_at && run.ended_at ? duration(to - from) : "–"],
+      ["code", run.code_version?.slice(0, 12) ?? "–"],
+      ["error", run.error_message],
+    ]);
+  const state = run.state === "COMPLETE" ? "observed" : run.state === "FAIL" || run.state === "ABORT" ? "gap" : "reconciled";
+  return mark(`batch ${state}`, x(from), Math.max(4, x(to) - x(from)), y, words, told, `run ${run.state}`);
+}
+
+function described(one: Interval): () => Node {
+  return () =>
+    facts(`Batch ${one.batch_id}`, [
+      ["at", time(one.processing_time)],
+      ["took", duration(one.duration_ms)],
+      ["rows", `${number(one.rows_in)} in, ${number(one.rows_out)} out`],
+      ["late", one.rows_dropped_late ? `${number(one.rows_dropped_late)} dropped` : null],
+      ["watermark", one.watermark_after && time(one.watermark_after)],
+      ...one.consumed.filter((use) => use.ranges.length).map((use): [string, string] => [
+        use.dataset.title ?? use.dataset.name,
+        use.ranges.map((range) => `${range.partition}: ${range.start}–${range.end}`).join(", "),
+      ]),
+      ["known", one.provenance === "RECONCILED" ? "from the checkpoint, after a crash" : null],
+      ["conflicts", one.conflicts ? `${count(one.conflicts, "other report")} of this batch` : null],
+      ["run", one.run_id?.slice(0, 8)],
+      ["code", one.code_version?.slice(0, 12)],
+    ]);
+}
+
+function gap(one: Interval): () => Node {
+  const ranges = (found: Interval["gaps"]): string =>
+    found.map((range) => `partition ${range.partition}: ${number(range.start)} to ${number(range.end - 1)}`).join("; ");
+  return () =>
+    facts(`Before batch ${one.batch_id}`, [
+      ["missing", one.missing_before ? count(one.missing_before, "batch", "batches") : null],
+      ["skipped", one.gaps.length ? ranges(one.gaps) : null],
+      ["read twice", one.overlaps.length ? ranges(one.overlaps) : null],
+    ]);
+}
+
+export function facts(title: string, rows: [string, string | null | undefined][]): HTMLElement {
+  return h(
+    "div",
+    { class: "facts" },
+    h("strong", {}, title),
+    h("dl", {}, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+  );
+}
+
+/** The picture in a sentence. */
+export function spoken(answer: Timeline): string {
+  const missing = answer.intervals.reduce((sum, one) => sum + one.missing_before, 0);
+  const gaps = answer.intervals.filter((one) => one.gaps.length).length;
+  const overlaps = answer.intervals.filter((one) => one.overlaps.length).length;
+  const parts = answer.intervals.length ? [count(answer.intervals.length, "micro-batch", "micro-batches")] : [count(answer.runs.length, "run")];
+  if (missing) parts.push(`${count(missing, "batch", "batches")} missing`);
+  if (gaps) parts.push(`${count(gaps, "gap")} in offsets`);
+  if (overlaps) parts.push(`${count(overlaps, "overlap")}`);
+  if (answer.intervals.length && !missing && !gaps && !overlaps) parts.push("no gaps");
+  return parts.join(", ");
+}

@@ -1,0 +1,146 @@
+// The parts of the HTTP API's answers that the page reads; docs of each field are in /openapi.json.
+
+export interface Asset {
+  kind: "DATASET" | "COLUMN" | "JOB";
+  key: string;
+  namespace: string;
+  name: string;
+  column: string | null;
+  title: string | null;
+  type: string | null;
+}
+
+export interface Column {
+  key: string;
+  name: string;
+  type: string | null;
+}
+
+export interface Dataset {
+  asset: Asset;
+  hops: number;
+  gone: boolean;
+  owners: string[];
+  tags: string[];
+  criticality: string | null;
+  classification: string | null;
+  more_upstream: number;
+  more_downstream: number;
+  columns: Column[];
+  columns_total: number | null;
+}
+
+export interface Transformation {
+  type: "DIRECT" | "INDIRECT";
+  kind: string;
+  subtype: string | null;
+  masking: boolean;
+  expression: string | null;
+}
+
+export interface Mapping {
+  source: string | null;
+  target: string | null;
+  job: string;
+  transformation: Transformation;
+}
+
+export interface Via {
+  job: Asset;
+  first_seen: string | null;
+  last_seen: string | null;
+  observed: boolean;
+  declared: boolean;
+  incomplete: string | null;
+}
+
+export interface Flow {
+  key: string;
+  source: string;
+  target: string;
+  via: Via[];
+  via_total: number;
+  columns: Mapping[];
+  columns_total: number | null;
+}
+
+export interface Graph {
+  start: Asset;
+  nodes: Dataset[];
+  edges: Flow[];
+  metadata: { nodes_total: number; truncated: boolean };
+}
+
+export interface Hit {
+  asset: Asset;
+  gone?: boolean;
+}
+
+export interface Hits {
+  items: Hit[];
+  total: number;
+}
+
+export interface Range {
+  partition: number;
+  start: number;
+  end: number;
+}
+
+export interface Position {
+  dataset: Asset;
+  position: string | null;
+  certainty: string;
+  rows: number | null;
+  ranges: Range[];
+  summary: string | null;
+}
+
+export interface Interval {
+  key: string;
+  query: string;
+  batch_id: number;
+  run_id: string | null;
+  provenance: string;
+  processing_time: string | null;
+  duration_ms: number | null;
+  rows_in: number | null;
+  rows_out: number | null;
+  rows_dropped_late: number | null;
+  watermark_after: string | null;
+  code_version: string | null;
+  consumed: Position[];
+  produced: Position[];
+  missing_before: number;
+  gaps: (Range & { dataset: string })[];
+  overlaps: (Range & { dataset: string })[];
+  conflicts: number;
+}
+
+export interface Run {
+  key: string;
+  run_id: string;
+  state: string;
+  started_at: string | null;
+  ended_at: string | null;
+  code_version: string | null;
+  error_message: string | null;
+}
+
+export interface Timeline {
+  queries: { key: string; query_id: string; name: string | null }[];
+  intervals: Interval[];
+  runs: Run[];
+  total: number;
+}
+
+export interface Impact {
+  severity: string;
+  items: { asset: Asset; severity: string; influence: string; hops: number; reason: string; action: string | null }[];
+  totals: { severity: string; total: number }[];
+  total: number;
+  jobs: { job: Asset; severity: string }[];
+  truncated: boolean;
+  notes: string[];
+  summary: string;
+}
