@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_consumers.graph.compare import compare
 from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import account
-from headwater_schemas.codec import encode
+from headwater_consumers.materializer.truth import truth
+from headwater_schemas.codec import Decoder, encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.proxy import Proxy
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
     from support.materializer.worlds import RealWorld
+    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(600)]
 
@@ -97,3 +103,52 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert figures.closed
     assert (figures.acknowledged, figures.dead_lettered) == (total, 3)
+
+
+def verified(world: RealWorld, driver: Driver, settings: dict[str, str], total: int) -> None:
+    """The graph is what the topic's events say, node by node, and every record is accounted for."""
+    group = settings["HEADWATER_MATERIALIZER_GROUP"]
+    figures = account(world.client, world.topics, group)
+    assert figures.closed
+    assert (figures.acknowledged, figures.dead_lettered) == (total, 3)
+    expected = truth(world.client, world.topics, group, Decoder(), read=lambda: None)
+    assert expected.unaccounted == []
+    comparison = compare(oracle(expected.delta), dump(driver, "neo4j"))
+    assert comparison.same, comparison
+    assert comparison.equal > 500
+
+
+@pytest.mark.parametrize("server", ["neo4j", "kafka"])
+def test_a_server_that_stops_answering_for_half_a_minute_delays_and_loses_nothing(
+    world: RealWorld, settings: dict[str, str], stack: StackUnderTest, neo4j_driver: Driver, server: str
+) -> None:
+    total = feed(world)
+    with consuming({**settings, **SMALL_BATCHES}, "--until-caught-up") as consumer:
+        consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress", seconds=120)
+        with stack.paused(server):
+            # Longer than a session, and than the silence after which a write that isn't answered counts as trouble.
+            consumer.until(lambda: consumer.get("/readyz")[0] == 503, "unreadiness", seconds=90)
+            assert consumer.get("/livez")[0] == 200
+        resumed = time.monotonic()
+        assert consumer.wait(240) == 0, consumer.said
+        assert time.monotonic() - resumed < 60
+    verified(world, neo4j_driver, settings, total)
+
+
+def test_a_zombie_that_wakes_after_another_took_over_changes_nothing(
+    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
+) -> None:
+    total = feed(world)
+    # It may stop within a transaction, and others wait for its locks until Neo4j ends that.
+    slow = {**settings, **SMALL_BATCHES, "HEADWATER_MATERIALIZER_WRITE_TIMEOUT_SECONDS": "10"}
+    with consuming(slow) as zombie:
+        zombie.until(lambda: zombie.metric("events_applied_total") >= 15, "progress", seconds=120)
+        zombie.process.send_signal(signal.SIGSTOP)
+        try:
+            # Its session has to time out before another gets its partitions.
+            run_until_caught_up(slow, seconds=240)
+        finally:
+            zombie.process.send_signal(signal.SIGCONT)
+        zombie.until(lambda: zombie.get("/readyz")[0] == 200, "readiness", seconds=120)
+        assert zombie.stop() == 0
+    verified(world, neo4j_driver, settings, total)

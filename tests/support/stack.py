@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from headwater.stack import EmbeddedStack, Memory, ports
 from headwater.stack.embedded import locked_version
@@ -23,6 +27,11 @@ class StackUnderTest:
     neo4j_user: str
     neo4j_password: str
     browser_url: str
+    _pauses: Mapping[str, Callable[[], AbstractContextManager[None]]] = field(default_factory=dict, repr=False)
+
+    def paused(self, server: str) -> AbstractContextManager[None]:
+        """`kafka` or `neo4j`, stopped in its tracks for the block: alive, connected, and answering nobody."""
+        return self._pauses[server]()
 
 
 @contextlib.contextmanager
@@ -48,7 +57,26 @@ def _embedded() -> Iterator[StackUnderTest]:
             stack.neo4j_user,
             stack.neo4j_password,
             stack.info.browser_url,
+            {name: partial(_stopped, getattr(stack.info, name).pid) for name in ("kafka", "neo4j")},
         )
+
+
+@contextlib.contextmanager
+def _stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def _frozen(container: Any) -> Iterator[None]:
+    container.get_wrapped_container().pause()
+    try:
+        yield
+    finally:
+        container.get_wrapped_container().unpause()
 
 
 @contextlib.contextmanager
@@ -83,5 +111,10 @@ def _containers() -> Iterator[StackUnderTest]:
         wait_for_logs(broker, "Kafka Server started", timeout=90)
         browser_url = f"http://{graph.get_container_host_ip()}:{graph.get_exposed_port(7474)}/browser/"
         yield StackUnderTest(
-            f"localhost:{port}", graph.get_connection_url(), graph.username, graph.password, browser_url
+            f"localhost:{port}",
+            graph.get_connection_url(),
+            graph.username,
+            graph.password,
+            browser_url,
+            {"kafka": partial(_frozen, broker), "neo4j": partial(_frozen, graph)},
         )

@@ -12,8 +12,8 @@ they are done, the loop hands the batch's offsets to `commits`, which is step 3.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from headwater_consumers.materializer.dead_letter import DeadLetter, DeadLetterSink, Stage
@@ -28,7 +28,7 @@ from headwater_consumers.materializer.errors import (
 )
 from headwater_consumers.materializer.graph import Fold, Folded, Graph, checked_fold
 from headwater_consumers.materializer.limits import DeadLetterLimit
-from headwater_consumers.materializer.records import Decoded
+from headwater_consumers.materializer.records import Decoded, Partition
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.batch import Batch
@@ -95,6 +95,19 @@ class Checkpoint:
     def letters(self) -> int:
         """How many of the records are dead letters, as far as is known yet."""
         return self._letters
+
+    def disown(self, partitions: Collection[Partition]) -> None:
+        """Commit no offsets of these when it ends: they are another's by then, or ours from another offset on.
+
+        What is being written of them is written all the same, which changes nothing.
+        """
+        batch = self.batch
+        self.batch = replace(
+            batch,
+            records=tuple(record for record in batch.records if record.partition not in partitions),
+            reached={p: offset for p, offset in batch.reached.items() if p not in partitions},
+            offsets={p: offset for p, offset in batch.offsets.items() if p not in partitions},
+        )
 
     def advance(self) -> None:
         """Go through what is left of steps 1 and 2. Step 3 may follow only when this returns.

@@ -121,6 +121,8 @@ class Hand:
             self._take_back(self.prepared)
             self.prepared = None
             self._take_back(current.batch)
+        elif self.current is not None:
+            self.current.disown(gone)
         if self.prepared is not None and not gone.isdisjoint(self.prepared.offsets):
             self._take_back(self.prepared)
             self.prepared = None

@@ -32,6 +32,9 @@ class MaterializerSettings(BaseModel):
     queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 16_384
     """Most that the Kafka client fetches ahead."""
 
+    write_timeout_seconds: Annotated[float, Field(ge=1, le=3_600)] = 60.0
+    """After which Neo4j ends a transaction, so that a consumer that stands still can't hold the others' locks."""
+
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 20.0
     """How long a batch that is being written may take to finish when partitions are revoked or the consumer stops."""
 

@@ -137,6 +137,9 @@ class FakeSource:
             raise error
         ours = {p: offset for p, offset in offsets.items() if self.owned.get(p.number) == p}
         self.commits.append(ours)
+        for partition, offset in ours.items():
+            before = self.broker.committed.get(partition, 0)
+            assert offset >= before, f"the commit of {partition} goes back from {before} to {offset}"
         self.broker.committed.update(ours)
 
     def pause(self) -> None:

@@ -18,6 +18,7 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
+from headwater_consumers.materializer.lane import InlineLane, Outcome
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
 from support.materializer import events
@@ -41,6 +42,20 @@ _METRICS = Metrics()
 
 class Crashed(BaseException):
     """The process is gone: nothing after this point was executed."""
+
+
+class SlowLane(InlineLane):
+    """A lane whose jobs now and then take longer than the loop cares to wait, so that rebalances fall into a write."""
+
+    def __init__(self, dice: random.Random, *, calm: Callable[[], bool]) -> None:
+        super().__init__()
+        self._dice = dice
+        self._calm = calm
+
+    def take(self, timeout_seconds: float) -> Outcome | None:
+        if self._calm() or self._dice.random() < 0.5:
+            return super().take(timeout_seconds)
+        return None
 
 
 class History:
@@ -96,6 +111,7 @@ class History:
             batch=BatchPolicy(max_records=self.random.choice([1, 5, 20])),
             dead_letter_policy=DeadLetterPolicy(max_ratio=1),
             metrics=_METRICS,
+            lane=SlowLane(self.random, calm=lambda: self.calm),
         )
         consumer.source.first = ()
         commit, send = consumer.source.commit_now, consumer.dead_letters.send

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from neo4j import unit_of_work
+
 from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
 from headwater_consumers.materializer.write.chains import write_next
 from headwater_consumers.materializer.write.columns import write_columns
@@ -30,11 +32,19 @@ __all__ = ["GraphVersionMismatch", "GraphWriter", "WriteSummary", "write"]
 
 
 class GraphWriter:
-    """Writes deltas into one database. Safe to use from several threads and processes at once."""
+    """Writes deltas into one database. Safe to use from several threads and processes at once.
 
-    def __init__(self, driver: Driver, database: str | None = None) -> None:
+    Args:
+        driver: to it.
+        database: its name; None: the user's home database.
+        timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. A process that stands still
+            in the middle of one would hold its locks, and with them every other writer, for ever.
+    """
+
+    def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
         self._driver = driver
         self._database = database
+        self._write = unit_of_work(timeout=timeout_seconds)(write)
 
     def ensure_schema(self) -> None:
         """Make constraints, indexes and the version node, and wait for them. Safe to repeat.
@@ -54,7 +64,7 @@ class GraphWriter:
                 during the commit, maybe all of it.
         """
         with self._driver.session(database=self._database) as session:
-            summary = session.execute_write(write, delta)
+            summary = session.execute_write(self._write, delta)
         return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
 
 
