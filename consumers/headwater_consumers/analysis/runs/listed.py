@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.runs.answer import Role, RunItem, RunPage
-from headwater_consumers.analysis.runs.order import PROBED, decoded, encoded
+from headwater_consumers.analysis.runs.order import EPOCH, PROBED, decoded, encoded
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import run_item
 
@@ -61,7 +61,8 @@ def runs(
         began, key = decoded(cursor, question=asked)
         span = {"since": since, "until": until}
         rows = ask_runs(tx, "of", of, role, states=wanted, began=began, key=key, limit=limit + 1, **span)
-        total = tx.rows(f"runs/count_of_{_kind(of)}", states=wanted, **_of(of, role), **span)[0]["total"]
+        every = "all_" if of.kind is AssetKind.JOB and (wanted, since, until) == (None, None, None) else ""
+        total = tx.rows(f"runs/count_{every}of_{_kind(of)}", states=wanted, **_of(of, role), **span)[0]["total"]
         more = len(rows) > limit
         last = rows[limit - 1] if more else None
         following = encoded(last.began, last.key, question=asked) if last else None
@@ -82,4 +83,4 @@ def _kind(of: Asset) -> str:
 
 def _of(of: Asset, role: Role) -> dict[str, Any]:
     link, use = _LINKS[role]
-    return {"of": of.key, "link": link, "use": use, "probed": PROBED}
+    return {"of": of.key, "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}

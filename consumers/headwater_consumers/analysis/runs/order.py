@@ -11,7 +11,8 @@ from headwater_schemas.identity import micros
 if TYPE_CHECKING:
     from headwater_consumers.analysis.runs.answer import RunItem
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Stands for a time that isn't known. A parameter of the statements: made for each row it costs 2 µs."""
 
 PROBED = 100
 """Micro-batches of a streaming run that are looked at for a dataset, before the run is said not to have used it."""
@@ -19,12 +20,12 @@ PROBED = 100
 
 def place(run: RunItem) -> dict[str, Any]:
     """The run as the statements' `$began` and `$key`. One of unknown time counts as the oldest."""
-    return {"began": run.began or _EPOCH, "key": run.key}
+    return {"began": run.began or EPOCH, "key": run.key}
 
 
 def encoded(began: datetime | None, key: str, *, question: object) -> str:
     """The cursor of the page after a node of that time and key."""
-    return cursors.encode((micros(began or _EPOCH), key), question=question)
+    return cursors.encode((micros(began or EPOCH), key), question=question)
 
 
 def decoded(cursor: str | None, *, question: object) -> tuple[datetime | None, str]:
@@ -36,4 +37,4 @@ def decoded(cursor: str | None, *, question: object) -> tuple[datetime | None, s
     if cursor is None:
         return None, ""
     at, key = cursors.decode(cursor, question=question, kinds=(int, str))
-    return _EPOCH + timedelta(microseconds=at), key
+    return EPOCH + timedelta(microseconds=at), key

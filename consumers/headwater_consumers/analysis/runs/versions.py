@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.runs.order import decoded, encoded
+from headwater_consumers.analysis.runs.order import EPOCH, decoded, encoded
 from headwater_consumers.analysis.runs.rows import job_of
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
         of = resolve_dataset(tx, dataset).asset
         asked = ("versions", tx.tenant, of.key)
         made, key = decoded(cursor, question=asked)
-        rows = tx.rows("runs/versions", of=of.key, made=made, key=key, limit=limit + 1, producers=MOST_PRODUCERS)
+        page = {"made": made, "key": key, "limit": limit + 1, "epoch": EPOCH}
+        rows = tx.rows("runs/versions", of=of.key, producers=MOST_PRODUCERS, **page)
         items = [_version(tx.tenant, row) for row in rows]
         total = tx.rows("runs/count_versions", of=of.key)[0]["total"]
         following = None

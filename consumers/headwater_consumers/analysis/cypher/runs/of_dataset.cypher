@@ -1,12 +1,16 @@
-// Runs that read or wrote a dataset, the latest first
+// Runs that read or wrote a dataset, the latest first; found from its jobs, as it may have a million micro-batches
 MATCH (d:Dataset {key: $of})<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
-WHERE type(link) = $link
-WITH DISTINCT d, r
-WHERE ($states IS NULL OR r.state IN $states) AND (
-  EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d) WHERE type(own) = $use }
-  OR EXISTS { MATCH (r)<-[:IN_RUN]-(i:Interval) WITH i LIMIT $probed MATCH (i)-[part:CONSUMED|PRODUCED]->(d) WHERE type(part) = $use RETURN part })
-WITH r, coalesce(r.started_at, r.first_seen, r.last_seen, datetime({epochSeconds: 0})) AS began
-WHERE ($since IS NULL OR began >= $since) AND ($until IS NULL OR began < $until)
+WHERE type(link) = $link AND ($states IS NULL OR r.state IN $states)
+WITH DISTINCT d, r, coalesce(r.started_at, r.first_seen, r.last_seen, $epoch) AS began
+WHERE (($since IS NULL OR began >= $since) AND ($until IS NULL OR began < $until))
   AND ($began IS NULL OR began < $began OR (began = $began AND r.key < $key))
-WITH r, began ORDER BY began DESC, r.key DESC LIMIT $limit
+WITH d, r, began ORDER BY began DESC, r.key DESC
+WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d) WHERE type(own) = $use }
+  OR EXISTS {
+    MATCH (r)<-[:IN_RUN]-(i:Interval)
+    WITH i LIMIT $probed
+    MATCH (i)-[part:CONSUMED|PRODUCED]->(d) WHERE type(part) = $use
+    RETURN part
+  }
+WITH r, began LIMIT $limit
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, .state, .ended_at, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run

@@ -1,7 +1,7 @@
 // Runs of a job, the latest first
 MATCH (:Job {key: $of})<-[:OF]-(r:Run)
 WHERE $states IS NULL OR r.state IN $states
-WITH r, coalesce(r.started_at, r.first_seen, r.last_seen, datetime({epochSeconds: 0})) AS began
+WITH r, coalesce(r.started_at, r.first_seen, r.last_seen, $epoch) AS began
 WHERE ($since IS NULL OR began >= $since) AND ($until IS NULL OR began < $until)
   AND ($began IS NULL OR began < $began OR (began = $began AND r.key < $key))
 WITH r, began ORDER BY began DESC, r.key DESC LIMIT $limit

@@ -1,7 +1,7 @@
 // Versions of a dataset, the latest produced first, with what produced each
 MATCH (:Dataset {key: $of})<-[:OF]-(v:Version)
 WITH v, [(v)<-[:WROTE]-(p) | coalesce(p.ended_at, p.processing_time, p.last_seen)] AS times
-WITH v, coalesce(reduce(first = null, t IN times | CASE WHEN first IS NULL OR t < first THEN t ELSE first END), datetime({epochSeconds: 0})) AS made
+WITH v, coalesce(reduce(first = null, t IN times | CASE WHEN first IS NULL OR t < first THEN t ELSE first END), $epoch) AS made
 WHERE $made IS NULL OR made < $made OR (made = $made AND v.key < $key)
 WITH v, made ORDER BY made DESC, v.key DESC LIMIT $limit
 RETURN v {.key, .format, .version, .parent_id, .operation, .partitions, .file_count, .file_bytes} AS version, made,
