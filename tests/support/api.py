@@ -18,6 +18,7 @@ from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fastapi import FastAPI
     from neo4j import Driver
 
     from headwater_consumers.analysis.reader import Reader
@@ -62,9 +63,9 @@ def fake_graph(*, raises: Exception | None = None, **serve: Any) -> FakeGraph:
 
 
 @contextlib.contextmanager
-def client_of(graph: Graph) -> Iterator[httpx.Client]:
+def client_of(graph: Graph, app: FastAPI | None = None) -> Iterator[httpx.Client]:
     """Asks the server, which listens on a free port of this machine and runs in a thread."""
-    with contextlib.closing(Server(graph)) as server:
+    with contextlib.closing(Server(graph, app)) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         try:

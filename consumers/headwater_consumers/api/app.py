@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from headwater_consumers.api.area import BELOW
 from headwater_consumers.api.documented import document
@@ -25,7 +25,7 @@ from headwater_consumers.api.middleware.hosts import Hosts
 from headwater_consumers.api.middleware.measure import Measure
 from headwater_consumers.api.middleware.paths import Paths
 from headwater_consumers.api.middleware.unforeseen import Unforeseen
-from headwater_consumers.api.page import page_files
+from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
 from headwater_consumers.api.routes import ROUTERS
 
@@ -80,9 +80,8 @@ def create_app(graph: Graph) -> FastAPI:
     app.state.metrics = metrics
     app.state.probing = CapacityLimiter(1)
     _document(app)
-    if (page := page_files()) is not None:
-        app.mount("/", page)
-    metrics.declare(route.path_format for route in app.routes if isinstance(route, APIRoute))
+    app.router.routes.extend(page_routes())
+    metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))
     return app
 
 

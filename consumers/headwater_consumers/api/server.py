@@ -18,6 +18,8 @@ from headwater_consumers.api.app import create_app
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from starlette.types import ASGIApp
+
     from headwater_consumers.api.asking import Graph
 
 # A name of 10 KB, every byte of it escaped, eight times over. What is longer is answered 400 before we see it.
@@ -31,17 +33,18 @@ class Server:
 
     Args:
         graph: to ask; its driver is closed with this object.
+        app: what answers; by default `create_app(graph)`.
 
     Raises:
         OSError: the address can't be listened on.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, app: ASGIApp | None = None) -> None:
         self._graph = graph
         self._socket = _listening(graph.serve.host, graph.serve.port)
         self._server = _Uvicorn(
             uvicorn.Config(
-                create_app(graph),
+                app or create_app(graph),
                 http="h11",
                 ws="none",
                 loop="asyncio",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_consumers.api.app import create_app
+from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.settings import ServeSettings
 from support.api import client_of, fake_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("path", ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"])
@@ -121,6 +125,46 @@ def test_a_server_without_its_graph_is_alive_and_not_ready() -> None:
         assert "headwater_serve_graph_up 0.0" in client.get("/metrics").text
     with client_of(fake_graph()) as client:
         assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True}
+
+
+def test_the_page_is_its_files_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html><title>Lineage</title>")
+    (tmp_path / "parts" / "a.js").write_text("'use strict'")
+    (tmp_path.parent / "secret.txt").write_text("secret")
+    app = create_app(fake_graph())
+    app.router.routes = [route for route in app.router.routes if getattr(route, "path", "").startswith("/api/")]
+    app.router.routes.extend(page_routes(tmp_path))
+    with client_of(fake_graph(), app) as client:
+        index = client.get("/")
+        assert index.headers["content-type"].startswith("text/html")
+        assert index.text == client.get("/index.html").text
+        assert "script-src 'self'" in index.headers["content-security-policy"]
+        again = client.get("/", headers={"If-None-Match": index.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert client.get("/parts/a.js").headers["content-type"].startswith("text/javascript")
+        for path in (
+            "/parts",
+            "/parts/",
+            "/parts/b.js",
+            "/../secret.txt",
+            "/%2e%2e/secret.txt",
+            "/parts/..%2f..%2fsecret.txt",
+        ):
+            assert client.get(path).status_code == 404, path
+        refused = client.post("/")
+        assert (refused.status_code, set(refused.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})
+        assert client.get("/api/v1/impact/analyze").status_code == 405
+        assert client.delete("/api/v1/graph").headers["allow"] == "GET"
+        assert client.head("/").status_code == 200
+
+
+def test_the_page_that_is_shipped_is_served() -> None:
+    with client_of(fake_graph()) as client:
+        page = client.get("/")
+        assert page.status_code == 200
+        for name in re.findall(r"""(?:src|href)="([\w./-]+)\"""", page.text):
+            assert client.get(f"/{name.removeprefix('./')}").status_code == 200, name
 
 
 def test_loopback_is_the_default() -> None:
