@@ -15,6 +15,7 @@ from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, LineageEvent, RunEventType, Versions
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.plan import PlanOutput
     from headwater_schemas.events import IntervalEntry, RunEvent
 
 # Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
@@ -105,6 +106,13 @@ class DictFiles:
     def read(self, path: str) -> str | None:
         self.asked.append(path)
         return self.texts.get(path)
+
+
+class NoTopics:
+    """TopicEnds of a cluster that doesn't answer."""
+
+    def ends(self, output: PlanOutput) -> None:
+        return None
 
 
 def recorded(name: str) -> str:

@@ -13,6 +13,7 @@ from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.job_names import application_name
 from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.kafka_ends import KafkaEnds, own_connection
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
@@ -20,6 +21,7 @@ from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.status import CaptureStatus
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.streaming.telling import Teller
 from headwater_producers.spark.versions import capture_version, git_commit
 from headwater_schemas.events import EngineRef, Owner, RunEventType, Tag, Versions
@@ -42,6 +44,7 @@ class Engine:
         inbox: where signals wait.
         worker: who handles them; not started yet.
         streams: the application's streaming queries.
+        ends: asks Kafka for the ends of the topics they write.
     """
 
     def __init__(
@@ -52,12 +55,14 @@ class Engine:
         inbox: Inbox[Signal | Order],
         worker: Worker,
         streams: StreamFlow,
+        ends: KafkaEnds,
     ) -> None:
         self.context = context
         self.settings = settings
         self._inbox = inbox
         self._worker = worker
         self._streams = streams
+        self._ends = ends
         self._started_at = datetime.now(UTC)
         self._told_of_drops = False
         self._end: Order | None = None
@@ -99,6 +104,7 @@ class Engine:
             if session_ends:
                 self._streams.abort_all(error, now)
             self._worker.emit(application_ended(self.context, kind, self._started_at, now, error))
+            self._ends.close()
 
         self._end = Order(self._deadline(None), action=end, last=True)
         delivered = self._worker.carry_out(self._end)
@@ -143,12 +149,19 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
     said = Once()
     inbox: Inbox[Signal | Order] = Inbox(settings.capture_queue_size)
     worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
-    teller = Teller(context=context, emit=worker.emit, said=said, files=JvmFiles(spark.sparkContext))
+    ends = KafkaEnds(own_connection(settings))
+    teller = Teller(
+        context=context,
+        emit=worker.emit,
+        said=said,
+        files=JvmFiles(spark.sparkContext),
+        sinks=SinkOffsets(ends),
+    )
     streams = StreamFlow(teller, wait_seconds=settings.capture_foreach_batch_wait_seconds)
     dispatch = Dispatch(
         spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
     )
-    engine = Engine(context=context, settings=settings, inbox=inbox, worker=worker, streams=streams)
+    engine = Engine(context=context, settings=settings, inbox=inbox, worker=worker, streams=streams, ends=ends)
     engine.start(dispatch, said)
     return engine
 

@@ -180,6 +180,7 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
         assert len(queries) == 1, "the query id ties the runs together"
 
     assert sum(entry.rows_out or 0 for entry in chain(events, "pipeline.copy")) == 45
+    check_what_was_written(stack, source, written.name, chain(events, "pipeline.copy"))
     for entry in chain(events, "pipeline.split"):
         assert [use.dataset.name for use in entry.outputs] == [str(tmp_path / "counts"), written.name]
     assert not [event for event in events if event.job and event.job.name not in JOBS]
@@ -193,6 +194,52 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
     }
     assert (written, "value.id", read, "value.id") in sources
     assert (DatasetRef("file", str(tmp_path / "counts")), "at", read, "value.at") in sources
+
+
+def check_what_was_written(stack: StackUnderTest, source: str, sink: str, entries: list[IntervalEntry]) -> None:
+    """Every record of a micro-batch is within the range that it claims; and nearly all of them claim one."""
+    where = {json.loads(value)["id"]: (partition, offset) for partition, offset, value in read(stack, source)}
+    copies = [
+        (offset, where[row["id"]]) for _, offset, value in read(stack, sink) if "at" in (row := json.loads(value))
+    ]
+    assert len(copies) == 45
+    claimed = 0
+    for entry in entries:
+        [use] = entry.outputs
+        if use.position is None:
+            continue
+        claimed += 1
+        assert use.certainty is Certainty.UPPER_BOUND
+        assert use.position.kafka is not None
+        [part] = use.position.kafka.ranges
+        mine = {
+            offset
+            for offset, (p, o) in copies
+            if ranges(entry).get(p, (0, 0))[0] <= o < ranges(entry).get(p, (0, 0))[1]
+        }
+        assert len(mine) == entry.rows_out
+        assert mine <= set(range(part.from_, part.to_exclusive))
+    assert claimed >= len(entries) - 2, "the first of each start may have begun to write before anything was asked"
+
+
+def read(stack: StackUnderTest, topic: str) -> list[tuple[int, int, bytes]]:
+    """Partition, offset and value of every record."""
+    consumer = Consumer({"bootstrap.servers": stack.bootstrap_servers, "group.id": "read", "enable.auto.commit": False})
+    out = []
+    try:
+        for number in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)
+            consumer.assign([TopicPartition(topic, number, 0)])
+            reached = 0
+            while reached < end:
+                message = consumer.poll(30)
+                assert message is not None
+                assert message.error() is None
+                reached = (message.offset() or 0) + 1
+                out.append((number, reached - 1, message.value() or b""))
+    finally:
+        consumer.close()
+    return out
 
 
 JOBS = {"pipeline", "pipeline.copy", "pipeline.split"}

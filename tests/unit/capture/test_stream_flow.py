@@ -10,6 +10,7 @@ from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.streaming.telling import Teller
 from headwater_schemas.events import (
     ColumnEdge,
@@ -22,7 +23,7 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
 )
-from support.capture import DictFiles, RecordingSink, event_context, recorded
+from support.capture import DictFiles, NoTopics, RecordingSink, event_context, recorded
 
 IN, OUT, COUNTS = (
     DatasetRef("kafka://broker:9092", "in"),
@@ -82,7 +83,13 @@ class Stage:
         self.sink = RecordingSink()
         self.files = DictFiles({"file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}'})
         self.now = 100.0
-        self.teller = Teller(context=event_context(), emit=self.sink.publish, said=Once(), files=self.files)
+        self.teller = Teller(
+            context=event_context(),
+            emit=self.sink.publish,
+            said=Once(),
+            files=self.files,
+            sinks=SinkOffsets(NoTopics()),
+        )
         self.flow = StreamFlow(self.teller, wait_seconds=5.0, clock=lambda: self.now)
 
     def start(self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich") -> None:

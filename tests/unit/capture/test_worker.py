@@ -11,8 +11,9 @@ from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.signals import QueryProgressed, Signal
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.streaming.telling import Teller
-from support.capture import DictFiles, RecordingSink, event_context
+from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,13 @@ class Stage:
         self.bus = FakeBus()
         self.handler = FakeHandler()
         self.worker = Worker(self.inbox, self.sink, self.bus)
-        teller = Teller(context=event_context(), emit=self.worker.emit, said=Once(), files=DictFiles())
+        teller = Teller(
+            context=event_context(),
+            emit=self.worker.emit,
+            said=Once(),
+            files=DictFiles(),
+            sinks=SinkOffsets(NoTopics()),
+        )
         self.worker.start(self.handler, StreamFlow(teller, wait_seconds=1))
 
     def put(self, event: object) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan import PlanDescription, PlanInput
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
 from headwater_schemas.events import Certainty, DatasetUse
 
 if TYPE_CHECKING:
@@ -60,7 +61,13 @@ class Write:
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         return tuple(
-            DatasetUse(dataset=output.dataset, rows=counts.rows, bytes=counts.bytes, files=counts.files)
+            DatasetUse(
+                dataset=output.dataset,
+                rows=counts.rows,
+                bytes=counts.bytes,
+                files=counts.files,
+                facets=_lifecycle(output),
+            )
             for output in outputs
         )
 
@@ -76,6 +83,13 @@ class Write:
             bytes=counts.bytes,
             files=counts.files,
         )
+
+
+def _lifecycle(output: PlanOutput) -> dict[str, str]:
+    """OpenLineage's facet of a write that replaces what was there: the dataset's own is only that of the last one."""
+    if output.lifecycle is None:
+        return {}
+    return {"lifecycleStateChange": json.dumps({"lifecycleStateChange": output.lifecycle.value})}
 
 
 def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:

@@ -103,6 +103,8 @@ class PlanOutput:
         partition_columns: of a partitioned table or folder.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command says so.
+        connection: of Kafka, the sink's options `kafka.…` that say how to connect, without that prefix. It may hold
+            credentials: it is never shown, and never leaves the driver.
     """
 
     dataset: DatasetRef
@@ -115,6 +117,7 @@ class PlanOutput:
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()
     lifecycle: LifecycleChange | None = None
+    connection: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

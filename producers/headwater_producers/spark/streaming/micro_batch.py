@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from headwater_producers.spark.events.writes import join_outputs
 from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.entry import MicroBatchFacts
+from headwater_producers.spark.streaming.sink_offsets import writing_ended
 from headwater_producers.spark.streaming.spark_log import sink_files
 from headwater_schemas.events import Certainty, DatasetUse, Position
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription, PlanOutput
     from headwater_producers.spark.streaming.checkpoint import Checkpoint
     from headwater_producers.spark.streaming.progress import Progress
+    from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
 
 # How a file sink describes itself in the progress; the one place where its path is written out in full.
@@ -31,6 +33,7 @@ def micro_batch_facts(
     writes: Sequence[Write],
     digest: str | None,
     files: TextFiles,
+    sinks: SinkOffsets,
 ) -> MicroBatchFacts:
     """Reads a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
@@ -41,14 +44,18 @@ def micro_batch_facts(
         writes: made inside foreachBatch.
         digest: of the micro-batch's column lineage.
         files: to read a sink's log with.
+        sinks: the ends of the topics that are written.
     """
+    described = description.outputs if description is not None else ()
+    written = [output for write in writes for output in write.description.outputs] if writes else described
+    sinks.observe(written, since=writing_ended(progress))
+    topics = {output.dataset for output in written if output.kind is SourceKind.KAFKA}
     outputs: tuple[DatasetUse, ...]
     if writes:
         outputs = join_outputs(use for write in writes for use in write.outputs())
     else:
-        outputs = tuple(
-            _sink_output(output, progress, files) for output in (description.outputs if description is not None else ())
-        )
+        outputs = tuple(_sink_output(output, progress, files) for output in described)
+    outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)
     rows = [use.rows for use in outputs]
     return MicroBatchFacts(
         first_offsets=checkpoint.first_offsets(progress) if checkpoint is not None else {},
@@ -63,7 +70,7 @@ def micro_batch_facts(
 
 
 def _sink_output(output: PlanOutput, progress: Progress, files: TextFiles) -> DatasetUse:
-    """What went into a sink of Spark's own. Kafka's doesn't tell which offsets it wrote: nothing is claimed."""
+    """What went into a sink of Spark's own. Kafka's doesn't tell which offsets it wrote: see `sink_offsets`."""
     if output.kind is SourceKind.FILE and (sink := _FILE_SINK.match(progress.sink)):
         added = sink_files(files, sink[1], progress.batch_id)
         if added is not None:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 # Spark's watermark before any event time was seen.
+# Phases of a micro-batch, one after the other, that come before its plan runs. (Its log may be written meanwhile.)
+_BEFORE_WRITE: Final = ("latestOffset", "getBatch", "queryPlanning")
 _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,6 +36,7 @@ class Progress:
         batch_id: the micro-batch, or where not `executed` the one that would come next.
         started_at: when the trigger began.
         duration_ms: of the trigger.
+        before_write_ms: what the trigger did at least before anything could be written.
         executed: whether a micro-batch ran and was committed.
         rows_out: as the sink tells; None for sinks of the first API, which don't.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
@@ -49,6 +52,7 @@ class Progress:
     batch_id: int
     started_at: datetime
     duration_ms: int | None
+    before_write_ms: int
     executed: bool
     rows_out: int | None
     watermark: datetime | None
@@ -80,6 +84,7 @@ def parse_progress(text: str) -> Progress:
             batch_id=int(data["batchId"]),
             started_at=_time(data["timestamp"]),
             duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
+            before_write_ms=sum(durations.get(phase, 0) for phase in _BEFORE_WRITE),
             executed="addBatch" in durations,
             rows_out=_known(sink.get("numOutputRows")),
             watermark=None if watermark == _NO_WATERMARK else watermark,

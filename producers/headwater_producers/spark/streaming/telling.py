@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription
     from headwater_producers.spark.streaming.progress import Progress
     from headwater_producers.spark.streaming.run import StreamRun
+    from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
 
@@ -43,15 +44,23 @@ class Teller:
         emit: takes each event.
         said: what was said already.
         files: to read checkpoints and sinks' logs with.
+        sinks: the ends of the topics that are written.
     """
 
     def __init__(
-        self, *, context: EventContext, emit: Callable[[LineageEvent], None], said: Once, files: TextFiles
+        self,
+        *,
+        context: EventContext,
+        emit: Callable[[LineageEvent], None],
+        said: Once,
+        files: TextFiles,
+        sinks: SinkOffsets,
     ) -> None:
         self._context = context
         self._emit = emit
         self._said = said
         self._files = files
+        self._sinks = sinks
 
     def start(self, run: StreamRun) -> None:
         """START, with the run's plan if that can be read; its job, datasets and column lineage where they are news."""
@@ -60,6 +69,8 @@ class Teller:
         location = query.checkpoint_location() if query is not None else None
         run.checkpoint = Checkpoint(location, self._files) if location is not None else None
         outputs = run.description.outputs if run.description is not None else ()
+        # First of all: what the first micro-batch wrote can only be told if it hasn't begun to.
+        self._sinks.observe(outputs)
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
         for event in job_events(self._context, job, ProcessingType.STREAMING, "QUERY", run.started_at, self._said):
@@ -86,7 +97,7 @@ class Teller:
         digest = run.plan_digest
         if writes:
             digest = self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
-        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, self._files)
+        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, self._files, self._sinks)
         entry = interval_entry(
             progress,
             run.description.inputs if run.description is not None else (),

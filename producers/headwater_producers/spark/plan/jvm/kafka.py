@@ -16,6 +16,23 @@ if TYPE_CHECKING:
     from headwater_schemas.events import SchemaDefinition
 
 SERVERS = "kafka.bootstrap.servers"
+CONNECTION = (
+    "bootstrap.servers",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.jaas.config",
+    "sasl.client.callback.handler.class",
+    "sasl.login.callback.handler.class",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.certificates",
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.certificate.chain",
+    "acks",
+)
+"""What of Kafka's own options says how a sink connects, and when it takes a record as written."""
 PAYLOADS = frozenset({"key", "value"})
 
 
@@ -54,8 +71,16 @@ def sinks(
     servers = setting(options, SERVERS) or ""
     option = setting(options, "topic")
     names = [option] if option else sorted(topics or ())
+    connection = tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
     outputs = [
-        PlanOutput(dataset=context.topic(servers, name), kind=SourceKind.KAFKA, type="TOPIC", mode=mode, format="kafka")
+        PlanOutput(
+            dataset=context.topic(servers, name),
+            kind=SourceKind.KAFKA,
+            type="TOPIC",
+            mode=mode,
+            format="kafka",
+            connection=connection,
+        )
         for name in names
     ]
     return outputs, None if names else "rows choose their topic, so which are written isn't in the plan"

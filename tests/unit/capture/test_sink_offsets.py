@@ -1,0 +1,195 @@
+"""Bounds of what a Kafka sink's micro-batches wrote, and how its cluster is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headwater_producers.spark.kafka_ends import KafkaEnds, translated
+from headwater_producers.spark.plan import PlanOutput, SourceKind
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets, writing_ended
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
+from headwater_schemas.kafka import KafkaSettings
+from support.capture import recorded
+
+TOPIC = PlanOutput(dataset=DatasetRef("kafka://k", "out"), kind=SourceKind.KAFKA)
+USE = DatasetUse(dataset=TOPIC.dataset, rows=5)
+BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def at(seconds: float) -> datetime:
+    return BEGIN + timedelta(seconds=seconds)
+
+
+def batch(begin: float, end: float, before_write_ms: int = 0) -> Progress:
+    """A micro-batch from one second to another."""
+    progress = parse_progress(recorded("kafka_next_batch"))
+    duration = int((end - begin) * 1000)
+    return replace(progress, started_at=at(begin), duration_ms=duration, before_write_ms=before_write_ms)
+
+
+@dataclass
+class Cluster:
+    """A topic whose ends change, a clock that it moves, and how often it was asked."""
+
+    clock: float = 0.0
+    answer: Mapping[int, int] | None = field(default_factory=dict)
+    takes: float = 0.1
+    asked: int = 0
+
+    def now(self) -> datetime:
+        return at(self.clock)
+
+    def ends(self, output: PlanOutput) -> Mapping[int, int] | None:
+        self.asked += 1
+        self.clock += self.takes
+        return self.answer
+
+
+def observed(cluster: Cluster, sinks: SinkOffsets, seconds: float, answer: Mapping[int, int] | None) -> None:
+    cluster.clock, cluster.answer = seconds, answer
+    sinks.observe([TOPIC])
+
+
+def ranges(use: DatasetUse) -> dict[int, tuple[int, int]] | None:
+    if use.position is None or use.position.kafka is None:
+        return None
+    return {part.partition: (part.from_, part.to_exclusive) for part in use.position.kafka.ranges}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def sinks(cluster: Cluster) -> SinkOffsets:
+    return SinkOffsets(cluster, cluster.now)
+
+
+def test_from_the_last_answer_before_to_the_first_question_after(cluster: Cluster, sinks: SinkOffsets) -> None:
+    for seconds, end in ((0, 10), (1, 20), (2, 30), (3, 40), (4, 50)):
+        observed(cluster, sinks, seconds, {0: end, 1: end})
+    use = sinks.bounded(USE, batch(1.5, 2.5))
+    assert ranges(use) == {0: (20, 40), 1: (20, 40)}
+    assert (use.certainty, use.rows) == (Certainty.UPPER_BOUND, 5)
+
+
+def test_an_answer_that_came_while_it_may_have_written_bounds_nothing(cluster: Cluster, sinks: SinkOffsets) -> None:
+    observed(cluster, sinks, 0, {0: 10})
+    observed(cluster, sinks, 0.95, {0: 20})  # answered at 1.05
+    observed(cluster, sinks, 2.5, {0: 30})
+    assert ranges(sinks.bounded(USE, batch(1, 2))) == {0: (10, 30)}
+    assert ranges(sinks.bounded(USE, batch(1, 2, before_write_ms=100))) == {0: (20, 30)}, "it couldn't write yet"
+    observed(cluster, sinks, 3.0, {0: 40})
+    assert ranges(sinks.bounded(USE, batch(1, 2.52))) == {0: (10, 40)}, "asked before its end: it may lack some"
+
+
+def test_nothing_is_claimed_without_an_answer_on_both_sides(cluster: Cluster, sinks: SinkOffsets) -> None:
+    assert sinks.bounded(USE, batch(1, 2)) is USE
+    observed(cluster, sinks, 3, {0: 10})
+    assert sinks.bounded(USE, batch(1, 2)) is USE, "nothing before"
+    assert sinks.bounded(USE, batch(4, 5)) is USE, "nothing after"
+    observed(cluster, sinks, 6, None)
+    assert sinks.bounded(USE, batch(4, 5)) is USE, "no answer"
+
+
+def test_a_new_partition_and_a_topic_made_anew(cluster: Cluster, sinks: SinkOffsets) -> None:
+    observed(cluster, sinks, 0, {0: 10})
+    observed(cluster, sinks, 3, {0: 12, 1: 4})
+    assert ranges(sinks.bounded(USE, batch(1, 2))) == {0: (10, 12), 1: (0, 4)}
+    observed(cluster, sinks, 6, {0: 3, 1: 0})
+    assert sinks.bounded(USE, batch(4, 5)) is USE
+    observed(cluster, sinks, 9, {0: 5})
+    assert sinks.bounded(USE, batch(7, 8)) is USE
+
+
+def test_it_is_asked_once_for_batches_that_waited_together(cluster: Cluster, sinks: SinkOffsets) -> None:
+    first, second = batch(1, 2), batch(2, 3)
+    observed(cluster, sinks, 0, {0: 0})
+    cluster.clock, cluster.answer = 5, {0: 9}
+    for progress in (first, second):
+        sinks.observe(
+            [TOPIC, PlanOutput(dataset=DatasetRef("file", "/x"), kind=SourceKind.FILE)], writing_ended(progress)
+        )
+        assert ranges(sinks.bounded(USE, progress)) == {0: (0, 9)}
+    assert cluster.asked == 2
+
+
+def test_the_same_answer_when_it_is_told_again(cluster: Cluster, sinks: SinkOffsets) -> None:
+    observed(cluster, sinks, 0, {0: 0})
+    observed(cluster, sinks, 3, {0: 9})
+    before = sinks.bounded(USE, batch(1, 2))
+    observed(cluster, sinks, 4, {0: 20})
+    assert sinks.bounded(USE, batch(1, 2)) == before
+
+
+SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="job" password="p=w;\\"d";'
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "a:1"}),
+        (
+            {
+                "bootstrap.servers": "a:1",
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": "SCRAM-SHA-512",
+                "sasl.jaas.config": SCRAM,
+                "ssl.truststore.type": "PEM",
+                "ssl.truststore.location": "/ca.pem",
+                "ssl.endpoint.identification.algorithm": "",
+                "acks": "all",
+            },
+            {
+                "bootstrap.servers": "a:1",
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": "SCRAM-SHA-512",
+                "sasl.username": "job",
+                "sasl.password": 'p=w;"d',
+                "ssl.ca.location": "/ca.pem",
+                "ssl.endpoint.identification.algorithm": "none",
+            },
+        ),
+        ({"bootstrap.servers": "a:1", "ssl.truststore.location": "/ca.jks"}, None),
+        ({"bootstrap.servers": "a:1", "sasl.jaas.config": "com.x.MyModule required;"}, None),
+        ({"bootstrap.servers": "a:1", "sasl.login.callback.handler.class": "com.x.Handler"}, None),
+        ({}, None),
+    ],
+)
+def test_a_java_client_s_connection_in_librdkafka_s_words(
+    options: dict[str, str], expected: dict[str, str] | None
+) -> None:
+    assert translated(options) == expected
+
+
+def test_capture_s_own_connection_serves_for_the_same_brokers() -> None:
+    own = KafkaSettings(bootstrap_servers="b:9092,a:9092", client_properties={"client.rack": "r"})
+    config = KafkaEnds(own)._config({"bootstrap.servers": "a,b"})
+    assert config is not None
+    assert config["client.rack"] == "r"
+    assert KafkaEnds(own)._config({"bootstrap.servers": "c"}) is not None
+    assert KafkaEnds(own)._config({"bootstrap.servers": "a,b", "acks": "1"}) is None, "the end may be behind"
+
+
+def test_a_cluster_that_does_not_answer_costs_one_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = KafkaEnds()
+    output = replace(TOPIC, connection=(("bootstrap.servers", "127.0.0.1:1"),))
+    begin = datetime.now(UTC)
+    assert ends.ends(output) is None
+    assert ends.ends(output) is None
+    assert datetime.now(UTC) - begin < timedelta(seconds=10)
+    monkeypatch.setattr(ends, "_ask", lambda *_: pytest.fail("it pauses"))
+    assert ends.ends(output) is None
+    ends.close()
+
+
+def test_credentials_are_never_shown() -> None:
+    output = replace(TOPIC, connection=(("sasl.jaas.config", SCRAM),))
+    assert "password" not in repr(output)
+    assert output == TOPIC
