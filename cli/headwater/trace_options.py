@@ -17,7 +17,7 @@ HorizonOption = Annotated[
     typer.Option(
         "--horizon",
         help="How long behind its watermark a query keeps a record: the watermark's delay and the length of a window "
-        "together, 90s, 10m, 3h, 2d. Default: what capture has told.",
+        "together, 90s, 10m, 3h, 2d. Default: for ever.",
         show_default=False,
     ),
 ]

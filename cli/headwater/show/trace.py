@@ -25,7 +25,8 @@ _STYLES = {
     Certainty.UNKNOWN: "red",
 }
 _MOST_RANGES = 8
-_MOST_FILES = 3
+_MOST_FILES = 2
+_LONGEST_FILE = 24
 _SHORT_VERSION = 12
 
 
@@ -110,7 +111,7 @@ def part_words(part: Part) -> str:
         incarnation = f" (topic {part.topic_id})" if part.topic_id else ""
         return ", ".join(ranges[:_MOST_RANGES]) + more + incarnation if ranges else "no records"
     if part.kind is PartKind.FILES:
-        names = [shortened(path.rpartition("/")[2] or path) for path in part.files]
+        names = [shortened(path.rpartition("/")[2] or path, _LONGEST_FILE) for path in part.files]
         count = part.file_count if part.file_count is not None else len(names)
         if count <= _MOST_FILES and len(names) == count:
             return ", ".join(names) or "no files"

@@ -8,7 +8,7 @@ from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.locate import STRETCH, before, stretches
 from headwater_consumers.analysis.trace.parts import between, joined
 from headwater_consumers.analysis.trace.search import Search, run
-from headwater_consumers.analysis.trace.taken import Draft, Pending, micro_batches, overall
+from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _draft(context: Context, query: Query, pending: Pending, first: int, last: i
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
     return Draft(
-        key=(f"{query.key} whole", batches[0].first, batches[-1].last),
+        key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
         inputs=given if context.backward else used,
         outputs=used if context.backward else given,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.trace.answer import Direction, Hop, Part, PartKind, Trace, weakest
 from headwater_consumers.analysis.trace.level import expand
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
-from headwater_consumers.analysis.trace.taken import Pending
+from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending
 from headwater_consumers.graph.marks import canonical_path
 from headwater_schemas.events import Certainty
 
@@ -27,6 +27,7 @@ class _Followed:
     files: set[tuple[str, str]] = field(default_factory=set)
     others: set[tuple[object, ...]] = field(default_factory=set)
     unknown: dict[str, datetime | None] = field(default_factory=dict)
+    by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
         """What of a part is new; it is followed from now on."""
@@ -50,6 +51,17 @@ class _Followed:
             return None
         self.others.add(mark)
         return part
+
+    def is_new(self, draft: Draft) -> bool:
+        """Whether a step that is only bounded by time says more than an earlier one did; from now on it is known."""
+        key, first, last = draft.key
+        if not key.endswith(BY_TIME):
+            return True
+        earlier = self.by_time.setdefault(key, [])
+        if any(a <= first and last <= b for a, b in earlier):
+            return False
+        earlier.append((first, last))
+        return True
 
     def _offsets(self, part: Part) -> Part | None:
         mine = spans_of(part.offsets)
@@ -82,6 +94,7 @@ def follow(
         level += 1
         drafts = expand(context, pendings)
         used = {pending.number for draft in drafts for pending in draft.pendings}
+        drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
         if len(drafts) > room:

@@ -100,8 +100,8 @@ def trace(
         direction: FORWARD or BACKWARD.
         depth: most hops from it; None: all.
         limit: most steps.
-        horizon: how long behind its watermark a query's state keeps a record (the watermark's delay and the length of a
-            window together), where the graph doesn't say; it wins over what the graph says.
+        horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
+            of a window together; the graph doesn't say. None: as long as there are batches.
 
     Raises:
         NotFoundError: no such dataset, file or version.

@@ -13,7 +13,6 @@ its state was seen empty. Two facts bound that:
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -21,18 +20,17 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.locate import before, stretches
 from headwater_consumers.analysis.trace.search import Search, run
-from headwater_consumers.graph.keys import plan_key, run_key
+from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from neo4j import Record
 
     from headwater_consumers.analysis.reader import Transaction
     from headwater_consumers.analysis.trace.batches import Batch, Query
 
-FACET = "headwater_state"
 LOOK_FOR_EMPTY = 256
 """Batches looked at, on either side, for one after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
@@ -77,18 +75,17 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
         tx: the transaction.
         query: whose.
         batches: at least one.
-        horizon: what the person who asks knows of it; wins over what the graph says.
+        horizon: what the person who asks knows of it.
     """
     rows = [batch.properties.get("state_rows") for batch in batches]
     known = [row for row in rows if row is not None]
     if known:
-        found = horizon if horizon is not None else _horizon(tx, batches)
         return State(
             keeps=True,
             spreads=True,
             certainty=Certainty.EXACT,
             why=f"The query keeps state ({max(known):,} rows).",
-            horizon=found,
+            horizon=horizon,
         )
     if all(_is_ours(batch) for batch in batches):
         return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
@@ -155,6 +152,8 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
             return Spread(search.found, first.last, bounded=True, why=why)
     if empty is not None:
         return Spread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
+    if begin >= first.first:
+        return Spread(begin, first.last, bounded=True, why="It is the first batch that is known.")
     why = "How long it keeps a record isn't known, so any batch before it may have taken part."
     return Spread(begin, first.last, bounded=False, why=why)
 
@@ -171,24 +170,6 @@ def _is_ours(batch: Batch) -> bool:
     """Whether it was observed by our own capture, which tells the state of every query that has one."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
-
-
-def _horizon(tx: Transaction, batches: Sequence[Batch]) -> timedelta | None:
-    keys = sorted(
-        {run_key(b.properties["tenant"], b.properties["run_id"]) for b in batches if b.properties.get("run_id")}
-    )
-    found = [_told(row["properties"]) for row in tx.rows("trace/runs", keys=keys)] if keys else []
-    known = [horizon for horizon in found if horizon is not None]
-    return max(known) if known and len(known) == len(found) else None
-
-
-def _told(stored: Mapping[str, Any]) -> timedelta | None:
-    facets = dict(zip(stored.get("facet_names") or (), stored.get("facets") or (), strict=True))
-    try:
-        millis = json.loads(facets[FACET])["horizon_ms"]
-        return None if millis is None else timedelta(milliseconds=int(millis))
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:

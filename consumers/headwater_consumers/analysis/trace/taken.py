@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Micro-batches this far apart are one step: those between had nothing of what is asked about.
 _NEAR = 16
 _MOST_RUNS = 10
+BY_TIME = " by time"
+"""What ends the key of a draft whose micro-batches are only bounded by time."""
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
