@@ -7,14 +7,14 @@ and so upstream of it is what INFLUENCES it. Edges whose plan holds no more are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.analysis.lineage.datasets import marks
 from headwater_consumers.analysis.lineage.question import Direction
 from headwater_consumers.analysis.lineage.search import Edges, Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from headwater_consumers.analysis.lineage.plans import Plans
     from headwater_consumers.analysis.lineage.scope import Scope
@@ -38,20 +38,23 @@ class ColumnSteps:
         self._scope = scope
         self._plans = plans
         self._direct_only = direct_only
-        self._owners: dict[int, int] = {}
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """Edges of these that hold, in the direction of the question."""
         if self._scope.direction is Direction.DOWNSTREAM:
-            return self._edges("lineage/columns_downstream", nodes)
-        derived = self._edges("lineage/columns_upstream", nodes)
-        influenced = self._influencing(nodes)
-        return Edges(
-            [*derived.sources, *influenced.sources],
-            [*derived.targets, *influenced.targets],
-            [*derived.edges, *influenced.edges],
-            [*(derived.direct or ()), *(influenced.direct or ())],
-        )
+            row = self._tx.one("lineage/columns_downstream", nodes=nodes, jobs=self._scope.jobs)
+            found = _rows(row.values())
+            return _edges(self._held(found, [each.target for each in found]))
+        row = self._tx.one("lineage/columns_upstream", nodes=nodes, jobs=self._scope.jobs)
+        own, of_owners = _rows(row.values()[:5]), _rows(row.values()[7:])
+        columns: dict[int, list[int]] = {}
+        for column, dataset in zip(row["columns"], row["owners"], strict=True):
+            columns.setdefault(dataset, []).append(column)
+        # What influences a dataset, as edges of those of its columns that were asked about; it is the one written.
+        spread = [each._replace(source=column) for each in of_owners for column in columns[each.source]]
+        written = [each.source for each in own]
+        written += [each.source for each in of_owners for _ in columns[each.source]]
+        return _edges(self._held([*own, *spread], written))
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Columns of those of these that are datasets, downstream."""
@@ -64,28 +67,31 @@ class ColumnSteps:
         """Keys, and what the filters leave."""
         return marks(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
-    def _influencing(self, nodes: Sequence[int]) -> Edges:
-        """What INFLUENCES the datasets of these columns, from each column."""
-        row = self._tx.row("lineage/owners", nodes=nodes)
-        columns: dict[int, list[int]] = {}
-        if row is not None:
-            for column, dataset in zip(row["columns"], row["datasets"], strict=True):
-                columns.setdefault(dataset, []).append(column)
-        found = self._edges("lineage/columns_upstream", list(columns))
-        direct = found.direct or ()
-        rows = [
-            (column, target, edge, is_direct)
-            for dataset, target, edge, is_direct in zip(found.sources, found.targets, found.edges, direct, strict=True)
-            for column in columns[dataset]
+    def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
+        """Those that hold, given the node that each writes."""
+        holding = self._plans.holding([row.plan for row in rows], written)
+        return [
+            row for row, holds in zip(rows, holding, strict=True) if holds and (row.direct or not self._direct_only)
         ]
-        return Edges(*map(list, zip(*rows, strict=True))) if rows else Edges((), (), (), ())
 
-    def _edges(self, statement: str, nodes: Sequence[int]) -> Edges:
-        row = self._tx.row(statement, nodes=nodes, jobs=self._scope.jobs) if nodes else None
-        if row is None:
-            return Edges((), (), (), ())
-        sources, targets, edges, direct, plans = row.values()
-        written = targets if self._scope.direction is Direction.DOWNSTREAM else sources
-        holding = self._plans.holding(plans, written)
-        kept = [at for at, holds in enumerate(holding) if holds and (direct[at] or not self._direct_only)]
-        return Edges(*([values[at] for at in kept] for values in (sources, targets, edges, direct)))
+
+class _Row(NamedTuple):
+    source: int
+    target: int
+    edge: int
+    direct: bool
+    plan: str
+
+
+def _rows(lists: Sequence[Sequence[Any]]) -> list[_Row]:
+    return [_Row(*values) for values in zip(*lists, strict=True)]
+
+
+def _edges(rows: Iterable[_Row]) -> Edges:
+    kept = list(rows)
+    return Edges(
+        [row.source for row in kept],
+        [row.target for row in kept],
+        [row.edge for row in kept],
+        [row.direct for row in kept],
+    )

@@ -91,15 +91,14 @@ class Plans:
     def _look_up_writers(self, nodes: Iterable[int]) -> None:
         if not (new := [node for node in nodes if node not in self._writers]):
             return
-        rows = self._tx.rows("lineage/writers_of_columns", nodes=new)
-        rows += self._tx.rows("lineage/writers_of_datasets", nodes=new)
-        self._look_up(key for row in rows for key in row["plans"])
-        for row in rows:
+        written = self._tx.one("lineage/writers", nodes=new)["written"]
+        self._look_up(key for _, keys in written for key in keys)
+        for node, keys in written:
             latest: dict[str, datetime] = {}
-            for plan in (self._plans[key] for key in row["plans"]):
+            for plan in (self._plans[key] for key in keys):
                 if plan.active is not None:
                     latest[plan.job] = max(latest.get(plan.job, plan.active), plan.active)
-            self._writers[row["node"]] = latest
+            self._writers[node] = latest
 
     def _holds(self, key: str, node: int) -> bool:
         plan = self._plans[key]
