@@ -22,6 +22,7 @@ A test of a page is one line, with the fixtures of tests/integration/analysis/co
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import re
@@ -85,4 +86,6 @@ def check_page(name: str) -> None:
         page.write_text(_EXAMPLE.sub(with_output, page.read_text(encoding="utf-8")), encoding="utf-8")
         return
     for example, now in zip(found, printed, strict=True):
-        assert now == example.output, f"{name}:{example.line}: {example.command}"
+        before, after = example.output.splitlines(), now.splitlines()
+        difference = "\n".join(difflib.unified_diff(before, after, "the page", "printed now", lineterm=""))
+        assert now == example.output, f"{name}:{example.line}: {example.command}\n{difference}"
