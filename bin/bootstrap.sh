@@ -1,5 +1,6 @@
 # Sourced by bin/headwater and bin/test, with $root set: sets $uv, installing it privately where there is none.
-# Needs Python 3.11 or later with venv and pip for that, and nothing else.
+# Needs Python 3.11 or later with venv and pip for that, and nothing else. Headwater itself runs on 3.11 to 3.13: where
+# there are only newer ones, uv fetches a 3.13.
 # shellcheck shell=sh
 
 uv_version=0.13.8
@@ -65,4 +66,9 @@ if uv --version >/dev/null 2>&1; then
 else
   uv=$(cache_dir)/uv/$uv_version/uv
   [ -x "$uv" ] || install_uv "$uv"
+fi
+
+# uv fetches it by itself; where it can't, its own words don't say what to do.
+if [ ! -x "$root/.venv/bin/python" ] && ! "$uv" python find --no-project '>=3.11,<3.14' >/dev/null 2>&1; then
+  printf 'No Python 3.11, 3.12 or 3.13 here; uv fetches one. If it can not, install one of them.\n' >&2
 fi

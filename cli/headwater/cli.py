@@ -26,6 +26,7 @@ from rich.markup import escape
 from headwater.completion import words_typed
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
+from headwater.invocation import program
 from headwater.settings import reject_unknown_variables
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        build(arguments)(arguments, prog_name="headwater")
+        build(arguments)(arguments, prog_name=program())
     except HeadwaterError as error:
         console.error(error)
         return error.exit_code

@@ -2,6 +2,8 @@
 
 A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
 table)`. With `--json` the document is printed, once, and nothing else reaches stdout; without it, the table is.
+
+Commands that a message names in backticks, `headwater up`, are shown as they have to be typed.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import typer
 from rich.console import Console as RichConsole
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from headwater.invocation import as_called
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -71,22 +75,23 @@ class Console:
 
     def message(self, text: str) -> None:
         """Say something to the person watching. Rich markup is read; escape what comes from outside."""
-        self.err.print(text)
+        self.err.print(as_called(text))
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
         """Say what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
-        (on or self.err).print(f"[yellow]warning:[/yellow] {escape(text)}")
+        (on or self.err).print(f"[yellow]warning:[/yellow] {escape(as_called(text))}")
 
     def error(self, error: HeadwaterError) -> None:
         """Tell of a failed command on stderr; with `--json` also as the document, unless one was printed already."""
-        self.err.print(f"[bold red]error:[/bold red] {escape(error.message)}")
-        if error.fix:
-            self.err.print(f"  {escape(error.fix)}")
+        message, fix = as_called(error.message), as_called(error.fix)
+        self.err.print(f"[bold red]error:[/bold red] {escape(message)}")
+        if fix:
+            self.err.print(f"  {escape(fix)}")
         for name in error.nearest:
             self.err.print(f"    {escape(shortened(name))}")
         if self.json_mode and not self._result_printed:
             kind = error.exit_code.name.lower()
-            document: dict[str, Any] = {"kind": kind, "message": error.message, "fix": error.fix or None}
+            document: dict[str, Any] = {"kind": kind, "message": message, "fix": fix or None}
             if error.nearest:
                 document["nearest"] = error.nearest
             self.result({"error": document})

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import ExitCode
+from headwater.invocation import as_called
 from headwater.settings import load_settings
 from headwater.stack import StackInfo, describe, health, paths, state
 from headwater.topic_state import TopicState, topic_state
@@ -21,7 +22,7 @@ def command(json_output: JsonOption = False) -> None:
     data_dir = state.active_dir()
     record = state.read(data_dir)
     if record is None:
-        console.result({"running": False, "data_dir": str(data_dir)}, "Not up. `headwater up` starts it.")
+        console.result({"running": False, "data_dir": str(data_dir)}, as_called("Not up. `headwater up` starts it."))
         raise typer.Exit(ExitCode.NOT_FOUND)
     info = record.info
     answers = {"Kafka": health.kafka_answers(info), "Neo4j": health.neo4j_answers(info)}

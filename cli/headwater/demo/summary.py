@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from headwater.demo.jobs import YEAR_DAYS
 from headwater.demo.queries import favourites
+from headwater.invocation import program
 from headwater.stack import paths
 
 if TYPE_CHECKING:
@@ -91,23 +93,33 @@ def _checks(outcome: Outcome) -> Table:
 def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
     info = outcome.info
     # The demo's folder is a data folder like any other, and its ports are remembered.
-    prefix = "" if kept else f"HEADWATER_DATA_DIR={shlex.quote(str(paths.demo_dir()))} "
+    # Commands find a stack that was kept by the same data folder as this one did.
+    folder = paths.demo_dir() if not kept else os.environ.get("HEADWATER_DATA_DIR")
+    command = f"HEADWATER_DATA_DIR={shlex.quote(str(folder))} {program()}" if folder else program()
     browser = Table.grid(padding=(0, 2))
     browser.add_row("Neo4j Browser", info.browser_url)
     browser.add_row("User", info.neo4j_user)
     browser.add_row("Password", f"in {info.password_file}")
-    commands = Table.grid(padding=(0, 2))
-    if not kept:
-        commands.add_row(f"{prefix}headwater up", "bring Kafka and Neo4j up again, with all that is in them")
-    commands.add_row(f"{prefix}headwater status", "where they are, and whether they answer")
-    commands.add_row(f"{prefix}headwater graph dump -o graph.jsonl", "the whole graph, the same for the same events")
-    commands.add_row(f"{prefix}headwater down", "end them")
+    commands = [] if kept else [("up", "bring Kafka and Neo4j up again, with all that is in them")]
+    commands += [
+        ("status", "where they are, and whether they answer"),
+        ("graph dump -o graph.jsonl", "the whole graph, the same for the same events"),
+        ("down", "end them"),
+    ]
+    parts: list[RenderableType] = [Text("What next", style="bold"), browser, _BLANK]
+    parts += [_line(f"{command} {arguments}", what) for arguments, what in commands]
     if outcome.days < YEAR_DAYS:
-        commands.add_row("headwater demo --full", "the whole year")
-    parts: list[RenderableType] = [Text("What next", style="bold"), browser, _BLANK, commands]
+        parts.append(_line(f"{program()} demo --full", "the whole year"))
     parts += [_BLANK, f"Logs are in {escape(str(paths.demo_dir() / 'logs'))}. To paste into the Browser:"]
     for favourite in favourites():
-        # Never wrapped, so that what is copied is what was written.
-        text = Text(favourite.text, no_wrap=True, overflow="ignore")
-        parts += [_BLANK, Text(f"// {favourite.title}", style="dim"), text]
+        parts += [_BLANK, Text(f"// {favourite.title}", style="dim"), _to_copy(favourite.text)]
     return Group(*parts)
+
+
+def _line(command: str, what: str) -> Text:
+    return _to_copy(command).append(f"  # {what}", "dim")
+
+
+def _to_copy(text: str) -> Text:
+    # Never wrapped, so that what is copied is what was written.
+    return Text(text, no_wrap=True, overflow="ignore")

@@ -43,7 +43,9 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ConfigurationError(f"Another headwater has {data_dir} in use.", fix="headwater down") from None
+            raise ConfigurationError(
+                f"Another headwater has {data_dir} in use.", fix="End it with `headwater down`."
+            ) from None
         stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir), quick=quick)
         try:
             info = stack.start(cancelled=stop.is_set)

@@ -68,6 +68,26 @@ def test_headwater_runs_where_the_caller_stands_with_the_arguments_as_they_are(m
     assert arguments[-5:] == ["headwater", "status", "a b", "", ""]
 
 
+def test_headwater_is_told_how_it_was_called(machine: Machine) -> None:
+    machine.add("uv", UV + 'printf "%s\\n" "$HEADWATER_COMMAND"\n')
+    link = machine.folder / "hw"
+    link.symlink_to(ROOT / "bin" / "headwater")
+    assert machine.run(link, "status").stdout.split("\n")[-2] == str(link)
+
+
+@pytest.mark.parametrize(("found", "said"), [(True, ""), (False, "install one of them")])
+def test_where_no_python_fits_it_is_said_what_to_do(machine: Machine, found: bool, said: str) -> None:
+    checkout = machine.folder / "checkout"
+    (checkout / "bin").mkdir(parents=True)
+    for name in ("headwater", "bootstrap.sh"):
+        shutil.copy(ROOT / "bin" / name, checkout / "bin" / name)
+    machine.add("uv", UV + ("" if found else '[ "$1" = python ] && exit 2\nexit 0\n'))
+    done = machine.run(checkout / "bin" / "headwater", "status")
+    assert done.returncode == 0
+    assert said in done.stderr
+    assert bool(done.stderr) is not found
+
+
 def test_test_with_arguments_is_pytest_alone(machine: Machine) -> None:
     machine.add("uv", UV)
     assert machine.run(ROOT / "bin" / "test", "-k", "x").stdout == f"{ROOT}\nrun\n--frozen\npytest\n-k\nx\n"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from importlib.resources import files
@@ -152,12 +153,16 @@ def test_the_last_word_tells_how_to_go_on_without_telling_the_password(
     outcome: Outcome, kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran(monkeypatch, outcome)
+    monkeypatch.setenv("HEADWATER_COMMAND", "./bin/headwater")
     assert cli.main(["demo", *(["--keep"] if kept else [])]) == ExitCode.DONE
     output = capsys.readouterr().out
     assert "http://h:3/browser/" in output
     assert str(outcome.info.password_file) in output
     assert "s3cret" not in output
-    assert ("headwater up" in output) is not kept
+    folder = os.environ["HEADWATER_DATA_DIR"] if kept else f"{os.environ['HEADWATER_DATA_DIR']}/demo"
+    assert f"\nHEADWATER_DATA_DIR={folder} ./bin/headwater status" in output
+    assert ("./bin/headwater up" in output) is not kept
+    assert "./bin/headwater demo --full" in output
     for reason in ("NOT_AN_EVENT", "UNKNOWN_SCHEMA", "INVALID_EVENT"):
         assert reason in output
     for favourite in queries.favourites():
