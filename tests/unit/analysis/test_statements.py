@@ -14,7 +14,8 @@ FILES = sorted((ROOT / "cypher").rglob("*.cypher"))
 NAMES = [str(path.relative_to(ROOT / "cypher").with_suffix("")) for path in FILES]
 MADE = {f"resolve/{label}_keys" for label in ("dataset", "job")}
 MADE |= {f"lineage/datasets_{way}" for way in ("upstream", "downstream")}
-MADE |= {f"runs/{what}of_{of}" for what in ("", "count_", "count_all_", "next_", "queries_") for of in ("dataset", "job")}
+RUNS = ("", "count_", "count_all_", "next_", "queries_")
+MADE |= {f"runs/{what}of_{of}" for what in RUNS for of in ("dataset", "job")}
 MADE |= {f"timeline/{what}_of_{of}" for what in ("queries", "runs") for of in ("dataset", "job")}
 WRITES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
 
