@@ -1,0 +1,196 @@
+"""Blast radii on graphs made of events: what is tainted, and what was replaced since."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.trace import PartKind
+from headwater_schemas.events import (
+    Certainty,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    LifecycleChange,
+    LineageEvent,
+    Position,
+    ProcessingType,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    TableSnapshot,
+)
+from headwater_schemas.events.build import dataset_event, run_event
+from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, write
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+EXACT = Certainty.EXACT
+REPORT = DatasetRef("file", "/lake/report")
+
+
+def stream(name: str, source: str, sink: str, batches: int = 10) -> Stream:
+    out = Stream(name)
+    for batch in range(batches):
+        ranges = {0: (batch * 10, batch * 10 + 10)}
+        use = kafka_use(sink, ranges, EXACT) if not sink.startswith("/") else files_use(sink, [f"part-{batch}"])
+        out.entries.append(Entry(batch, (kafka_use(source, ranges, EXACT),), (use,), run=batch // 5))
+    return out
+
+
+def replacing(dataset: DatasetRef) -> DatasetUse:
+    facet = json.dumps({"lifecycleStateChange": "OVERWRITE"})
+    return DatasetUse(dataset=dataset, facets={"lifecycleStateChange": facet})
+
+
+def run(name: str, uses: tuple[tuple[DatasetUse, ...], tuple[DatasetUse, ...]], at: int) -> LineageEvent:
+    ended = BEGIN + timedelta(seconds=at + 5)
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        processing_type=ProcessingType.BATCH,
+        inputs=uses[0],
+        outputs=uses[1],
+        started_at=BEGIN + timedelta(seconds=at),
+        ended_at=ended,
+    )
+    return run_event(body, job=JobRef("jobs", name), run=RunRef(f"{name} {at}"), producer="test", event_time=ended)
+
+
+def tainted(found: Blast, name: str) -> Tainted:
+    [only] = [each for each in found.tainted if each.dataset.name == name]
+    return only
+
+
+def snapshot(version: int, operation: str, partitions: tuple[str, ...]) -> DatasetUse:
+    table = TableSnapshot(format="delta", snapshot_id=str(version), operation=operation, partitions=partitions)
+    return DatasetUse(
+        dataset=DatasetRef("file", "/lake/table"), position=Position(table_snapshot=table), certainty=EXACT
+    )
+
+
+def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, stream("first", "in", "mid"), stream("second", "mid", "/lake/files"))
+    found = blast(reader, Offsets("in", 0, 25, 35))
+    assert [(each.dataset.name, each.depth) for each in found.tainted] == [("mid", 0), ("/lake/files", 1)]
+    [part] = tainted(found, "mid").parts
+    assert [(span.partition, span.start, span.end) for span in part.offsets] == [(0, 20, 40)]
+    [part] = tainted(found, "/lake/files").parts
+    assert part.files == ("file:/lake/files/part-2", "file:/lake/files/part-3")
+    totals = found.totals
+    assert (totals.datasets, totals.offsets, totals.files, totals.steps) == (2, 20, 2, 2)
+    same = blast(reader, BadBatches("first", 2, 3))
+    assert same.tainted == found.tainted
+    assert [(hop.depth, hop.step.query_name) for hop in same.hops] == [(0, "first"), (1, "second")]
+
+
+def test_a_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
+    first = stream("first", "in", "mid")
+    began = run_event(
+        RunEvent(
+            type=RunEventType.START,
+            processing_type=ProcessingType.STREAMING,
+            started_at=first.time(5),
+            query_id=first.query_id,
+        ),
+        job=JobRef("jobs", "first"),
+        run=RunRef(first.run_id(1)),
+        producer="test",
+        event_time=first.time(5),
+    )
+    write(clean_database, first, events=[began])
+    found = blast(reader, BadRun(first.run_id(1)))
+    [hop] = found.hops
+    assert (hop.step.first_batch, hop.step.last_batch) == (5, 9)
+    [part] = tainted(found, "mid").parts
+    assert [(span.start, span.end) for span in part.offsets] == [(50, 100)]
+
+
+def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:
+    files = stream("files", "in", "/lake/files")
+    bad = run("report", ((files_use("/lake/files", ["part-2"]),), (replacing(REPORT),)), at=200)
+    write(clean_database, files, events=[bad])
+    before = blast(reader, Offsets("in", 0, 25, 26))
+    assert [part.kind for part in tainted(before, "/lake/report").parts] == [PartKind.UNKNOWN]
+    assert before.totals.unknown == 1
+
+    good = run("report", ((files_use("/lake/files", ["part-9"]),), (replacing(REPORT),)), at=400)
+    write(clean_database, events=[good])
+    after = blast(reader, Offsets("in", 0, 25, 26))
+    report = tainted(after, "/lake/report")
+    assert report.parts == ()
+    [gone] = report.superseded
+    assert gone.why == "The dataset was overwritten later."
+    assert gone.by is not None
+    assert gone.by.runs[0].run_id == "report 400"
+    assert gone.at == BEGIN + timedelta(seconds=405)
+    assert (after.totals.datasets, after.totals.clean_again) == (1, 1)
+    assert blast(reader, BadRun("report 400")).totals.datasets == 1, "nothing came after it"
+
+
+def test_an_overwriting_run_that_read_tainted_data_is_tainted_itself(clean_database: Driver, reader: Reader) -> None:
+    files = stream("files", "in", "/lake/files")
+    uses = ((files_use("/lake/files", ["part-2"]),), (replacing(REPORT),))
+    write(clean_database, files, events=[run("report", uses, at=200), run("report", uses, at=400)])
+    report = tainted(blast(reader, Offsets("in", 0, 25, 26)), "/lake/report")
+    assert len(report.parts) == 1
+    assert len(report.superseded) == 1
+
+
+def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader: Reader) -> None:
+    table = Stream("table")
+    for batch in range(3):
+        use = snapshot(batch, "append", ("dt=1", "dt=2"))
+        table.entries.append(Entry(batch, (kafka_use("in", {0: (batch, batch + 1)}, EXACT),), (use,)))
+    repair = run("repair", ((), (snapshot(9, "overwrite", ("dt=2",)),)), at=300)
+    write(clean_database, table, events=[repair])
+    found = tainted(blast(reader, Offsets("in", 0, 1, 2)), "/lake/table")
+    assert [(part.version, part.partitions) for part in found.parts] == [("1", ("dt=1",))]
+    assert [(gone.part.partitions, gone.why) for gone in found.superseded] == [
+        (("dt=2",), "Partition dt=2 was overwritten later.")
+    ]
+
+
+def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver, reader: Reader) -> None:
+    first = stream("first", "in", "/lake/files")
+    second = Stream("second")
+    for batch, topic_id in enumerate(("old", "new")):
+        use = kafka_use("mid", {0: (0, 10)}, EXACT, topic_id)
+        second.entries.append(Entry(batch, (use,), (kafka_use("out", {0: (batch, batch + 1)}, EXACT),)))
+    writer = Stream("writer")
+    writer.entries.append(
+        Entry(0, (kafka_use("in", {0: (0, 100)}, EXACT),), (kafka_use("mid", {0: (0, 10)}, EXACT, "old"),))
+    )
+    dropped = dataset_event(
+        DatasetEvent(dataset=DatasetRef("file", "/lake/files"), lifecycle=LifecycleChange.DROP),
+        producer="test",
+        event_time=BEGIN + timedelta(hours=1),
+    )
+    write(clean_database, first, second, writer, events=[dropped])
+    found = blast(reader, Offsets("in", 0, 5, 6))
+    assert [gone.why for gone in tainted(found, "/lake/files").superseded] == ["The dataset was dropped later."]
+    [gone] = tainted(found, "mid").superseded
+    assert gone.why.startswith("The topic was made anew")
+    assert [(s.start, s.end) for part in tainted(found, "out").parts for s in part.offsets] == [(0, 1)]
+
+
+def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, stream("first", "in", "mid"))
+    with pytest.raises(NotFoundError, match="No run has the id"):
+        blast(reader, BadRun("nothing"))
+    with pytest.raises(NotFoundError, match="No streaming query"):
+        blast(reader, BadBatches("nothing", 0, 1))
+    with pytest.raises(NotFoundError, match="micro-batches 0 to 9"):
+        blast(reader, BadBatches("first", 50, 60))
+    with pytest.raises(QuestionError, match="batch"):
+        blast(reader, BadBatches("first", 3, 2))

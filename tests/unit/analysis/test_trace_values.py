@@ -1,0 +1,82 @@
+"""Offset ranges, marks of paths, and what people type for traces."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import typer
+
+from headwater.trace_options import parse_depth, parse_duration, parse_range, parse_records
+from headwater_consumers.analysis.trace import Offsets, Times
+from headwater_consumers.analysis.trace.spans import Spans, difference, flat, intersection, union
+from headwater_consumers.graph.marks import canonical_path, path_mark, path_marks
+
+AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
+
+
+def points(spans: Spans) -> set[tuple[int, int]]:
+    return {(partition, offset) for partition, a, b in flat(spans) for offset in range(a, b)}
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_spans_are_sets_of_offsets(seed: int) -> None:
+    rng = random.Random(seed)
+    one, other = (
+        union((rng.randrange(3), start, start + rng.randrange(6)) for start in rng.sample(range(40), 8)) for _ in "ab"
+    )
+    assert points(intersection(one, other)) == points(one) & points(other)
+    assert points(difference(one, other)) == points(one) - points(other)
+    assert points(union([*flat(one), *flat(other)])) == points(one) | points(other)
+    assert all(a[1] < b[0] for spans in one.values() for a, b in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    "path", ["file:///lake/d/part-0", "file:/lake/d/part-0", "/lake//d/part-0/", "file://localhost/lake/d/part-0"]
+)
+def test_every_spelling_of_a_path_has_one_mark(path: str) -> None:
+    assert canonical_path(path) == "file:/lake/d/part-0"
+    assert path_marks([path]) == [path_mark("/lake/d/part-0")]
+
+
+def test_a_file_has_the_marks_of_its_partitions_too() -> None:
+    marks = path_marks(["s3a://b/t/dt=1/hour=2/part-0"])
+    assert marks == sorted(map(path_mark, ("s3://b/t/dt=1/hour=2/part-0", "s3://b/t/dt=1/hour=2", "s3://b/t/dt=1")))
+
+
+def test_a_mark_is_short_however_long_the_path_is() -> None:
+    """Lucene takes no word over 32,766 bytes, and a longer one stops the database."""
+    assert len(path_mark("/" + "x" * 100_000)) == 16
+
+
+@pytest.mark.parametrize(
+    ("partition", "records", "expected"),
+    [
+        ("3", "120", Offsets("t", 3, 120, 121)),
+        ("0", "120..130", Offsets("t", 0, 120, 130)),
+        ("0", "2025-01-31T12:00", Times("t", 0, AT, AT)),
+        ("all", "2025-01-31T12:00Z..2025-01-31T13:00Z", Times("t", None, AT, AT + timedelta(hours=1))),
+    ],
+)
+def test_records(partition: str, records: str, expected: Offsets | Times) -> None:
+    assert parse_records("t", partition, records, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("partition", "records"), [("x", "1"), ("all", "1"), ("0", "1..2..3"), ("0", "soon"), ("-1", "1")]
+)
+def test_what_are_no_records(partition: str, records: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        parse_records("t", partition, records, None)
+
+
+def test_depths_durations_and_ranges() -> None:
+    assert (parse_depth("all"), parse_depth("3")) == (None, 3)
+    assert parse_duration("1.5h") == timedelta(minutes=90)
+    assert parse_duration(None) is None
+    assert parse_range("5..9") == (5, 9)
+    for parse, text in ((parse_depth, "0"), (parse_duration, "3 weeks"), (parse_range, "9-5")):
+        with pytest.raises(typer.BadParameter):
+            parse(text)
