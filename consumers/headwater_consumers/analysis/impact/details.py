@@ -51,10 +51,11 @@ class Details:
             spread.jobs, key=lambda key: (not _fails(spread, key), spread.jobs[key].rank, spread.jobs[key].hops, key)
         )[:MOST_JOBS]
         on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
-        self._assets = {row["node"]: row for row in tx.rows("impact/assets", nodes=sorted(on_paths))}
-        self._edges = {row["edge"]: row for row in tx.rows("impact/hops", edges=sorted({step.edge for step in steps}))}
+        self._assets = {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(on_paths))["assets"]}
+        edges = tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]
+        self._edges = {row["edge"]: row for row in edges}
         jobs = dict.fromkeys([*self._shown_jobs, *(_hit(step).job for step in steps)])
-        self._jobs = {row["properties"]["key"]: row for row in tx.rows("impact/jobs", keys=list(jobs))}
+        self._jobs = {row["properties"]["key"]: row for row in tx.one("impact/jobs", keys=list(jobs))["jobs"]}
 
     def items(self) -> tuple[ImpactItem, ...]:
         """One for each node, in order."""

@@ -107,7 +107,7 @@ class StoredGraph:
     def feeds(self, nodes: Sequence[int], /) -> list[Feed]:
         """See `Graph`."""
         row = self._tx.row("impact/feeds", nodes=nodes) if nodes else None
-        return [] if row is None else [Feed(*feed) for feed in zip(*row.values(), strict=True)]
+        return [] if row is None else list(map(Feed, *row.values()))
 
     def unseen(self, jobs: Iterable[str], /) -> set[str]:
         """See `Graph`."""
@@ -124,4 +124,4 @@ class StoredGraph:
         if row is None:
             return {}
         ids, *facts = row.values()
-        return {node: Facts(*each) for node, *each in zip(ids, *facts, strict=True)}
+        return dict(zip(ids, map(Facts, *facts), strict=True))

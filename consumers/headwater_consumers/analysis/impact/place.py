@@ -6,6 +6,9 @@ go on where the first one ends.
 
 from __future__ import annotations
 
+NODE_SHIFT = 6
+"""A place is its node's id shifted so far, with the rest below."""
+
 _NOT_JUDGED = 15
 
 
@@ -16,12 +19,12 @@ def start_place(node: int) -> int:
 
 def place_of(node: int, *, indirect: bool, rank: int, propagates: bool) -> int:
     """The place of an asset that is hit so; `rank` is that of the severity."""
-    return node << 6 | propagates << 5 | indirect << 4 | rank
+    return node << NODE_SHIFT | propagates << 5 | indirect << 4 | rank
 
 
 def node_of(place: int) -> int:
     """The id of its node."""
-    return place >> 6
+    return place >> NODE_SHIFT
 
 
 def is_indirect(place: int) -> bool:

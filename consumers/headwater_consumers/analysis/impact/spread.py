@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headwater_consumers.analysis.impact.graph import Facts
 from headwater_consumers.analysis.impact.moves import Moves
 from headwater_consumers.analysis.impact.place import (
+    NODE_SHIFT,
     is_indirect,
     node_of,
     place_of,
@@ -127,14 +128,16 @@ class _Spreading:
         self._depth = depth
         self._hops = 0
         self._left: set[tuple[int, bool]] = set()
-        self._verdicts: dict[StepFacts, tuple[int, bool, int]] = {}
+        # A step is one of tens of thousands, and all but a few hundred are like one before: those are looked up.
+        self._verdicts: dict[tuple[object, ...], tuple[int, int, int]] = {}
+        self._placed: set[int] = set()
         self.known: dict[int, Facts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
         fails = not policy.binds_late(start.type)
         self._moves = Moves(graph, start, schema, fails=fails, known=self.known)
         self.jobs: dict[str, JobHit] = {}
 
     def expand(self, frontier: Sequence[int]) -> Iterable[Step]:
-        """The steps that leave these places, each to the place that the policy makes of it."""
+        """The steps that leave these places, one to each place that the policy makes of them and that is new."""
         self._hops += 1
         leaving = self._leaving(frontier)
         moves = self._moves.leaving(list(leaving), first=self._hops == 1)
@@ -142,51 +145,72 @@ class _Spreading:
         within = self._start.within
         if within is not None:
             moves = [move for move in moves if self.known[move.target].dataset in within]
-        moves.sort(key=self._move_order)
-        return [self._step(move, place) for move in moves for place in leaving[move.source]]
+        counts = self._depth is None or self._hops <= self._depth
+        fresh: dict[int, tuple[int, Move, int]] = {}
+        for move in moves:
+            for place in leaving[move.source]:
+                target, rank, rule = self._judge(move, place)
+                if counts:
+                    self._note_job(move, rank)
+                if target in self._placed:
+                    continue
+                # The step that is shown is the same for equal graphs, whatever the order of rows.
+                first = fresh.get(target)
+                if first is None or self._order(move, place) < self._order(first[1], first[0]):
+                    fresh[target] = place, move, rule
+        self._placed |= fresh.keys()
+        return [
+            Step(place, target, move.edge, facts=Hit(move.cause, move.job, rule))
+            for target, (place, move, rule) in fresh.items()
+        ]
 
     def _leaving(self, frontier: Sequence[int]) -> dict[int, list[int]]:
         """Places to go on from, by node: DIRECT is enough where it is DIRECT too."""
         leaving: dict[int, list[int]] = {}
         for place in sorted(frontier, key=is_indirect):
-            node = node_of(place)
-            if propagates(place) and not {(node, False), (node, is_indirect(place))} & self._left:
-                self._left.add((node, is_indirect(place)))
+            node, indirect = node_of(place), is_indirect(place)
+            left = self._left
+            if propagates(place) and (node, False) not in left and not (indirect and (node, True) in left):
+                left.add((node, indirect))
                 leaving.setdefault(node, []).append(place)
         return leaving
 
     def _look_up(self, nodes: set[int]) -> None:
         self.known |= self._graph.facts([node for node in nodes if node not in self.known])
 
-    def _move_order(self, move: Move) -> tuple[str, str, str, str, str, int]:
-        source, target = self.known[move.source].key, self.known[move.target].key
-        return source, target, move.cause, move.kind or "", move.job, move.edge
+    def _order(self, move: Move, place: int) -> tuple[str, int, str, str, str, int]:
+        return self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge
 
-    def _step(self, move: Move, place: int) -> Step:
+    def _judge(self, move: Move, place: int) -> tuple[int, int, int]:
+        """The place that a move leads to, the rank of its severity, and the number of the rule."""
         indirect = is_indirect(place) or not move.direct
         facts = self.known[move.target]
-        step = StepFacts(
-            move.cause,
-            Influence.INDIRECT if indirect else Influence.DIRECT,
-            move.kind,
-            move.masking,
-            self._hops == 1,
-            facts.type,
-            facts.criticality,
-            facts.parted,
-        )
-        if step not in self._verdicts:
-            severity, goes_on, number = self._policy.judge(self._change, self._schema, step)
-            self._verdicts[step] = severity.rank, goes_on, number
-        rank, goes_on, number = self._verdicts[step]
-        if self._depth is None or self._hops <= self._depth:
-            self._note_job(move, rank)
-        target = place_of(move.target, indirect=indirect, rank=rank, propagates=goes_on)
-        return Step(place, target, move.edge, facts=Hit(move.cause, move.job, number))
+        first, parted = self._hops == 1, facts.parted
+        asked = (first, move.cause, indirect, move.kind, move.masking, facts.type, facts.criticality, parted)
+        verdict = self._verdicts.get(asked)
+        if verdict is None:
+            step = StepFacts(
+                move.cause,
+                Influence.INDIRECT if indirect else Influence.DIRECT,
+                move.kind,
+                move.masking,
+                first,
+                facts.type,
+                facts.criticality,
+                parted,
+            )
+            severity, goes_on, rule = self._policy.judge(self._change, self._schema, step)
+            verdict = place_of(0, indirect=indirect, rank=severity.rank, propagates=goes_on), severity.rank, rule
+            self._verdicts[asked] = verdict
+        how, rank, rule = verdict
+        return move.target << NODE_SHIFT | how, rank, rule
 
     def _note_job(self, move: Move, rank: int) -> None:
-        job = self.jobs.setdefault(move.job, JobHit(self._hops, rank))
-        job.rank = min(job.rank, rank)
+        job = self.jobs.get(move.job)
+        if job is None:
+            job = self.jobs[move.job] = JobHit(self._hops, rank)
+        elif rank < job.rank:
+            job.rank = rank
         if job.hops == self._hops:
             job.causes.add(move.cause)
             if move.kind:

@@ -1,5 +1,5 @@
 // Hops of a page: the job, and what it does
 UNWIND $edges AS edge
 MATCH ()-[e:DERIVES|INFLUENCES|FEEDS]->() WHERE id(e) = edge
-RETURN edge, e.job AS job, e.type AS type, e.kind AS kind, e.subtype AS subtype, e.masking AS masking,
-  e.expression AS expression, type(e) = 'INFLUENCES' AS whole
+RETURN collect({edge: edge, job: e.job, type: e.type, kind: e.kind, subtype: e.subtype, masking: e.masking,
+  expression: e.expression, whole: type(e) = 'INFLUENCES'}) AS hops
