@@ -54,7 +54,7 @@ def topic_prefix(stack: StackUnderTest) -> Iterator[str]:
 
     prefix = f"t{uuid.uuid4().hex[:10]}"
     yield prefix
-    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(prefix)]:
         for deleted in admin.delete_topics(made, operation_timeout=10).values():
             deleted.result()

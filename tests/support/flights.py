@@ -26,7 +26,9 @@ def flights(days: int) -> pd.DataFrame:
 
 def raw(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[bytes, bytes]]]:
     """Keys and values of each partition, in order."""
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "look", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap_servers, "log_level": 2, "group.id": "look", "enable.auto.commit": False}
+    )
     try:
         partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
         parts = [TopicPartition(topic, number, 0) for number in partitions]

@@ -85,7 +85,7 @@ def start(folder: Path, stack: StackUnderTest, prefix: str) -> None:
 
 
 def put(stack: StackUnderTest, topic: str, first: int, count: int, partitions: int) -> None:
-    producer = Producer({"bootstrap.servers": stack.bootstrap_servers})
+    producer = Producer({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     for number in range(first, first + count):
         value = json.dumps({"id": number, "at": "EWR"})
         producer.produce(topic, value=value, partition=number % partitions)
@@ -95,7 +95,12 @@ def put(stack: StackUnderTest, topic: str, first: int, count: int, partitions: i
 def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
     """All events on the topic."""
     consumer = Consumer(
-        {"bootstrap.servers": stack.bootstrap_servers, "group.id": "reader", "enable.auto.commit": False}
+        {
+            "bootstrap.servers": stack.bootstrap_servers,
+            "log_level": 2,
+            "group.id": "reader",
+            "enable.auto.commit": False,
+        }
     )
     decoder = Decoder()
     events: list[LineageEvent] = []
@@ -133,7 +138,7 @@ def ranges(entry: IntervalEntry) -> dict[int, tuple[int, int]]:
 
 @pytest.mark.timeout(900)
 def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> None:
-    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     source = f"{topic_prefix}-in"
     for made in admin.create_topics([NewTopic(source, 2, 1), NewTopic(f"{topic_prefix}-out", 1, 1)]).values():
         made.result(30)
@@ -224,7 +229,9 @@ def check_what_was_written(stack: StackUnderTest, source: str, sink: str, entrie
 
 def read(stack: StackUnderTest, topic: str) -> list[tuple[int, int, bytes]]:
     """Partition, offset and value of every record."""
-    consumer = Consumer({"bootstrap.servers": stack.bootstrap_servers, "group.id": "read", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": stack.bootstrap_servers, "log_level": 2, "group.id": "read", "enable.auto.commit": False}
+    )
     out = []
     try:
         for number in consumer.list_topics(topic, timeout=30).topics[topic].partitions:

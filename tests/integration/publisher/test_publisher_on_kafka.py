@@ -50,7 +50,9 @@ def event(name: str, description: str = "") -> LineageEvent:
 
 def records(stack: StackUnderTest, topic: str) -> list[Message]:
     """Everything that is on a topic now, partition by partition."""
-    consumer = Consumer({"bootstrap.servers": stack.bootstrap_servers, "group.id": "test", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": stack.bootstrap_servers, "log_level": 2, "group.id": "test", "enable.auto.commit": False}
+    )
     try:
         found: list[Message] = []
         for partition in consumer.list_topics(topic, timeout=10).topics[topic].partitions:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_kafka_takes_topics_and_neo4j_begins_empty(
     stack: StackUnderTest, topic_prefix: str, clean_database: Driver
 ) -> None:
-    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     for made in admin.create_topics([NewTopic(f"{topic_prefix}.x", num_partitions=3)]).values():
         made.result()
     assert len(admin.list_topics(timeout=10).topics[f"{topic_prefix}.x"].partitions) == 3

@@ -81,7 +81,10 @@ def graph(document: dict[str, Any], statement: str) -> Any:
 
 def put_events(document: dict[str, Any], *, count: int) -> None:
     """So many records onto a new events topic of two partitions."""
-    servers = {"bootstrap.servers": document["kafka"]["bootstrap_servers"]}
+    servers: dict[str, str | int | float | bool] = {
+        "bootstrap.servers": document["kafka"]["bootstrap_servers"],
+        "log_level": 2,
+    }
     topic = TopicNames().events
     admin = AdminClient(servers)
     admin.create_topics([NewTopic(topic, num_partitions=2)])[topic].result()
@@ -96,7 +99,7 @@ def processes(document: dict[str, Any]) -> list[ProcessId]:
 
 
 def topics(document: dict[str, Any]) -> set[str]:
-    admin = AdminClient({"bootstrap.servers": document["kafka"]["bootstrap_servers"]})
+    admin = AdminClient({"bootstrap.servers": document["kafka"]["bootstrap_servers"], "log_level": 2})
     return set(admin.list_topics(timeout=10).topics)
 
 
@@ -130,7 +133,7 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     assert status["healthy"] == {"kafka": True, "neo4j": True}
     assert status["events"] is None
 
-    admin = AdminClient({"bootstrap.servers": first["kafka"]["bootstrap_servers"]})
+    admin = AdminClient({"bootstrap.servers": first["kafka"]["bootstrap_servers"], "log_level": 2})
     admin.create_topics([NewTopic("kept", num_partitions=2)])["kept"].result()
     put_events(first, count=3)
     events = headwater.run("status")["events"]
