@@ -64,6 +64,9 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+_COMPLETION = ("--install-completion", "--show-completion")
+
+
 class Terminated(SystemExit):
     """SIGTERM, raised in the main thread so that `finally` blocks run; ends with status 143."""
 
@@ -148,7 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        build(arguments)(arguments, prog_name=program())
+        # A shell completes the bare name, whatever this call was typed as.
+        completion = words_typed(os.environ) is not None or not {*arguments}.isdisjoint(_COMPLETION)
+        build(arguments)(arguments, prog_name="headwater" if completion else program())
     except HeadwaterError as error:
         console.error(error)
         return error.exit_code

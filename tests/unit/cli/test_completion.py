@@ -49,3 +49,11 @@ def test_words_before_the_one_being_typed() -> None:
     assert words_typed(zsh | {"_TYPER_COMPLETE_ARGS": "headwater upstream "}) == ["upstream"]
     assert words_typed({"_HEADWATER_COMPLETE": "source_bash"}) is None
     assert words_typed({}) is None
+
+
+def test_the_script_is_for_the_bare_name_however_this_was_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADWATER_COMMAND", "/somewhere/bin/headwater")
+    assert cli.main(["--show-completion", "bash"]) == 0
+    assert "_HEADWATER_COMPLETE=complete_bash" in capsys.readouterr().out
