@@ -7,6 +7,7 @@ import re
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
+from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.publisher.metrics import PublisherMetrics
 
@@ -21,7 +22,9 @@ def registries() -> list[CollectorRegistry]:
     """A fresh registry of each service."""
     publisher = CollectorRegistry()
     PublisherMetrics(publisher)
-    return [Metrics().registry, publisher]
+    serve = ServeMetrics()
+    serve.declare(["/livez"])
+    return [Metrics().registry, publisher, serve.registry]
 
 
 def declared() -> dict[str, set[str]]:
