@@ -1,0 +1,92 @@
+"""Small things that people read: durations, code versions, parts of datasets, what is wrong with a micro-batch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from headwater.show.batches import faults_text, part_text, quality_text
+from headwater.show.pages import counted
+from headwater.show.runs import duration_text, short_version
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
+from headwater_consumers.analysis.runs.one import joined
+from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_schemas.events import Certainty, Provenance
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+TOPIC = Asset(AssetKind.DATASET, "0" * 32, "kafka://k", "t")
+
+
+def batch(**changed: Any) -> IntervalItem:
+    usual: dict[str, Any] = dict.fromkeys(IntervalItem.__dataclass_fields__)
+    usual |= {
+        "key": "k",
+        "query_id": "q",
+        "batch_id": 3,
+        "provenance": Provenance.OBSERVED,
+        "missing": 0,
+        "conflicts": 0,
+    }
+    usual |= {"inputs": (), "outputs": (), "quality": (), "gaps": (), "overlaps": (), "rewinds": False}
+    return IntervalItem(**(usual | changed))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 00 s"), (3_599, "59 min 59 s"), (3_720, "1 h 02 min")],
+)
+def test_durations(seconds: float, shown: str) -> None:
+    assert duration_text(BEGIN, BEGIN + timedelta(seconds=seconds)) == shown
+    assert duration_text(BEGIN, None) == ""
+
+
+def test_code_versions() -> None:
+    commit = "65e124f032e45763cf0f1eda82d7c9fed8b642b7"
+    assert short_version(f"{commit}-dirty") == "65e124f032e4-dirty"
+    assert short_version("1.2.3-rc1") == "1.2.3-rc1"
+    assert short_version(None) == ""
+
+
+def test_parts() -> None:
+    spans = tuple(OffsetSpan(number, 0, number) for number in range(7))
+    assert (
+        part_text(Use(dataset=TOPIC, position="kafka", offsets=spans))
+        == "1: 0 … 1, 2: 0 … 2, 3: 0 … 3, 4: 0 … 4 and 2 more"
+    )
+    assert part_text(Use(dataset=TOPIC, position="kafka", offsets=spans[:1])) == "nothing new"
+    assert part_text(Use(dataset=TOPIC, position="files", paths=("/a", "/b"))) == "/a …"
+    assert (
+        part_text(Use(dataset=TOPIC, position="table_range", format="delta", from_version="3", version="5"))
+        == "delta 3 … 5"
+    )
+    assert part_text(Use(dataset=TOPIC)) == "–"
+
+
+def test_faults() -> None:
+    assert faults_text(batch()) == ""
+    assert batch().is_sound
+    bad = batch(missing=2, conflicts=1, overlaps=(Joint("d", 0, 5, 9),), rewinds=True)
+    assert faults_text(bad) == "2 missing before, overlap 0: 5 … 9, 1 conflicting, goes back"
+    assert not bad.is_sound
+    assert (
+        quality_text(batch(quality=(Quality("unique", False, "id", None), Quality("fresh", True, None, None))))
+        == "failed: unique of id"
+    )
+
+
+def test_from_the_first_micro_batch_to_the_last() -> None:
+    first = Use(dataset=TOPIC, offsets=(OffsetSpan(0, 1, 2), OffsetSpan(1, 5, 6)), certainty=Certainty.INFERRED, rows=2)
+    last = Use(dataset=TOPIC, offsets=(OffsetSpan(0, 8, 9), OffsetSpan(2, 0, 4)), certainty=Certainty.EXACT, rows=5)
+    use = joined(first, last)
+    assert use.offsets == (OffsetSpan(0, 1, 9), OffsetSpan(1, 5, 6), OffsetSpan(2, 0, 4))
+    assert (use.certainty, use.rows) == (Certainty.INFERRED, None)
+    assert joined(first, first) is first
+
+
+def test_what_is_said_below_a_page() -> None:
+    assert counted(1, 1, "run", None) == "1 run."
+    assert counted(1_200, 20, "run", "abc") == "1,200 runs, 20 of them here. The next page: --cursor abc"
+    assert counted(1_000, 20, "hit", None, at_least=True) == "At least 1,000 hits, 20 of them here."
