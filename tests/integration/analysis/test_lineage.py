@@ -182,6 +182,37 @@ def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
     assert shown
 
 
+@pytest.mark.parametrize("direction", BOTH)
+def test_columns_have_the_tags_of_their_own_and_of_the_whole_dataset(graph: Graph, direction: Direction) -> None:
+    naive, reader = graph
+    shown = 0
+    for start in some(naive.labelled("Column")):
+        node = naive.nodes[start]
+        question = LineageQuestion(node["dataset"], direction, node["name"], None, limit=1_000)
+        everything = lineage(reader, question)
+        for tags in (("gold",), ("pii=email",), ("pii", "gold")):
+            filters = replace(question.filters, types=("table",), tags=tags, namespaces=NAMESPACES)
+            answer = lineage(reader, replace(question, filters=filters))
+            left = {key for key in found(everything) if column_leaves(naive, key, tags)}
+            assert found(answer) == {key: way for key, way in found(everything).items() if key in left}
+            check_connected(answer)
+            shown += answer.total
+    assert shown
+
+
+def column_leaves(naive: NaiveGraph, key: str, tags: tuple[str, ...]) -> bool:
+    node = naive.nodes[key]
+    dataset = naive.nodes[node["dataset"]] if node["label"] == "Column" else node
+    lists = (dataset.get(name) or () for name in ("tags", "tag_values", "tag_fields"))
+    had = {
+        spelled
+        for tag, value, field in zip(*lists, strict=True)
+        if node["label"] == "Dataset" or field in ("", node["name"])
+        for spelled in (tag, f"{tag}={value}")
+    }
+    return dataset["namespace"] in NAMESPACES and dataset.get("type") == "TABLE" and bool(had & set(tags))
+
+
 def leaves(node: dict[str, object], types: tuple[str, ...], tags: tuple[str, ...]) -> bool:
     names, values = node.get("tags"), node.get("tag_values")
     assert names is None or isinstance(names, list)
