@@ -5,4 +5,7 @@ errors      what ends a question, and what is said of it
 assets      datasets, columns and jobs as answers show them
 resolve     what a person calls an asset ⇒ the node
 walk        breadth-first search, one statement a level, no node twice
+runs        runs, their inputs, outputs and micro-batches; versions; where good turned to bad
+diff        what changed between two times, runs or code versions
+search      by name, owner, tag and column
 """
