@@ -37,6 +37,7 @@ _STYLES = {
     Severity.NONE: "green",
 }
 _MOST = 8
+_MOST_NOTE = 600
 _WIDEST = max(len(severity) for severity in Severity)
 
 
@@ -50,7 +51,7 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
     head.append(impact.severity, _STYLES[impact.severity])
     parts: list[RenderableType] = [head, Text(f"{_capital(counted(impact))}.")]
-    parts += [Text(note, style="dim") for note in impact.notes]
+    parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in impact.notes]
     if impact.jobs:
         parts += [Text(), _jobs(impact)]
     if impact.items:
@@ -67,8 +68,8 @@ def _jobs(impact: Impact) -> Table:
             Text(shortened(job.job.name), style="bold"),
             _severity(job.severity),
             str(job.hops),
-            Text(job.reason),
-            _owners(job.owners),
+            Text(shortened(job.reason, _MOST_NOTE)),
+            Text(_owners(job.owners)),
         )
     if impact.jobs_total > len(impact.jobs):
         table.add_row(Text(f"… and {impact.jobs_total - len(impact.jobs):,} more", style="dim"))
@@ -92,8 +93,8 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
                 for part in item.parts:
                     leaf.add(Text(_part(part), style="dim"))
                 leaf.add(Text(f"{_way(impact.start, item)}", style="dim"))
-                leaf.add(Text(item.reason))
-                leaf.add(Text(item.action, style="italic"))
+                leaf.add(Text(shortened(item.reason, _MOST_NOTE)))
+                leaf.add(Text(shortened(item.action, _MOST_NOTE), style="italic"))
     return tree
 
 
@@ -114,7 +115,7 @@ def _whole(item: ImpactItem) -> str:
 
 
 def _way(start: Asset, item: ImpactItem) -> str:
-    names = [_called(start)]
+    names = [shortened(_called(start))]
     for hop in item.path:
         done = f" {hop.transformation.kind}" if hop.transformation else ""
         names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")

@@ -11,24 +11,16 @@ from hypothesis import strategies as st
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
-    Cause,
     Change,
     ChangeType,
     Extent,
-    Impact,
-    ImpactedJob,
-    ImpactHop,
-    ImpactItem,
-    Owner,
     Page,
     SchemaChange,
-    Severity,
-    SeverityTotal,
 )
 from headwater_consumers.analysis.impact.summary import summary_of
 from headwater_consumers.analysis.impact.widening import widens
 from headwater_consumers.analysis.impact.wording import headline
-from headwater_consumers.analysis.lineage import Influence
+from support.analysis.impacts import impact_of
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 WRONG = ChangeType.DATA_INCORRECT
@@ -127,42 +119,6 @@ def test_wider(before: str, after: str) -> None:
 )
 def test_not_wider(before: str | None, after: str | None) -> None:
     assert not widens(before, after)
-
-
-def impact_of(dataset: Asset, job: Asset, change: Change) -> Impact:
-    owner = Owner(job.name, None, job)
-    item = ImpactItem(
-        dataset,
-        Severity.BREAKING,
-        Influence.DIRECT,
-        Cause.VALUE,
-        1,
-        (ImpactHop(dataset, job, Cause.VALUE, None),),
-        f"{job.name} makes it: {dataset.column}.",
-        "Act.",
-        (owner,),
-        propagates=True,
-    )
-    return Impact(
-        change=change,
-        type=ChangeType.SCHEMA_BREAKING,
-        start=dataset,
-        severity=Severity.BREAKING,
-        items=(item,),
-        totals=(SeverityTotal(Severity.BREAKING, 3),),
-        total=3,
-        direct=1,
-        indirect=2,
-        columns=1,
-        datasets=3,
-        jobs=(ImpactedJob(job, Severity.BREAKING, True, 1, "It fails.", (owner,)),),
-        jobs_total=2,
-        max_hops=1,
-        truncated=False,
-        notes=(),
-        next_cursor=None,
-        summary="",
-    )
 
 
 @given(st.text(), st.text(), st.text())

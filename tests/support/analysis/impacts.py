@@ -1,0 +1,59 @@
+"""An impact to show, with any names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.impact import (
+    Cause,
+    ChangeType,
+    Impact,
+    ImpactedJob,
+    ImpactHop,
+    ImpactItem,
+    Owner,
+    Severity,
+    SeverityTotal,
+)
+from headwater_consumers.analysis.lineage import Influence
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.impact import Change
+
+
+def impact_of(dataset: Asset, job: Asset, change: Change) -> Impact:
+    """One asset, hit by one job, of three and two."""
+    owner = Owner(job.name, None, job)
+    item = ImpactItem(
+        dataset,
+        Severity.BREAKING,
+        Influence.DIRECT,
+        Cause.VALUE,
+        1,
+        (ImpactHop(dataset, job, Cause.VALUE, None),),
+        f"{job.name} makes it: {dataset.column}.",
+        "Act.",
+        (owner,),
+        propagates=True,
+    )
+    return Impact(
+        change=change,
+        type=ChangeType.SCHEMA_BREAKING,
+        start=dataset,
+        severity=Severity.BREAKING,
+        items=(item,),
+        totals=(SeverityTotal(Severity.BREAKING, 3),),
+        total=3,
+        direct=1,
+        indirect=2,
+        columns=1,
+        datasets=3,
+        jobs=(ImpactedJob(job, Severity.BREAKING, True, 1, "It fails.", (owner,)),),
+        jobs_total=2,
+        max_hops=1,
+        truncated=False,
+        notes=(),
+        next_cursor=None,
+        summary="",
+    )
