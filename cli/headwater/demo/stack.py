@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from headwater.stack import EmbeddedStack, state
-from headwater.stack.lifecycle import bring_down, bring_up
+from headwater.stack.lifecycle import bring_down, kept_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
 
     Args:
         folder: Taken by the caller; emptied here, after a stack that the last demo kept was ended.
-        keep: Leave it up after the block, unless the block raises.
+        keep: Leave it up after the block, unless the block raises or this process is killed.
     """
     bring_down(folder.root)
     folder.empty()
@@ -31,9 +31,5 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
             state.remember_ports(folder.root, stack.ports)
             yield stack.info
         return
-    info = bring_up(folder.root, quick=True)
-    try:
+    with kept_up(folder.root, quick=True) as info:
         yield info
-    except BaseException:
-        bring_down(folder.root)
-        raise

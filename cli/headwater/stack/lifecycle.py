@@ -9,13 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from headwater.errors import ExitCode, HeadwaterError
 from headwater.stack import state
 from headwater.stack.jars import ensure_jars
+from headwater.stack.supervisor import HANDED_OVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from headwater.stack.info import StackInfo
@@ -47,8 +49,40 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
     Raises:
         HeadwaterError: It could not be started; nothing is left running.
     """
+    with kept_up(data_dir, quick=quick) as info:
+        return info
+
+
+@contextlib.contextmanager
+def kept_up(data_dir: Path, *, quick: bool = False) -> Iterator[StackInfo]:
+    """A supervised stack on this folder, which stays up when the block ends well.
+
+    Until then it is this process's: it ends when the block raises, and when the process is killed, SIGKILL included.
+    The stack that already runs there, if there is one, is only looked at.
+
+    Args:
+        data_dir: The folder.
+        quick: As `EmbeddedStack` means it.
+
+    Raises:
+        HeadwaterError: It could not be started; nothing is left running.
+    """
     if running := state.find_running_stack(data_dir):
-        return running
+        yield running
+        return
+    supervisor, info = _started(data_dir, quick=quick)
+    try:
+        yield info
+    except BaseException:
+        bring_down(data_dir)
+        _let_go(supervisor)
+        raise
+    with contextlib.suppress(BrokenPipeError):  # it has ended by itself
+        os.write(_pipe(supervisor).fileno(), HANDED_OVER)
+    _let_go(supervisor)
+
+
+def _started(data_dir: Path, *, quick: bool) -> tuple[subprocess.Popen[bytes], StackInfo]:
     # Here and not in the supervisor: this process has the terminal that a progress bar needs.
     for name in ("kafka", "neo4j"):
         ensure_jars(name)
@@ -57,7 +91,7 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
     with log.open("wb") as output:
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "headwater.stack.supervisor", str(data_dir), *(["--quick"] if quick else [])],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=output,
             start_new_session=True,
@@ -68,19 +102,30 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
             report = json.loads(reports.readline() or b"{}")
         except BaseException:
             supervisor.terminate()
+            _pipe(supervisor).close()
             supervisor.wait()
             raise
     info = state.find_running_stack(data_dir)
     if report.get("ready") and info:
-        # It outlives us on purpose; without this, Popen would warn that it does.
-        supervisor.returncode = 0
-        return info
+        return supervisor, info
+    _pipe(supervisor).close()
     supervisor.wait()
     raise StartError(
         report.get("error") or f"The supervisor ended while starting.\n{log.read_text(encoding='utf-8')[-2000:]}",
         fix=report.get("fix") or f"See {log}.",
         exit_code=ExitCode(report.get("exit_code", ExitCode.UNEXPECTED)),
     )
+
+
+def _pipe(supervisor: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert supervisor.stdin is not None  # noqa: S101  Popen was told to make one
+    return supervisor.stdin
+
+
+def _let_go(supervisor: subprocess.Popen[bytes]) -> None:
+    _pipe(supervisor).close()
+    # It outlives us on purpose; without this, Popen would warn that it does.
+    supervisor.returncode = 0
 
 
 def bring_down(data_dir: Path) -> bool:

@@ -2,6 +2,9 @@
 
     python -m headwater.stack.supervisor DATA_DIR [--quick]
 
+Standard input is a pipe from whoever started it, and to whom the stack belongs at first: when that process is gone,
+however it went, the stack ends. The byte `HANDED_OVER` makes it stay.
+
 On standard output it says one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
 again: that is logged, and `headwater status` shows it.
@@ -22,11 +25,13 @@ from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.stack import state
 from headwater.stack.embedded import EmbeddedStack
 
+HANDED_OVER = b"+"
+
 _CHECK_SECONDS = 1.0
 
 
 def supervise(data_dir: Path, *, quick: bool = False) -> None:
-    """Start the stack of this folder, and keep it until SIGTERM or until both servers have ended.
+    """Start the stack of this folder; keep it until SIGTERM, both servers' end, or the owner's before handing over.
 
     Args:
         data_dir: The folder.
@@ -39,6 +44,7 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     data_dir.mkdir(parents=True, exist_ok=True)
+    threading.Thread(target=_watch_owner, args=(stop,), name="owner", daemon=True).start()
     with (data_dir / "supervisor.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,6 +63,12 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
             stack.stop()
             state.clear(data_dir)
             _log("down")
+
+
+def _watch_owner(stop: threading.Event) -> None:
+    if os.read(sys.stdin.fileno(), 1) != HANDED_OVER:
+        _log("whoever started this has ended before handing it over")
+        stop.set()
 
 
 def _watch(stack: EmbeddedStack, stop: threading.Event) -> None:

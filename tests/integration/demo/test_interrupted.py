@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("number", "status", "arguments"),
-    [(signal.SIGINT, 130, ["--keep"]), (signal.SIGTERM, 143, []), (signal.SIGKILL, -9, [])],
+    [(signal.SIGINT, 130, ["--keep"]), (signal.SIGTERM, 143, []), (signal.SIGKILL, -9, ["--keep"])],
 )
 def test_nothing_is_left_running(
     number: signal.Signals, status: int, arguments: list[str], tmp_path: Path, demos: list[DemoUnderTest]
