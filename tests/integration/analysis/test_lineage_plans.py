@@ -1,0 +1,115 @@
+"""Which column lineage holds, told as a story: a job's code changes, and is changed back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    JobEvent,
+    JobRef,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    TransformationKind,
+    TransformationType,
+    build,
+)
+from headwater_schemas.identity import plan_digest
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.reader import Reader
+    from headwater_schemas.events import LineageEvent
+
+pytestmark = pytest.mark.stack
+
+IN, OUT = DatasetRef("n", "in"), DatasetRef("n", "out")
+JOB, OTHER = JobRef("f", "report"), JobRef("f", "other")
+DAY = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def plan(source: str | None, target: str = "x") -> ColumnLineage:
+    copy = ColumnEdge(
+        output=1,
+        output_field=target,
+        input=None if source is None else 0,
+        input_field=source,
+        type=TransformationType.DIRECT,
+        kind=TransformationKind.CONSTANT if source is None else TransformationKind.COPY,
+    )
+    return ColumnLineage(datasets=(IN, OUT), edges=(copy,))
+
+
+def told(lineage_: ColumnLineage, job: JobRef, *days: int) -> list[LineageEvent]:
+    """The plan, and a run of an hour that uses it on each of these days."""
+    events = [build.plan_event(lineage_, job=job, producer="p", event_time=day(days[0]))]
+    for number in days:
+        for kind, hour in ((RunEventType.START, 0), (RunEventType.COMPLETE, 1)):
+            body = RunEvent(type=kind, plan_digest=plan_digest(lineage_))
+            run = RunRef(f"{job.name} {number}")
+            events.append(
+                build.run_event(body, job=job, run=run, producer="p", event_time=day(number) + timedelta(hours=hour))
+            )
+    return events
+
+
+def day(number: float) -> datetime:
+    return DAY + timedelta(days=number)
+
+
+def upstream(reader: Reader, column: str = "x", as_of: float | None = None, since: float | None = None) -> set[str]:
+    question = LineageQuestion(
+        "out",
+        Direction.UPSTREAM,
+        column,
+        as_of=None if as_of is None else day(as_of),
+        since=None if since is None else day(since),
+    )
+    return {str(item.asset.column) for item in lineage(reader, question).items}
+
+
+@pytest.fixture
+def graph(clean_database: Driver, reader: Reader) -> Reader:
+    events = [
+        *told(plan("a"), JOB, 1, 2, 6),
+        *told(plan("b"), JOB, 3, 4),
+        *told(plan(None), JOB, 5),
+        *told(plan("c", "y"), JOB, 1),
+        *told(plan("d"), OTHER, 2),
+        build.job_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
+    ]
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    return reader
+
+
+def test_now_it_is_the_plan_that_ran_last_of_each_job_and_what_is_declared(graph: Reader) -> None:
+    assert upstream(graph) == {"a", "d", "e"}
+
+
+@pytest.mark.parametrize(
+    ("when", "sources"),
+    [(0.5, set()), (1.5, {"a"}), (2.5, {"a", "d"}), (3.5, {"b", "d"}), (5.5, {"d"}), (6.5, {"a", "d"})],
+)
+def test_at_a_time_it_is_the_one_that_had_run_last_by_then(graph: Reader, when: float, sources: set[str]) -> None:
+    assert upstream(graph, as_of=when) == sources
+
+
+def test_a_column_that_newer_plans_dont_write_keeps_its_last_lineage(graph: Reader) -> None:
+    assert upstream(graph, "y") == {"c"}
+
+
+def test_since_a_time_only_what_ran_later(graph: Reader) -> None:
+    assert upstream(graph, since=4) == {"a", "e"}
+    assert upstream(graph, "y", since=4) == set()
