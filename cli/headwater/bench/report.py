@@ -51,12 +51,13 @@ class Goal:
 
 
 def measured(result: Result) -> dict[str, Any]:
-    """What one contestant did, for the report: milliseconds."""
+    """What one contestant did, for the report: milliseconds; processor time is the mean of an answer."""
     found = figures(result.rounds)
     return {
         "name": result.name,
         "p50_ms": _milliseconds(found.p50),
         "p95_ms": _milliseconds(found.p95),
+        "processor_ms": round(result.processor_seconds * 1_000 / (found.rounds * found.questions), 1),
         "rounds": found.rounds,
         "questions": found.questions,
         "too_long": result.too_long,

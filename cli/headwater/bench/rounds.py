@@ -44,12 +44,14 @@ class Result:
         rounds: of each round, the seconds of each question.
         found: of each question, in order, how many things were found.
         too_long: how many questions ended at a time limit, in all rounds.
+        processor_seconds: of all rounds together.
     """
 
     name: str
     rounds: list[list[float]] = field(default_factory=list)
     found: list[int] = field(default_factory=list)
     too_long: int = 0
+    processor_seconds: float = 0.0
 
 
 def interleave(
@@ -60,6 +62,7 @@ def interleave(
     warm_up: int = 1,
     asked: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.perf_counter,
+    processor: Callable[[], float] = time.process_time,
 ) -> list[Result]:
     """Ask; one result for each contestant, in order.
 
@@ -70,6 +73,7 @@ def interleave(
         warm_up: rounds that don't.
         asked: called after each answer, for a display of progress.
         clock: seconds.
+        processor: seconds that all processes which take part have used: says what an answer costs on a busy machine.
     """
     results = [Result(contestant.name) for contestant in contestants]
     for number in range(-warm_up, rounds):
@@ -77,12 +81,14 @@ def interleave(
         for at, question in enumerate(questions):
             for turn in range(len(contestants)):
                 index = (turn + at + number) % len(contestants)
-                begun = clock()
+                used, begun = processor(), clock()
                 try:
                     found = contestants[index].answer(question)
                 except TooLong:
                     found = -1
                 seconds[index].append(clock() - begun)
+                if number >= 0:
+                    results[index].processor_seconds += processor() - used
                 asked()
                 if number == 0:
                     results[index].found.append(found)

@@ -60,7 +60,14 @@ def test_an_answer_that_takes_too_long_counts_with_what_it_took() -> None:
             raise TooLong
         return 1
 
-    (result,) = interleave([Contestant("slow", answer)], [1, 2], rounds=3, clock=lambda: float(next(ticks)))
+    (result,) = interleave(
+        [Contestant("slow", answer)],
+        [1, 2],
+        rounds=3,
+        clock=lambda: float(next(ticks)),
+        processor=iter(range(0, 1_000, 10)).__next__,
+    )
+    assert result.processor_seconds == 60
     assert result.too_long == 3
     assert result.rounds == [[1.0, 1.0]] * 3
     assert result.found == [1, -1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.bench.estate.sizes import Sizes
 from headwater.bench.estate.store import served
-from headwater.bench.memory import own_peak_mb, peak_mb
+from headwater.bench.memory import own_peak_mb, peak_mb, processor_seconds
 from headwater.bench.query.cases import cases
 from headwater.bench.query.statements import Statements
 from headwater.bench.report import Goal, measured, report
@@ -77,6 +77,7 @@ def run(options: Options) -> dict[str, Any]:
                     rounds=options.rounds,
                     warm_up=warm_up,
                     asked=partial(progress.advance, task),
+                    processor=partial(processor_seconds, at.pid),
                 )
                 entries = [measured(result) for result in results]
                 measurements.append({"question": case.name, "found": case.found, "contestants": entries})

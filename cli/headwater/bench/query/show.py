@@ -16,7 +16,7 @@ def view(document: Mapping[str, Any]) -> Group:
     table = Table(box=None, pad_edge=False)
     for heading in ("question", "asked of"):
         table.add_column(heading)
-    for heading in ("found", "p50 ms", "(least to most)", "p95 ms", "(least to most)", "too long"):
+    for heading in ("found", "p50 ms", "(least to most)", "p95 ms", "(least to most)", "CPU ms", "too long"):
         table.add_column(heading, justify="right")
     for measurement in document["measurements"]:
         for number, entry in enumerate(measurement["contestants"]):
@@ -27,6 +27,7 @@ def view(document: Mapping[str, Any]) -> Group:
                 found,
                 *_figure(entry["p50_ms"]),
                 *_figure(entry["p95_ms"]),
+                f"{entry['processor_ms']:,.0f}",
                 str(entry["too_long"] or ""),
             )
     goals = Table(box=None, pad_edge=False)
