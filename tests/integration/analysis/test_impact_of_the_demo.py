@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
-from headwater_consumers.analysis.impact import Cause, Change, ChangeType, Page, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.impact import Cause, Change, ChangeType, Extent, Page, SchemaChange, Severity, analyze
 from headwater_consumers.analysis.lineage import Influence
 from support.demo_graph import demo_events
 from support.worked_examples import check_page
@@ -155,6 +156,28 @@ def test_a_late_dataset_is_late_by_datasets(demo_reader: Reader) -> None:
         "flights.routes": (1, Severity.BLOCKING),
         "daily_report": (2, Severity.WARNING),
     }
+
+
+def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
+    """Batch 1 of enrich read offsets 100 to 200 of partition 0; nobody has read offset 9,999,999."""
+    wrong = ChangeType.DATA_INCORRECT
+    read = analyze(demo_reader, Change("flights.departed", type=wrong, extent=Extent("0", 100, 200)))
+    assert {item.asset.title for item in read.items} == {
+        "flights.enriched", "delays", "routes", "flights.routes", "daily_report",
+    }  # fmt: skip
+    assert all(part.dataset == item.asset for item in read.items for part in item.parts)
+    assert all(item.parts for item in read.items)
+    column = Change("flights.departed", "value.distance", wrong, extent=Extent("0", 100, 200))
+    assert by_dataset(analyze(demo_reader, column).items) == {
+        "flights.enriched": {"value", "value.distance"},
+        "routes": {"miles"},
+        "flights.routes": {"value", "value.miles"},
+    }
+    unread = analyze(demo_reader, Change("flights.departed", type=wrong, extent=Extent("0", 9_999_999)))
+    assert (unread.total, unread.severity) == (0, Severity.INFO)
+    assert any("not yet" in note for note in unread.notes)
+    early = Extent(until=datetime(2013, 1, 1, tzinfo=UTC))
+    assert analyze(demo_reader, Change("flights.departed", type=wrong, extent=early)).total == 0
 
 
 def test_the_examples(asked_demo: None) -> None:
