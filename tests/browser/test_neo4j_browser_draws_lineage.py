@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from flow_layout import flow_layout
-from headless_chromium import INSTALL_CHROMIUM, find_chromium
 from neo4j_browser import NeoBrowserError, open_browser
 
 if TYPE_CHECKING:
@@ -27,14 +26,6 @@ CREATE (departed:Dataset {name: 'departed', title: 'departed'}),
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    found = find_chromium()
-    if found is None:
-        pytest.skip(f"Chromium is not installed: {INSTALL_CHROMIUM}")
-    return found
 
 
 def test_a_lineage_graph_is_drawn_from_left_to_right(

@@ -6,7 +6,6 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from headless_chromium import INSTALL_CHROMIUM, find_chromium
 from neo4j_browser import open_browser
 from neo4j_browser_kit import KIT, guide_server
 
@@ -22,10 +21,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
 
 @pytest.fixture
-def browser(stack: StackUnderTest, demo_graph: Driver) -> Iterator[NeoBrowser]:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip(f"Chromium is not installed: {INSTALL_CHROMIUM}")
+def browser(chromium: str, stack: StackUnderTest, demo_graph: Driver) -> Iterator[NeoBrowser]:
     with open_browser(chromium, styled=False) as opened:
         opened.sign_in(
             stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password=stack.neo4j_password

@@ -3,6 +3,7 @@
 import cytoscape, { type Core, type EventObject } from "cytoscape";
 
 import { elements } from "./elements";
+import { MANY } from "./layout";
 import { style } from "./style";
 import type { Selection, Store } from "./store";
 
@@ -14,6 +15,8 @@ export interface Wishes {
 
 const QUIET = matchMedia("(prefers-reduced-motion: reduce)");
 const COMFORTABLE = 1.15;
+/** Below this, a box is a dot of its colour: its name can't be read. */
+const FAR = 0.22;
 
 export class Canvas {
   readonly cy: Core;
@@ -29,7 +32,7 @@ export class Canvas {
     this.cy = cytoscape({
       container,
       style: style(),
-      minZoom: 0.04,
+      minZoom: 0.02,
       maxZoom: 2.5,
       autoungrabify: true,
       boxSelectionEnabled: false,
@@ -50,6 +53,7 @@ export class Canvas {
       else if (kind === "more") wishes.expand(dataset, side);
     });
     this.cy.on("dbltap", ".dataset", (event: EventObject) => wishes.open(event.target.id()));
+    this.cy.on("zoom", () => this.farOrNear());
     this.cy.on("dragpan scrollzoom pinchzoom", () => (this.untouched = false));
     this.cy.on("mouseover", "node[kind], edge", () => (container.style.cursor = "pointer"));
     this.cy.on("mouseout", "node[kind], edge", () => (container.style.cursor = ""));
@@ -61,6 +65,9 @@ export class Canvas {
     const found = await elements(this.store);
     if (mine !== this.drawing) return;
     const before = around ? this.cy.getElementById(around).renderedPosition() : undefined;
+    // While many are moved, their picture is: Cytoscape's option is read once, at its start, so it is set where it is kept.
+    (this.cy as unknown as { renderer(): { textureOnViewport: boolean } }).renderer().textureOnViewport =
+      this.store.datasets.size > MANY;
     this.cy.batch(() => {
       this.cy.elements().remove();
       this.cy.add(found);
@@ -73,8 +80,19 @@ export class Canvas {
     } else {
       this.fit();
     }
+    this.far = false;
+    this.farOrNear();
     this.light();
     this.container.dataset.drawn = String(this.store.datasets.size);
+  }
+
+  private far = false;
+
+  private farOrNear(): void {
+    const far = this.cy.zoom() < FAR;
+    if (far === this.far) return;
+    this.far = far;
+    this.cy.batch(() => this.cy.nodes(".dataset").toggleClass("far", far));
   }
 
   fit(): void {
@@ -94,7 +112,7 @@ export class Canvas {
 
   recolor(): void {
     this.cy.style(style());
-    void this.draw(this.store.start);
+    if (this.store.start !== null) void this.draw(this.store.start);
   }
 
   resize(): void {

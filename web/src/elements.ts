@@ -4,7 +4,7 @@ import type { ElementDefinition } from "cytoscape";
 
 import { shortened, title } from "./format";
 import { corners, pulls, width } from "./geometry";
-import { layout, type Box, type Placed, type Point } from "./layout";
+import { layout, MANY, type Box, type Placed, type Point } from "./layout";
 import { accent, rank, tone } from "./palette";
 import type { Store } from "./store";
 import type { Dataset, Flow } from "./types";
@@ -62,11 +62,12 @@ function dataset_(store: Store, dataset: Dataset, { key, height }: Box, corner: 
       classes: "name",
       position: { x: centre.x, y: corner.y + 19 },
     },
-    {
+    // Of many, a third less to draw.
+    ...(store.datasets.size > MANY ? [] : [{
       data: { id: `sub:${key}`, label: kind, margin: leftAligned(kind, `10px ${FONT}`, 16) },
       classes: "sub",
       position: { x: centre.x, y: corner.y + 37 },
-    },
+    }]),
   ];
   rows(store, dataset).forEach((column, row) => {
     const label = shortened(column, 27);
@@ -87,14 +88,14 @@ function dataset_(store: Store, dataset: Dataset, { key, height }: Box, corner: 
     });
   }
   for (const [side, many, x] of [
-    ["up", dataset.more_upstream, corner.x - 20],
-    ["down", dataset.more_downstream, corner.x + WIDTH + 20],
+    ["up", dataset.more_upstream, corner.x],
+    ["down", dataset.more_downstream, corner.x + WIDTH],
   ] as const) {
     if (many > 0) {
       found.push({
         data: { id: `more:${side}:${key}`, kind: "more", side, dataset: key, label: `+${many > 99 ? "99" : many}` },
         classes: "more",
-        position: { x, y: corner.y + HEAD / 2 },
+        position: { x, y: corner.y },
       });
     }
   }
@@ -109,13 +110,16 @@ function flow_(store: Store, flow: Flow, placed: Placed, sizes: Map<string, Box>
   const classes = ["flow", mapped.length ? "faded" : "", declared ? "declared" : ""].join(" ");
   const base = { id: flow.key, kind: "flow", source: flow.source, target: flow.target, label };
   if (flow.source === flow.target) {
-    const reach = (sizes.get(flow.source)?.height ?? HEAD) / 2 + 44;
+    const reach = (sizes.get(flow.source)?.height ?? HEAD) / 2 + 32;
     return [{ data: { ...base, reach }, classes: `${classes} loop` }, ...mapped];
   }
   const route = placed.routes.get(flow.key);
   const from = placed.places.get(flow.source);
   const to = placed.places.get(flow.target);
-  if (!route || !from || !to) return [{ data: base, classes }, ...mapped];
+  if (!route || !from || !to) {
+    const [right, left] = [`${WIDTH / 2}px 0px`, `${-WIDTH / 2}px 0px`];
+    return [{ data: { ...base, out: right, into: left }, classes: `${classes} straight` }, ...mapped];
+  }
   const first = route[0] as Point;
   const last = route[route.length - 1] as Point;
   const through = route.slice(1, -1);

@@ -26,12 +26,18 @@ export interface Placed {
   routes: Map<string, Point[]>;
 }
 
-/** Above this many datasets the exact placement costs seconds, and the quick one looks as good. */
-const MANY = 250;
+/**
+ * Above this many datasets they stand in plain layers, which takes 30 ms for 1,000. ELK would take 6 to 24 s for those and
+ * 2,880 arrows, and no one could follow what it bends around what.
+ */
+export const MANY = 250;
+const GAP = { across: 150, down: 44 };
+const SWEEPS = 8;
 
 let elk: InstanceType<typeof ELK> | null = null;
 
 export async function layout(boxes: Box[], arrows: Arrow[]): Promise<Placed> {
+  if (boxes.length > MANY) return layers(boxes, arrows);
   try {
     elk ??= new ELK({ workerUrl: "elk-worker.min.js" });
     return read(await elk.layout(graph(boxes, arrows)));
@@ -49,14 +55,13 @@ function graph(boxes: Box[], arrows: Arrow[]): ElkNode {
       "elk.algorithm": "layered",
       "elk.direction": "RIGHT",
       "elk.edgeRouting": "ORTHOGONAL",
-      "elk.spacing.nodeNode": "44",
+      "elk.spacing.nodeNode": String(GAP.down),
       "elk.spacing.componentComponent": "60",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "150",
-      "elk.layered.spacing.edgeNodeBetweenLayers": "36",
+      "elk.layered.spacing.nodeNodeBetweenLayers": String(GAP.across),
+      "elk.layered.spacing.edgeNodeBetweenLayers": "64",
       "elk.layered.spacing.edgeEdgeBetweenLayers": "12",
       "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
-      "elk.layered.nodePlacement.strategy": boxes.length > MANY ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
-      "elk.layered.thoroughness": boxes.length > MANY ? "3" : "12",
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
     },
     children: boxes.map(({ key, width, height }) => ({ id: key, width, height })),
     edges: arrows
@@ -75,27 +80,72 @@ function read(done: ElkNode): Placed {
   return { places, routes };
 }
 
-/** Each box one layer behind the last that leads to it; arrows that close a cycle have no say. */
+/**
+ * Each box one layer behind the last that leads to it, in the order of its neighbours' mean height (Sugiyama's layers, with
+ * barycentres); arrows that close a cycle have no say. Arrows run straight.
+ */
 export function layers(boxes: Box[], arrows: Arrow[]): Placed {
-  const depth = new Map(boxes.map(({ key }) => [key, 0]));
-  for (let round = 0; round < Math.min(boxes.length, 50); round++) {
-    let moved = false;
-    for (const { source, target } of arrows) {
-      const wanted = (depth.get(source) ?? 0) + 1;
-      if (source !== target && wanted <= round + 1 && wanted > (depth.get(target) ?? 0)) {
-        depth.set(target, wanted);
-        moved = true;
+  const forward = new Map<string, string[]>(boxes.map(({ key }) => [key, []]));
+  const around = new Map<string, string[]>(boxes.map(({ key }) => [key, []]));
+  for (const { source, target } of arrows) {
+    if (source === target) continue;
+    forward.get(source)?.push(target);
+    around.get(source)?.push(target);
+    around.get(target)?.push(source);
+  }
+  const depth = new Map<string, number>();
+  const placed = new Set<string>();
+  for (const key of behindFirst(boxes, forward).reverse()) {
+    const here = depth.get(key) ?? 0;
+    depth.set(key, here);
+    // What is placed already closes a cycle.
+    for (const next of forward.get(key) ?? []) if (!placed.has(next)) depth.set(next, Math.max(depth.get(next) ?? 0, here + 1));
+    placed.add(key);
+  }
+  const columns: Box[][] = [];
+  for (const box of boxes) (columns[depth.get(box.key) ?? 0] ??= []).push(box);
+  const height = new Map<string, number>();
+  const measure = (column: Box[]): void => {
+    let y = -column.reduce((sum, box) => sum + box.height + GAP.down, 0) / 2;
+    for (const box of column) {
+      height.set(box.key, y);
+      y += box.height + GAP.down;
+    }
+  };
+  columns.forEach(measure);
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    for (const column of columns) {
+      const mean = new Map(column.map(({ key }) => {
+        const near = (around.get(key) ?? []).map((other) => height.get(other) ?? 0);
+        return [key, near.length ? near.reduce((sum, y) => sum + y, 0) / near.length : (height.get(key) ?? 0)];
+      }));
+      column.sort((a, b) => (mean.get(a.key) ?? 0) - (mean.get(b.key) ?? 0));
+      measure(column);
+    }
+  }
+  const places = new Map<string, Point>();
+  columns.forEach((column, layer) => {
+    for (const { key, width } of column) places.set(key, { x: layer * (width + GAP.across), y: height.get(key) ?? 0 });
+  });
+  return { places, routes: new Map() };
+}
+
+/** Every box after all that it leads to, but for cycles; without recursion, as a chain may be long. */
+function behindFirst(boxes: Box[], forward: Map<string, string[]>): string[] {
+  const order: string[] = [];
+  const seen = new Set<string>();
+  for (const { key } of boxes) {
+    const path: [string, number][] = seen.has(key) ? [] : [[key, 0]];
+    seen.add(key);
+    while (path.length) {
+      const top = path[path.length - 1] as [string, number];
+      const next = forward.get(top[0])?.[top[1]++];
+      if (next === undefined) order.push((path.pop() as [string, number])[0]);
+      else if (!seen.has(next)) {
+        seen.add(next);
+        path.push([next, 0]);
       }
     }
-    if (!moved) break;
   }
-  const filled = new Map<number, number>();
-  const places = new Map<string, Point>();
-  for (const { key, width, height } of boxes) {
-    const layer = depth.get(key) ?? 0;
-    const y = filled.get(layer) ?? 0;
-    places.set(key, { x: layer * (width + 150), y });
-    filled.set(layer, y + height + 44);
-  }
-  return { places, routes: new Map() };
+  return order;
 }

@@ -207,6 +207,7 @@ async function analyze(dataset: string, change: string, column: string | null): 
       return [{ key, severity }, ...(asset.column ? [{ key: columnKey(key, asset.column), severity }] : [])];
     });
     store.impact = found;
+    store.supposed = { dataset, change, column };
     store.severities = worst(hits);
     await canvas.draw(dataset);
     render();

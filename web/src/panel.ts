@@ -92,7 +92,11 @@ function impactForm(store: Store, dataset: Dataset, column: string | null, asked
   const check = (): void => {
     run.toggleAttribute("disabled", NEEDS_COLUMN.has(change.value) && !of.value);
   };
-  if (!column) change.value = "DATA_INCORRECT";
+  const supposed = store.supposed?.dataset === dataset.asset.key ? store.supposed : null;
+  if (supposed && (!column || column === supposed.column)) {
+    change.value = supposed.change;
+    of.value = supposed.column ?? "";
+  } else if (!column) change.value = "DATA_INCORRECT";
   change.addEventListener("change", check);
   of.addEventListener("change", check);
   check();
@@ -109,6 +113,7 @@ function answer(store: Store, asked: Asked): HTMLElement | null {
     void navigator.clipboard.writeText(found.summary).then(() => (copy.textContent = "Copied"));
   } }, "Copy for a ticket");
   return h("div", { class: "impact", id: "impact", role: "status" },
+    h("p", { class: "under" }, supposed(store)),
     h("p", {}, h("strong", {}, found.total ? `${count(found.total, "asset")} hit` : "Nothing is hit"), ` · ${count(found.jobs.length, "job")}`),
     h("div", { class: "totals" }, found.totals.filter((one) => one.total).map((one) =>
       h("span", { class: `tone ${tone(one.severity)}` }, `${one.severity.toLowerCase()} ${number(one.total)}`))),
@@ -117,6 +122,15 @@ function answer(store: Store, asked: Asked): HTMLElement | null {
         h("b", {}, shortened(item.asset.column ?? title(item.asset), 34)), h("span", {}, item.asset.column ? title(item.asset) : ""))),
       found.total > 12 && h("li", { class: "note" }, `and ${number(found.total - 12)} more`)),
     h("p", {}, copy, " ", h("button", { class: "link", onclick: asked.clearImpact }, "Clear colours")));
+}
+
+/** What the colours are of, in words. */
+function supposed(store: Store): string {
+  if (!store.supposed) return "";
+  const { dataset, change, column } = store.supposed;
+  const of = store.datasets.get(dataset);
+  const name = of ? title(of.asset) : "the dataset";
+  return `If ${column ? `${column} of ${name}` : name} ${CHANGES.find(([value]) => value === change)?.[1] ?? "changes"}:`;
 }
 
 function columns(store: Store, dataset: Dataset, chosen: string | null, asked: Asked): HTMLElement | string {

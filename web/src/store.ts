@@ -4,6 +4,13 @@ import type { Dataset, Flow, Graph, Impact } from "./types";
 
 export type Selection = { kind: "dataset" | "flow" | "column"; key: string } | null;
 
+/** A change whose impact is shown, or was asked for last. */
+export interface Supposed {
+  dataset: string;
+  change: string;
+  column: string | null;
+}
+
 export class Store {
   start: string | null = null;
   readonly datasets = new Map<string, Dataset>();
@@ -11,6 +18,7 @@ export class Store {
   /** Worst severity by dataset's key, and by column's key. */
   severities = new Map<string, string>();
   impact: Impact | null = null;
+  supposed: Supposed | null = null;
   showColumns = false;
   selection: Selection = null;
 
@@ -25,6 +33,7 @@ export class Store {
   forgetImpact(): void {
     this.severities.clear();
     this.impact = null;
+    this.supposed = null;
   }
 
   /** Add an answer; how many datasets are new. What is known of columns is kept where the answer is silent. */

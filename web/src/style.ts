@@ -19,6 +19,7 @@ export function style(): StylesheetJson {
         "background-gradient-stop-colors": `${css(`tone-${tone}`)} ${css(`tone-${tone}`)} ${css(`tone-${tone}-soft`)} ${css(`tone-${tone}-soft`)}`,
       },
     },
+    { selector: `.far.tone-${tone}`, style: { "background-color": css(`tone-${tone}`) } },
     { selector: `.column.tone-${tone}`, style: { "background-color": css(`tone-${tone}`), "background-opacity": 0.28 } },
   ]);
   return [
@@ -40,6 +41,7 @@ export function style(): StylesheetJson {
         "z-index": 1,
       },
     },
+    { selector: ".far", style: { "background-fill": "solid", "background-color": "data(accent)" } },
     { selector: ".start", style: { "border-color": accent, "border-width": 2 } },
     { selector: ".gone", style: { "border-style": "dashed", opacity: 0.6 } },
     {
@@ -64,8 +66,8 @@ export function style(): StylesheetJson {
       selector: ".more",
       style: {
         shape: "ellipse",
-        width: 28,
-        height: 28,
+        width: 26,
+        height: 26,
         label: "data(label)",
         "font-size": 11,
         "font-weight": 600,
@@ -119,7 +121,7 @@ export function style(): StylesheetJson {
     },
     {
       selector: ".loop",
-      style: { "curve-style": "bezier", "loop-direction": "0deg", "loop-sweep": "-70deg", "control-point-step-size": "data(reach)" },
+      style: { "curve-style": "bezier", "loop-direction": "180deg", "loop-sweep": "-70deg", "control-point-step-size": "data(reach)" },
     },
     { selector: ".declared", style: { "line-style": "dashed" } },
     { selector: ".faded", style: { opacity: 0.3 } },

@@ -1,0 +1,36 @@
+"""Chromium, and the page at `/` served over the stack's Neo4j."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from headless_chromium import INSTALL_CHROMIUM, find_chromium
+
+from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from support.api import client_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.stack import StackUnderTest
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = find_chromium()
+    if found is None:
+        pytest.skip(f"Chromium is not installed: {INSTALL_CHROMIUM}")
+    return found
+
+
+@pytest.fixture
+def served(stack: StackUnderTest) -> Iterator[str]:
+    """Where the page is: of whatever the test has put into the graph."""
+    target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
+    with client_of(Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))) as client:
+        yield str(client.base_url)
