@@ -78,7 +78,8 @@ BACKFILL_RESTATEMENT ROWS ~SORT_DEPENDENCY INFO     ends
 COMPATIBLE = """
 RETYPED   VALUE   COPY                  COSMETIC    on
 RETYPED   VALUE   HASH!                 DEGRADED    on
-RETYPED   VALUE   CAST                  NONE        ends
+RETYPED   VALUE   CAST                  DEGRADED    ends
+RETYPED   VALUE   AGGREGATE             NONE        ends
 RETYPED   ROWS    ~JOIN_DEPENDENCY      NONE        ends
 NULLABILITY VALUE COPY                  NONE        ends
 ADDED     UNSEEN  ~UNKNOWN              NONE        ends
