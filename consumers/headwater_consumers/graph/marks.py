@@ -1,8 +1,8 @@
 """Marks: short words that stand for paths, for the full-text index `headwater_position_paths`.
 
 A run or micro-batch that read or wrote a file is found by the file's mark among the `_marks` of its positions, in
-milliseconds however many there are. The paths themselves can't be indexed: Lucene takes no word over 32,766 bytes, and a
-commit with a longer one stops the database. Whoever looks a mark up compares the paths as well: 64 bits may coincide.
+milliseconds however many there are. The paths themselves can't be indexed: Lucene takes no word over 32,766 bytes, and
+a commit with a longer one stops the database. Whoever looks a mark up compares the paths as well: 64 bits may coincide.
 
     file:///lake/d/dt=1/part-0   ⇒ marks of  file:/lake/d/dt=1/part-0  and of its partition  file:/lake/d/dt=1
     s3a://b/d/part-0             ⇒ mark of   s3://b/d/part-0
@@ -33,9 +33,9 @@ def path_mark(path: str) -> str:
 
 
 def canonical_path(path: str) -> str:
-    """A path as every spelling of it becomes: `file:///x`, `file://localhost/x` and `/x` are `file:/x`, `s3a:` is `s3:`.
+    """One spelling of a path for all: `file:///x`, `file://localhost/x` and `/x` are `file:/x`, `s3a:` is `s3:`.
 
-    What begins with neither a scheme nor a slash, as a table's partition does, stays as it is but for slashes at the end.
+    What begins with neither a scheme nor a slash, as a table's partition does, only loses slashes at its end.
     """
     found = _URI.fullmatch(path)
     if found is None:
