@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Reader
 
 PAGE = 1_000
+"""A first page."""
+_USUAL_PAGE = 100
+"""What the commands show unless told otherwise."""
 _ALL_STEPS = 10_000
 
 
@@ -58,13 +61,20 @@ def cases(reader: Reader, statements: Statements, starts: Starts, many: int) -> 
             "datasets",
         ),
         Case(
-            "downstream, three hops",
+            "downstream, three hops, first page",
             near,
             [
                 _headwater(lambda key: _downstream(reader, key, 3)),
                 Contestant("one statement, no edges", lambda key: _total(statements.rows("three_hops", key=key))),
             ],
             50,
+            "datasets",
+        ),
+        Case(
+            "downstream, three hops, page of 100",
+            near,
+            [_headwater(lambda key: _downstream(reader, key, 3, page=_USUAL_PAGE))],
+            None,
             "datasets",
         ),
         Case("trace, one hop", records, _traces(reader, statements, 1, "one_hop"), 50, "micro-batches"),
@@ -99,8 +109,8 @@ def _headwater(answer: Callable[[Any], int]) -> Contestant[Any]:
     return Contestant("headwater", limited)
 
 
-def _downstream(reader: Reader, key: str, depth: int | None) -> int:
-    return lineage(reader, LineageQuestion(key, Direction.DOWNSTREAM, depth=depth, limit=PAGE)).total
+def _downstream(reader: Reader, key: str, depth: int | None, *, page: int = PAGE) -> int:
+    return lineage(reader, LineageQuestion(key, Direction.DOWNSTREAM, depth=depth, limit=page)).total
 
 
 def _impact(reader: Reader, key: str) -> int:
