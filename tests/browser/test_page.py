@@ -95,7 +95,7 @@ def test_search_draw_expand_and_click_an_arrow(page: Page) -> None:
     expect(panel.locator("h2")).to_have_text("flights.departed → flights.enriched")
     expect(panel.locator("h3").first).to_contain_text("flights.enrich")
     expect(panel).to_contain_text("Last interval: batch 23")
-    expect(panel.locator("tr", has_text="value.dep_delay").first).to_contain_text("cast")
+    expect(panel.locator("tr", has_text="value.dep_delayvalue.dep_delay")).to_contain_text("cast")
 
 
 def test_columns_and_what_a_change_would_hit(page: Page) -> None:
