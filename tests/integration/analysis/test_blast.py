@@ -192,5 +192,5 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
         blast(reader, BadBatches("nothing", 0, 1))
     with pytest.raises(NotFoundError, match="micro-batches 0 to 9"):
         blast(reader, BadBatches("first", 50, 60))
-    with pytest.raises(QuestionError, match="batch"):
+    with pytest.raises(QuestionError, match="Batch ids"):
         blast(reader, BadBatches("first", 3, 2))
