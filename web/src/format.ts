@@ -1,6 +1,6 @@
 // How values are written for people.
 
-import type { Asset } from "./types";
+import type { Asset, Range } from "./types";
 
 export const title = (asset: Asset): string => asset.title ?? asset.name;
 
@@ -28,3 +28,7 @@ export function shortened(text: string, most: number): string {
   const head = Math.ceil((most - 1) * 0.6);
   return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
 }
+
+/** Offsets by partition, first to last; the API's `end` is the one after. */
+export const offsets = (ranges: Range[]): string =>
+  ranges.map(({ partition, start, end }) => `${partition}: ${end > start ? `${start}–${end - 1}` : "none"}`).join(", ");

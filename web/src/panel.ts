@@ -1,7 +1,7 @@
 // The side panel: what is selected, and what can be asked of it.
 
 import { h } from "./dom";
-import { count, number, shortened, time, title } from "./format";
+import { count, number, offsets, shortened, time, title } from "./format";
 import { tone } from "./palette";
 import { facts, spoken } from "./timeline";
 import type { Store } from "./store";
@@ -177,7 +177,7 @@ function latest(found: Timeline): HTMLElement {
     return facts(`Last interval: batch ${interval.batch_id}`, [
       ["at", time(interval.processing_time)],
       ["rows", `${number(interval.rows_in)} in, ${number(interval.rows_out)} out`],
-      ...read.map((use): [string, string] => [title(use.dataset), use.ranges.map((range) => `${range.partition}: ${range.start}–${range.end}`).join(", ")]),
+      ...read.map((use): [string, string] => [title(use.dataset), offsets(use.ranges)]),
       ["code", interval.code_version?.slice(0, 12)],
       ["chain", spoken(found)],
     ]);

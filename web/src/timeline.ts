@@ -1,7 +1,7 @@
 // What a job did, in time: a lane for each streaming query, a block for each micro-batch, gaps in red; runs of batch jobs.
 
 import { h, svg } from "./dom";
-import { count, duration, number, time } from "./format";
+import { count, duration, number, offsets, time } from "./format";
 import type { Interval, Run, Timeline } from "./types";
 
 const LANE = 46;
@@ -116,7 +116,7 @@ function described(one: Interval): () => Node {
       ["watermark", one.watermark_after && time(one.watermark_after)],
       ...one.consumed.filter((use) => use.ranges.length).map((use): [string, string] => [
         use.dataset.title ?? use.dataset.name,
-        use.ranges.map((range) => `${range.partition}: ${range.start}–${range.end}`).join(", "),
+        offsets(use.ranges),
       ]),
       ["known", one.provenance === "RECONCILED" ? "from the checkpoint, after a crash" : null],
       ["conflicts", one.conflicts ? `${count(one.conflicts, "other report")} of this batch` : null],
