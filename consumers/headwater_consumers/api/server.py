@@ -1,7 +1,7 @@
 """The app behind a socket, until it is stopped.
 
-Stopping, in this order: no new connections; requests under way go on for `serve.drain_seconds`; the driver is closed,
-which ends what still asks.
+Stopping, in this order: no new connections; requests under way go on for `serve.drain_seconds`, then they are answered
+503; the driver is closed. A question that is still being asked then holds the process until its time limit ends it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 from typing import TYPE_CHECKING
@@ -37,6 +38,11 @@ class Unforeseen:
 
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            # The server is being stopped, and waited for this as long as it does.
+            if begun:
+                raise
+            await problem(ProblemType.BUSY, "The server is being stopped.")(scope, receive, send)
         except Exception:
             instance = uuid.uuid4().urn
             log.exception("%s: %s %.200s", instance, scope["method"], scope["path"])

@@ -1,0 +1,86 @@
+"""How the server ends."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from headwater_consumers.api.routes import lineage as routes
+from headwater_consumers.api.server import Server
+from support.api import fake_graph
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader
+
+
+def listens(url: str) -> bool:
+    try:
+        httpx.get(f"{url}/livez", trust_env=False)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    def slow(_reader: Reader, _question: object) -> str:
+        begun.set()
+        release.wait(30)
+        return "done"
+
+    monkeypatch.setattr(routes, "lineage", slow)
+    with contextlib.closing(Server(fake_graph(drain_seconds=1))) as server, ThreadPoolExecutor(1) as pool:
+        running = threading.Thread(target=server.run)
+        running.start()
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+            answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
+            assert begun.wait(30)
+            server.stop()
+            told = answer.result(30)
+            release.set()
+        assert (told.status_code, told.json()["detail"]) == (503, "The server is being stopped.")
+        running.join(30)
+        assert not running.is_alive()
+
+
+def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    def slow(_reader: Reader, _question: object) -> str:
+        begun.set()
+        release.wait(30)
+        return "done"
+
+    monkeypatch.setattr(routes, "lineage", slow)
+    with contextlib.closing(Server(fake_graph())) as server, ThreadPoolExecutor(1) as pool:
+        running = threading.Thread(target=server.run)
+        running.start()
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+            answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
+            assert begun.wait(30)
+            server.stop()
+            while listens(server.url):  # the test's own time limit ends this
+                pass
+            assert not answer.done()
+            release.set()
+            assert answer.result(30).json() == "done"
+        running.join(30)
+        assert not running.is_alive()
+
+
+def test_a_port_that_is_taken_is_an_error_at_once() -> None:
+    with contextlib.closing(Server(fake_graph())) as server:
+        port = int(server.url.rpartition(":")[2])
+        with pytest.raises(OSError, match="in use"):
+            Server(fake_graph(port=port))
+
+
+def test_an_ipv6_address_is_spelled_as_urls_have_it() -> None:
+    with contextlib.suppress(OSError), contextlib.closing(Server(fake_graph(host="::1"))) as server:
+        assert server.url.startswith("http://[::1]:")
