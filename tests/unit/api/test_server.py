@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def listens(url: str) -> bool:
     try:
-        httpx.get(f"{url}/livez", trust_env=False)
+        httpx.get(f"{url}/livez", trust_env=False, timeout=1)
     except httpx.TransportError:
         return False
     return True
@@ -58,7 +58,7 @@ def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pyte
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
-    with contextlib.closing(Server(fake_graph())) as server, ThreadPoolExecutor(1) as pool:
+    with contextlib.closing(Server(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
         running = threading.Thread(target=server.run)
         running.start()
         with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
