@@ -7,6 +7,7 @@ uses        CONSUMED and PRODUCED as they are stored ⇒ parts
 batches     micro-batches and runs as they are stored
 search      the 32-ary search by batch id: never a scan of a query's intervals
 locate      which micro-batches of which queries used a part
+stretch     micro-batches one after the other
 state       what a query keeps from batch to batch, and so how far a record can spread
 forward, backward   one hop
 follow      hop after hop

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.locate import STRETCH, before, stretches
+from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, joined
 from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_schemas.events import Certainty
 

@@ -10,6 +10,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import locate
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
+from headwater_consumers.analysis.trace.stretch import before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,6 +84,6 @@ class Context:
     def last_batch(self, query: Query) -> Batch | None:
         """The last micro-batch of a query that is known."""
         if query.key not in self._last:
-            [found] = locate.before(self.tx, [(query.key, query.last_batch + 1)])
+            [found] = before(self.tx, [(query.key, query.last_batch + 1)])
             self._last[query.key] = found[-1] if found else None
         return self._last[query.key]

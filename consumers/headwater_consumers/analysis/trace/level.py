@@ -16,10 +16,11 @@ from headwater_consumers.analysis.trace.batch_runs import run_drafts
 from headwater_consumers.analysis.trace.batches import Query, read_batch
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.indexed import indexed_users
-from headwater_consumers.analysis.trace.locate import Located, Want, listed, locate
+from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import described, matched, spans_of_part
 from headwater_consumers.analysis.trace.spans import flat, offsets
 from headwater_consumers.analysis.trace.steps import group_drafts
+from headwater_consumers.analysis.trace.stretch import listed
 from headwater_consumers.analysis.trace.taken import Draft, Pending, Taken, merged
 from headwater_schemas.events import Certainty
 

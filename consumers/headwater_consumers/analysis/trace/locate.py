@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import PartKind
-from headwater_consumers.analysis.trace.batches import Batch, Query, read_batch
+from headwater_consumers.analysis.trace.batches import Batch, Query
 from headwater_consumers.analysis.trace.search import Search, run
 from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
-from headwater_consumers.analysis.trace.uses import VERSIONS
+from headwater_consumers.analysis.trace.stretch import before, listed, same_topic, stretches
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.reader import Transaction
 
+FEW = 4
+"""Batches looked at from the first on; mostly one or two are enough."""
 STRETCH = 64
-"""Batches looked at after the first; mostly one or two are enough."""
+"""Batches looked at where those few aren't enough."""
 WINDOW = 16
 """Batches in a row that a second look asks, until one says something."""
 MOST_BATCHES = 1_000
@@ -89,7 +91,7 @@ def pieces(tx: Transaction, queries: Iterable[Query]) -> dict[str, list[tuple[in
         starts[row["query"]].append(row["batch"])
     out = {}
     for key, query in by_key.items():
-        first = [query.first_batch, *starts[key]]
+        first = [query.first_batch, *sorted(starts[key])]
         out[key] = list(zip(first, [*(start - 1 for start in first[1:]), query.last_batch], strict=True))
     return out
 
@@ -138,13 +140,14 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
         job[0].met_silence = job[0].met_silence or search.met_silence
         if search.found is not None:
             starts.append((job, search.found, job[1][1]))
-    found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], STRETCH)
-    longer: list[tuple[Job, int, int]] = []
-    for (job, first, last), batches in zip(starts, found, strict=True):
-        if _collect(job, batches) or len(batches) < STRETCH:
-            continue
-        longer.append((job, first, last))
-    _find_long(tx, longer, window)
+    # A record, or what one batch wrote, was mostly read by one batch or two: STRETCH at once reads 60 in vain.
+    for limit in (FEW, STRETCH):
+        found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], limit)
+        ended = [
+            _collect(start[0], batches) or len(batches) < limit for start, batches in zip(starts, found, strict=True)
+        ]
+        starts = [start for start, end in zip(starts, ended, strict=True) if not end]
+    _find_long(tx, starts, window)
 
 
 def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: int) -> None:
@@ -185,20 +188,6 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
                 break
             if batch.first not in known:
                 located.guesses.append(batch)
-
-
-def listed(position: Any) -> dict[int, tuple[int, int]]:
-    """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
-    if position.get("position") == "kafka":
-        ranges = zip(position["from"], position["to_exclusive"], strict=True)
-        return dict(zip(position["partitions"], ranges, strict=True))
-    if position.get("position") == "table_range":
-        try:
-            start = position.get("from_version")
-            return {VERSIONS: (0 if start is None else int(start) + 1, int(position["to_version"]) + 1)}
-        except ValueError:
-            return {}
-    return {}
 
 
 _COLUMNS = ("position", "topic_id", "partitions", "from", "to_exclusive", "format", "from_version", "to_version")
@@ -269,28 +258,3 @@ def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: in
     for produced, statement in ((False, "trace/probe_consumed"), (True, "trace/probe_produced")):
         of_kind = [search for located, search in searches if located.want.produced is produced]
         run(tx, statement, of_kind, window=window)
-
-
-def same_topic(one: str | None, other: str | None) -> bool:
-    """Whether two topic ids may be of the same incarnation: they are equal, or one isn't known."""
-    return one is None or other is None or one == other
-
-
-def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
-    """Intervals of each query key between two batch ids, both included, at most `limit` of each."""
-    out: list[list[Batch]] = [[] for _ in wanted]
-    if wanted:
-        rows = [{"n": n, "query": query, "first": first, "last": last} for n, (query, first, last) in enumerate(wanted)]
-        for row in tx.rows("trace/stretch", stretches=rows, limit=limit):
-            out[row["n"]].append(read_batch(row))
-    return out
-
-
-def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
-    """The last intervals of each query key before a batch id, the latest first."""
-    out: list[list[Batch]] = [[] for _ in wanted]
-    if wanted:
-        rows = [{"n": n, "query": query, "first": first} for n, (query, first) in enumerate(wanted)]
-        for row in tx.rows("trace/before", stretches=rows, limit=limit):
-            out[row["n"]].append(read_batch(row))
-    return out

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.locate import same_topic
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of
+from headwater_consumers.analysis.trace.stretch import same_topic
 from headwater_consumers.analysis.trace.uses import common_files, part_of, version_spans
 from headwater_consumers.graph.marks import canonical_path, is_within
 from headwater_schemas.events import Certainty

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.locate import before, stretches
 from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, weakest
-from headwater_consumers.analysis.trace.locate import MOST_BATCHES, before, stretches
+from headwater_consumers.analysis.trace.locate import MOST_BATCHES
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, join, joined
 from headwater_consumers.analysis.trace.state import Spread, State, spread_backward, spread_forward, state_of
+from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.analysis.trace.taken import Draft, Taken, groups, micro_batches, overall
 from headwater_consumers.analysis.trace.uses import part_of
 from headwater_consumers.graph.keys import run_key

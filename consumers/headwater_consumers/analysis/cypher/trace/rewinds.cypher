@@ -2,4 +2,4 @@
 MATCH ()-[n:NEXT]->(i:Interval)
 USING INDEX n:NEXT(rewinds)
 WHERE n.rewinds IN $queries
-RETURN n.rewinds AS query, i.batch_id AS batch ORDER BY query, batch
+RETURN n.rewinds AS query, i.batch_id AS batch
