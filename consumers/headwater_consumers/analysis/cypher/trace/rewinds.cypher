@@ -1,5 +1,5 @@
 // The first batches after the places where positions of some queries don't go on upwards
 MATCH ()-[n:NEXT]->(i:Interval)
-USING INDEX n:NEXT(rewinds)
+USING INDEX SEEK n:NEXT(rewinds)
 WHERE n.rewinds IN $queries
 RETURN n.rewinds AS query, i.batch_id AS batch
