@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stack
 
-RUN = "de860972-248d-44ec-9cb4-a607deb8cf2f"
+RUN = "c363d751-3648-49f9-a19e-83469e65182f"
 
 
 @pytest.mark.parametrize(
