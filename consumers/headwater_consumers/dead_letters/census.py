@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-
     from headwater_consumers.dead_letters.letter import Letter
 
 

@@ -14,7 +14,6 @@ from headwater_consumers.graph.keys import dataset_key
 from support.analysis.chains import NAMESPACE, Oddities, Ranges, Stream, naive_users, random_stream, ranges_of, write
 
 if TYPE_CHECKING:
-
     from neo4j import Driver
 
     from headwater_consumers.analysis.reader import Reader, Transaction
