@@ -59,13 +59,13 @@ def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pyte
 
     monkeypatch.setattr(routes, "lineage", slow)
     with contextlib.closing(Server(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
-        running = threading.Thread(target=server.run)
+        running, url = threading.Thread(target=server.run), server.url
         running.start()
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
             assert begun.wait(30)
             server.stop()
-            while listens(server.url):  # the test's own time limit ends this
+            while listens(url):  # the test's own time limit ends this
                 pass
             assert not answer.done()
             release.set()
