@@ -22,4 +22,4 @@ def wipe(driver: Driver, database: str | None) -> int:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
-        return session.run(statement("write", "wipe")).consume().counters.nodes_deleted
+        return session.run(statement("whole", "wipe")).consume().counters.nodes_deleted

@@ -11,7 +11,7 @@ import headwater_consumers
 from headwater_consumers.graph.model import Label
 from headwater_consumers.graph.statements import names, statement
 
-FOLDERS = ("schema", "write", "read")
+FOLDERS = ("schema", "write", "read", "whole")
 FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
 ROOT = Path(next(iter(headwater_consumers.__path__)))
 
