@@ -216,6 +216,7 @@ class KafkaSource:
     def _answer(self, error: KafkaError | None) -> None:
         meant = None if error is None else self._classified(error, "committing offsets")
         if meant is None:
+            self._reachable = True  # statistics come only every two seconds
             self._ownership.confirm(self._committing)
         if isinstance(meant, FatalError):
             self._fatal = meant

@@ -44,7 +44,7 @@ def test_two_consumers_share_the_partitions_and_one_takes_over_what_the_other_le
             world.put_many((events.good(partition * 100 + number) for number in range(50)), partition=partition)
         for consumer in (one, two):
             consumer.until(lambda: consumer.metric("events_applied_total") == 50, "its half")  # noqa: B023 - as above
-            assert consumer.get("/readyz")[0] == 200
+            consumer.until(lambda: consumer.get("/readyz")[0] == 200, "readiness")  # noqa: B023 - as above
 
         assert one.stop() == 0
         two.until(lambda: two.metric("partitions_assigned") == 2, "the other's share")
