@@ -59,6 +59,28 @@ def parse_time(text: str) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
+def time_if_given(text: str | None) -> datetime | None:
+    """`parse_time` of an option that may be left out.
+
+    Raises:
+        typer.BadParameter: it is given, and no time.
+    """
+    return None if text is None else parse_time(text)
+
+
+def parse_hops(text: str) -> int | None:
+    """The most hops: a number from 1 on, or `all`, which is None.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise typer.BadParameter("a number of hops from 1 on, or all")
+
+
 @contextlib.contextmanager
 def asking(*, tenant: str | None = None, timeout_seconds: float | None = None) -> Iterator[Reader]:
     """A reader of the graph that the settings name; what ends a question ends the command, with its exit code and fix.

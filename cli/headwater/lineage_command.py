@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.asking import (
+    CursorOption,
+    LimitOption,
+    TenantOption,
+    TimeoutOption,
+    asking,
+    document,
+    parse_hops,
+    time_if_given,
+)
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.show import lineage as show
@@ -16,7 +25,6 @@ from headwater_consumers.analysis.lineage import Direction, Filters, Influence, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
 
 class Format(StrEnum):
@@ -26,18 +34,6 @@ class Format(StrEnum):
     TABLE = "table"
     MERMAID = "mermaid"
     DOT = "dot"
-
-
-def _depth(text: str) -> int | None:
-    if text == "all":
-        return None
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise typer.BadParameter("a number of hops from 1 on, or all")
-
-
-def _time(text: str | None) -> datetime | None:
-    return None if text is None else parse_time(text)
 
 
 def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]:
@@ -93,13 +89,13 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
             dataset,
             direction,
             column,
-            _depth(depth),
+            parse_hops(depth),
             influence,
             columns,
             edges=format_ in (Format.MERMAID, Format.DOT),
             filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
-            as_of=_time(as_of),
-            since=_time(since),
+            as_of=time_if_given(as_of),
+            since=time_if_given(since),
             limit=limit,
             cursor=cursor,
         )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, time_if_given
 from headwater.console import JsonOption, console
 from headwater.show import diff as show
 from headwater_consumers.analysis.diff import Point, diff
@@ -34,7 +34,7 @@ def command(
     """
     if before is None and before_run is None and before_code is None:
         raise typer.BadParameter("say what to compare from: --before TIME, --before-run ID or --before-code VERSION")
-    times = [None if text is None else parse_time(text) for text in (before, after)]
+    times = [time_if_given(text) for text in (before, after)]
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         begin, end = Point(times[0], before_run, before_code), Point(times[1], after_run, after_code)
         answer = diff(reader, begin, end, job=job, dataset=dataset, limit=limit, cursor=cursor)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.asking import parse_time
+from headwater.asking import time_if_given
 from headwater.connection import client_config
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, NotFoundError
@@ -163,8 +163,8 @@ def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str 
     return Choice(
         frozenset(reason.value for reason in reasons or ()),
         job,
-        None if since is None else parse_time(since),
-        None if until is None else parse_time(until),
+        time_if_given(since),
+        time_if_given(until),
     )
 
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.asking import (
+    CursorOption,
+    LimitOption,
+    TenantOption,
+    TimeoutOption,
+    asking,
+    document,
+    parse_hops,
+    time_if_given,
+)
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
@@ -126,7 +135,7 @@ def command(
     except QuestionError as error:
         raise InputError(_in_words_of_options(error)) from error
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        answer = analyze(reader, asked, judged_by, Page(_depth(depth), limit, cursor))
+        answer = analyze(reader, asked, judged_by, Page(parse_hops(depth), limit, cursor))
     if format_ is Format.MARKDOWN and not json_output:
         console.raw(answer.summary)
     else:
@@ -143,14 +152,6 @@ def _in_words_of_options(error: QuestionError) -> str:
     return str(error) if error.field == "policy" else f"{option}: {error}"
 
 
-def _depth(text: str) -> int | None:
-    if text == "all":
-        return None
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise typer.BadParameter("a number of hops from 1 on, or all")
-
-
 def _extent(partition: str | None, offsets: str | None, since: str | None, until: str | None) -> Extent | None:
     if partition is None and offsets is None and since is None and until is None:
         return None
@@ -159,8 +160,8 @@ def _extent(partition: str | None, offsets: str | None, since: str | None, until
         partition,
         first,
         end,
-        None if since is None else parse_time(since),
-        None if until is None else parse_time(until),
+        time_if_given(since),
+        time_if_given(until),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, parse_time
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, time_if_given
 from headwater.console import JsonOption, console
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
@@ -60,8 +60,8 @@ def list_(
             dataset=dataset,
             role=Role.READ if read else Role.WROTE,
             states=state or None,
-            since=None if since is None else parse_time(since),
-            until=None if until is None else parse_time(until),
+            since=time_if_given(since),
+            until=time_if_given(until),
             limit=limit,
             cursor=cursor,
         )
@@ -130,7 +130,7 @@ def intervals(
         named = {"job": of} if job else {"run": of}
         page = ask.intervals(reader, **named, from_batch=from_batch, limit=limit, cursor=cursor)
     console.result(document(page), show_batches.table(page.items))
-    console.message(counted(page.total, len(page.items), "micro-batch", page.next_cursor).replace("batchs", "batches"))
+    console.message(counted(page.total, len(page.items), "micro-batch", page.next_cursor, plural="micro-batches"))
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.drawing.answer import Drawing, DrawingMetadata, Reach
 from headwater_consumers.analysis.drawing.edges import drawn_edges
 from headwater_consumers.analysis.drawing.nodes import drawn_nodes
-from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.walk import Step, walk
 
@@ -45,10 +45,8 @@ def draw(
         AmbiguousError: several are called that.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
     """
-    if depth is not None and depth < 1:
-        raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
-    if not 1 <= limit <= MOST_NODES:
-        raise QuestionError(f"`limit` is from 1 to {MOST_NODES:,}.", field="limit")
+    check_depth(depth)
+    check_limit(limit, MOST_NODES)
 
     def question(tx: Transaction) -> Drawing:
         start = resolve_dataset(tx, asset)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import cursor as cursors
-from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.answer import Impact, SeverityTotal
 from headwater_consumers.analysis.impact.details import Details
 from headwater_consumers.analysis.impact.graph import StoredGraph
@@ -18,14 +17,13 @@ from headwater_consumers.analysis.impact.severity import SEVERITIES, Severity
 from headwater_consumers.analysis.impact.spread import spread
 from headwater_consumers.analysis.impact.start import begin
 from headwater_consumers.analysis.impact.summary import summary_of
+from headwater_consumers.analysis.paging import check_depth, check_limit
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.impact.change import Change
     from headwater_consumers.analysis.impact.policy import Policy
     from headwater_consumers.analysis.impact.spread import Spread
     from headwater_consumers.analysis.reader import Reader, Transaction
-
-MOST_ON_A_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,8 @@ class Page:
         Raises:
             QuestionError: naming the field.
         """
-        if self.depth is not None and self.depth < 1:
-            raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
-        if not 1 <= self.limit <= MOST_ON_A_PAGE:
-            raise QuestionError(f"`limit` is from 1 to {MOST_ON_A_PAGE:,}.", field="limit")
+        check_depth(self.depth)
+        check_limit(self.limit)
 
 
 def analyze(reader: Reader, change: Change, policy: Policy | None = None, page: Page = Page()) -> Impact:

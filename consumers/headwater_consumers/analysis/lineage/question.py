@@ -7,11 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.paging import check_depth, check_limit
 
 ALL_HOPS = None
 """A depth without end."""
 
-MOST_ON_A_PAGE = 1_000
 _MOST_OF_A_FILTER = 100
 
 
@@ -87,10 +87,8 @@ class LineageQuestion:
         Raises:
             QuestionError: naming the field.
         """
-        if self.depth is not None and self.depth < 1:
-            raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
-        if not 1 <= self.limit <= MOST_ON_A_PAGE:
-            raise QuestionError(f"`limit` is from 1 to {MOST_ON_A_PAGE:,}.", field="limit")
+        check_depth(self.depth)
+        check_limit(self.limit)
         if self.influence is not None and self.column is None:
             raise QuestionError("`influence` is of columns: name one.", field="influence")
         if self.columns and self.column is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.analysis import cursor as cursors
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 from headwater_consumers.analysis.timeline.answer import Timeline, TimelineInterval, TimelineQuery, TimelineRun
 from headwater_consumers.analysis.timeline.latest import FIRST_PAGE, Span, latest, read, written
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.reader import Reader, Transaction
     from headwater_consumers.analysis.resolve import Found
-
-MOST_ON_A_PAGE = 1_000
 
 
 def job_timeline(
@@ -74,8 +73,7 @@ def _timeline(
 ) -> Timeline:
     if span.begin is not None and span.end is not None and span.end < span.begin:
         raise QuestionError("The span of time ends before it begins.", field="to")
-    if not 1 <= limit <= MOST_ON_A_PAGE:
-        raise QuestionError(f"`limit` is from 1 to {MOST_ON_A_PAGE:,}.", field="limit")
+    check_limit(limit)
 
     def question(tx: Transaction) -> Timeline:
         found = resolve(tx, asked)

@@ -61,8 +61,3 @@ def difference(one: Spans, other: Spans) -> Spans:
         if rest:
             out[partition] = rest
     return out
-
-
-def hull(spans: Spans) -> dict[int, tuple[int, int]]:
-    """The first start and the last end of each partition."""
-    return {partition: (pieces[0][0], pieces[-1][1]) for partition, pieces in spans.items()}
