@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -94,26 +95,29 @@ def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver
     assert [(hop.depth, hop.step.query_name) for hop in same.hops] == [(0, "first"), (1, "second")]
 
 
-def test_a_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
-    first = stream("first", "in", "mid")
-    began = run_event(
-        RunEvent(
-            type=RunEventType.START,
-            processing_type=ProcessingType.STREAMING,
-            started_at=first.time(5),
-            query_id=first.query_id,
-        ),
-        job=JobRef("jobs", "first"),
-        run=RunRef(first.run_id(1)),
-        producer="test",
-        event_time=first.time(5),
+def started(of: Stream, run: int, batch: int) -> LineageEvent:
+    """A start of a query, of which no end is known, just before a batch."""
+    body = RunEvent(
+        type=RunEventType.START,
+        processing_type=ProcessingType.STREAMING,
+        started_at=of.time(batch),
+        query_id=of.query_id,
     )
-    write(clean_database, first, events=[began])
-    found = blast(reader, BadRun(first.run_id(1)))
-    [hop] = found.hops
-    assert (hop.step.first_batch, hop.step.last_batch) == (5, 9)
-    [part] = tainted(found, "mid").parts
-    assert [(span.start, span.end) for span in part.offsets] == [(50, 100)]
+    job, start = JobRef("jobs", of.name), RunRef(of.run_id(run))
+    return run_event(body, job=job, run=start, producer="test", event_time=of.time(batch))
+
+
+def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
+    """The first one begins with batch 0, and broke off: what became of batch 4 only its checkpoint tells."""
+    first = stream("first", "in", "mid")
+    first.entries[4] = replace(first.entries[4], reconciled=True)
+    write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5)])
+    for run_number, batches in ((0, (0, 4)), (1, (5, 9))):
+        found = blast(reader, BadRun(first.run_id(run_number)))
+        [hop] = found.hops
+        assert (hop.step.first_batch, hop.step.last_batch) == batches
+        [part] = tainted(found, "mid").parts
+        assert [(span.start, span.end) for span in part.offsets] == [(batches[0] * 10, batches[1] * 10 + 10)]
 
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:

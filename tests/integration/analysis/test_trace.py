@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -435,6 +436,26 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
         trace(reader, Offsets("out", 0, 5, 6), depth=0)
     with pytest.raises(NotFoundError):
         trace(reader, Path("/nowhere/at/all"))
+
+
+@pytest.mark.parametrize("batches", [40, 400])
+def test_micro_batches_that_say_no_time_may_have_run_at_any(
+    clean_database: Driver, reader: Reader, batches: int
+) -> None:
+    """Reconciled ones: in a row at the time asked for, and scattered where the search by halves would meet them."""
+    stream = copying("copy", "in", "out", batches=batches)
+    silent = {*range(11, 20), *range(22, batches - 1)}
+    stream.entries = [replace(each, reconciled=each.batch in silent) for each in stream.entries]
+    write(clean_database, stream)
+
+    def read_at(batch: int) -> list[tuple[int, int, int]]:
+        at = stream.time(batch) + timedelta(seconds=1)
+        return spans(part(trace(reader, Times("in", 0, at, at)).start, "in"))
+
+    assert read_at(10) == [(0, 100, 200)]
+    assert read_at(15) == [(0, 110, 200)], "batch 10 had ended by then, and batch 20 hadn't begun"
+    assert read_at(20) == [(0, 200, 210)]
+    assert read_at(21) == [(0, 210, (batches - 1) * 10)]
 
 
 PARAMETERS: dict[str, Any] = {

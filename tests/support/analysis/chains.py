@@ -78,6 +78,8 @@ class Entry:
     watermark_after: datetime | None = None
     told: int = 0
     """How often it was told before: a later telling with other ends wins."""
+    reconciled: bool = False
+    """Told from the checkpoint alone: of no run, and at no time."""
 
 
 @dataclass
@@ -119,14 +121,15 @@ class Stream:
         return list(found.values())
 
     def _event(self, entry: Entry) -> LineageEvent:
+        reconciled = self.reconciled or entry.reconciled
         body = IntervalEvent(
             query_id=self.query_id,
             query_name=self.name,
             entries=(
                 IntervalEntry(
                     batch_id=entry.batch,
-                    processing_time=self.time(entry.batch),
-                    duration_ms=int(self.every.total_seconds() * 900),
+                    processing_time=None if entry.reconciled else self.time(entry.batch),
+                    duration_ms=None if entry.reconciled else int(self.every.total_seconds() * 900),
                     inputs=entry.inputs,
                     outputs=entry.outputs,
                     state_rows=entry.state_rows,
@@ -136,12 +139,12 @@ class Stream:
             ),
             versions=Versions(code=f"v{entry.run}", engine=EngineRef("spark", "4.0.0"), capture="test"),
             reason=EmissionReason.CHECKPOINT,
-            provenance=Provenance.RECONCILED if self.reconciled else Provenance.OBSERVED,
+            provenance=Provenance.RECONCILED if reconciled else Provenance.OBSERVED,
         )
         return interval_event(
             body,
             job=JobRef("jobs", self.name),
-            run=None if self.reconciled else RunRef(self.run_id(entry.run)),
+            run=None if reconciled else RunRef(self.run_id(entry.run)),
             producer="test",
             event_time=self.time(entry.batch) + timedelta(days=entry.told),
         )

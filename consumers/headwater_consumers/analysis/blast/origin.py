@@ -9,8 +9,10 @@ from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, Q
 from headwater_consumers.analysis.trace.answer import Hop
 from headwater_consumers.analysis.trace.batches import read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after
+from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, joined
 from headwater_consumers.analysis.trace.state import spread_forward, state_of
+from headwater_consumers.analysis.trace.stretch import stretches
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.graph.keys import query_key, run_key
 from headwater_schemas.events import Certainty
@@ -68,15 +70,34 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    first = query.first_batch
+    # Observed in it, that is; reconciled ones are in no run, and may have been in this one by their times.
+    first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
         # The first that began then or later: one that began just before belongs to the start before.
-        first = max(first, first_after(context, query, run.started_at, inclusive=True) or query.last_batch + 1)
-    beyond = first_after(context, query, run.ended_at) if run.ended_at is not None else None
-    last = query.last_batch if beyond is None else beyond - 1
+        [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
+        first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
+    if run.ended_at is not None:
+        [beyond] = first_after(context, [(query, run.ended_at)])
+        last = max(-1 if last is None else last, query.last_batch if beyond is None else beyond - 1)
+    elif last is not None:
+        last = _without_run_after(context, query, last)
+    first = query.first_batch if first is None else first
+    last = query.last_batch if last is None else last
     if first > last:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
     return batches_hop(context, query, first, last, f"The micro-batches {first} to {last} of the run.")
+
+
+def _without_run_after(context: Context, query: Query, last: int) -> int:
+    """The last micro-batch before that of another run: a run that broke off may have made those of no known run."""
+    while True:
+        [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
+        for batch in following:
+            if batch.run is not None:
+                return last
+            last = batch.last
+        if len(following) < STRETCH:
+            return last
 
 
 def batches_origin(context: Context, bad: BadBatches) -> Hop:

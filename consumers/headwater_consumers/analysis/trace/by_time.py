@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, joined
-from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from neo4j import Record
@@ -25,29 +25,77 @@ if TYPE_CHECKING:
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
     """A hop for each query, over all its micro-batches since (backwards: until) the part was written (used)."""
-    searches: list[Search | None] = []
-    for query, pending, _ in asked:
-        time = pending.part.until if context.backward else pending.part.since
-        searches.append(None if time is None else Search(query.key, query.first_batch, query.last_batch, _after(time)))
-    run(context.tx, "trace/probe_times", [search for search in searches if search is not None])
+    times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
+    bounds = iter(
+        first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
+    )
     drafts = []
-    for (query, pending, why), search in zip(asked, searches, strict=True):
+    for (query, pending, why), time in zip(asked, times, strict=True):
         first, last = query.first_batch, query.last_batch
-        if search is not None and context.backward:
-            last = last if search.found is None else search.found - 1
-        elif search is not None:
-            # The batch that ran at the time may have looked later than it began.
-            first = max(first, (last + 1 if search.found is None else search.found) - 1)
+        if time is not None:
+            after = next(bounds)
+            if context.backward:
+                last = last if after is None else after - 1
+            else:
+                # The batch that ran at the time may have looked later than it began.
+                first = running_at(context, query, after, time)
         if first <= last and (draft := _draft(context, query, pending, first, last, why)) is not None:
             drafts.append(draft)
     return drafts
 
 
-def first_after(context: Context, query: Query, time: datetime, *, inclusive: bool = False) -> int | None:
-    """The first batch of a query that began after a time, or then."""
-    search = Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
-    run(context.tx, "trace/probe_times", [search])
-    return search.found
+def first_after(
+    context: Context, asked: Sequence[tuple[Query, datetime]], *, inclusive: bool = False
+) -> list[int | None]:
+    """Of each query the first batch that is known to have begun after a time, or then."""
+    searches = [
+        Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
+        for query, time in asked
+    ]
+    run_by_time(context.tx, searches)
+    found = []
+    for (query, time), search in zip(asked, searches, strict=True):
+        first = search.found
+        if search.met_silence:
+            later = [
+                batch.first
+                for batch in _back_to(context, query, first, time)
+                if batch.started_at is not None and _is_after(batch.started_at, time, inclusive=inclusive)
+            ]
+            first = later[-1] if later else first
+        found.append(first)
+    return found
+
+
+def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
+    """The first batch that may have run at a time: the last that began by then, and all since that say no time.
+
+    Args:
+        context: of the trace.
+        query: whose.
+        after: what `first_after` found.
+        time: when.
+    """
+    first = query.last_batch + 1 if after is None else after
+    for batch in _back_to(context, query, after, time):
+        first = batch.first
+    return first
+
+
+def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
+    """Batches before one, the latest first, back to the last that is known to have begun by a time, it included."""
+    first = query.last_batch + 1 if after is None else after
+    limit = 1  # Mostly the one before says when it began: only reconciled ones may not.
+    while True:
+        [earlier] = before(context.tx, [(query.key, first)], limit)
+        for batch in earlier:
+            first = batch.first
+            yield batch
+            if batch.started_at is not None and batch.started_at <= time:
+                return
+        if len(earlier) < limit:
+            return
+        limit = STRETCH
 
 
 def _draft(context: Context, query: Query, pending: Pending, first: int, last: int, why: str) -> Draft | None:
@@ -88,7 +136,11 @@ def _given(context: Context, batches: Sequence[Batch], *, complete: bool) -> tup
 
 def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Record], bool | None]:
     def reached(row: Record) -> bool | None:
-        found = moment(row["processing_time"])
-        return None if found is None else found > time or (inclusive and found == time)
+        found = moment(row["time"])
+        return None if found is None else _is_after(found, time, inclusive=inclusive)
 
     return reached
+
+
+def _is_after(began: datetime, time: datetime, *, inclusive: bool) -> bool:
+    return began > time or (inclusive and began == time)

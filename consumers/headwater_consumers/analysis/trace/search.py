@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Transaction
 
 FAN_OUT = 32
+_WIDE = 256
+"""Intervals in a row that are passed over to one that says a time; reconciled ones may say none."""
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class Search:
         first, last: the batch ids to search, both included.
         reached: what is asked of an interval's row; None where the row doesn't say, which counts as not yet.
         dataset: key of the dataset that the rows are about.
+        said: the property that is asked for, by time or watermark.
         found: the first batch of the first interval for which it holds; None where there is none.
         met_silence: whether some row didn't say.
     """
@@ -39,6 +42,7 @@ class Search:
     last: int
     reached: Callable[[Record], bool | None]
     dataset: str = ""
+    said: str = "processing_time"
     found: int | None = None
     met_silence: bool = False
     _low: int = 0
@@ -46,6 +50,11 @@ class Search:
 
     def __post_init__(self) -> None:
         self._low, self._high = self.first - 1, self.last + 1
+
+    def begin_again(self) -> None:
+        """Forget what was found."""
+        self.found, self.met_silence = None, False
+        self.__post_init__()
 
     @property
     def done(self) -> bool:
@@ -87,14 +96,14 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
 
     Args:
         tx: the transaction.
-        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset` of `$probes`.
+        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `said` of `$probes`.
         searches: of any queries.
         window: how many intervals in a row a probe looks at until one says something.
     """
     open_ = [search for search in searches if not search.done]
     while open_:
         probes = [
-            {"n": n, "query": search.query, "at": at, "dataset": search.dataset}
+            {"n": n, "query": search.query, "at": at, "dataset": search.dataset, "said": search.said}
             for n, search in enumerate(open_)
             for at in search.probes()
         ]
@@ -104,3 +113,12 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
         for n, search in enumerate(open_):
             search.take([(at, rows.get((n, at), ())) for at in list(search.probes())])
         open_ = [search for search in open_ if not search.done]
+
+
+def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
+    """Bring searches by time or watermark to their ends; a second time where an interval that says none misled one."""
+    run(tx, "trace/probe_times", searches)
+    if misled := [search for search in searches if search.met_silence]:
+        for search in misled:
+            search.begin_again()
+        run(tx, "trace/probe_times", misled, window=_WIDE)

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
@@ -115,11 +115,11 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     passed = after + state.horizon + _ROUNDED
     bound, reached = last.last, True
     searches = [
-        Search(last.query, max(first, last.last + 1), upto, _at_least("watermark_before", passed))
+        Search(last.query, max(first, last.last + 1), upto, _at_least(passed), said="watermark_before")
         for first, upto in piece
         if upto > last.last
     ]
-    run(tx, "trace/probe_times", searches)
+    run_by_time(tx, searches)
     for search in searches:
         if search.found is None:
             bound, reached = max(bound, search.last), False
@@ -145,9 +145,9 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
     mark = previous.time("watermark_before") if previous is not None else None
     if state.horizon is not None and mark is not None:
         passed = mark - state.horizon - _ROUNDED
-        search = Search(first.query, begin, first.first, _at_least("watermark_after", passed, more=True))
-        run(tx, "trace/probe_times", [search])
-        if search.found is not None and search.found > begin:
+        search = Search(first.query, begin, first.first, _at_least(passed, more=True), said="watermark_after")
+        run_by_time(tx, [search])
+        if search.found is not None and search.found > begin and not search.met_silence:
             why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
             return Spread(search.found, first.last, bounded=True, why=why)
     if empty is not None:
@@ -158,9 +158,9 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
     return Spread(begin, first.last, bounded=False, why=why)
 
 
-def _at_least(name: str, time: datetime, *, more: bool = False) -> Any:
+def _at_least(time: datetime, *, more: bool = False) -> Any:
     def reached(row: Record) -> bool | None:
-        found = moment(row[name])
+        found = moment(row["time"])
         return None if found is None else found > time if more else found >= time
 
     return reached

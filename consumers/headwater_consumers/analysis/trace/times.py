@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.by_time import ends, first_after
+from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
 from headwater_consumers.analysis.trace.parts import between, join, joined
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
     """What the micro-batches that ran from `start` to `end` read of a topic (backwards: wrote into it).
 
-    The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended.
+    The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended;
+    so do those about then that say no time, reconciled ones.
     """
     parts: list[Part] = []
     for query in context.queries_of([topic.key])[topic.key]:
-        first = first_after(context, query, start)
-        last = first_after(context, query, end)
-        lo = (first if first is not None else query.last_batch + 1) - 1
+        first, last = first_after(context, [(query, start), (query, end)])
+        lo = running_at(context, query, first, start)
         hi = (last if last is not None else query.last_batch + 1) - 1
-        batches, complete = ends(context, query, max(lo, query.first_batch), hi)
+        batches, complete = ends(context, query, lo, hi)
         if complete:
             running = [b for b in batches if b.started_at is None or b.ended_at is None or b.ended_at >= start]
             uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(topic.key)]

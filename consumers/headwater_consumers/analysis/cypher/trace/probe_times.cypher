@@ -1,9 +1,11 @@
-// Probes: the first intervals at or after a batch, with its times and watermarks
+// Probes: the first interval at or after a batch that says a time, or else the last of those looked at
 UNWIND $probes AS probe
 CALL (probe) {
   MATCH (i:Interval)
   WHERE i.query = probe.query AND i.batch_id >= probe.at
-  RETURN i ORDER BY i.query, i.batch_id LIMIT $window
+  WITH i ORDER BY i.query, i.batch_id LIMIT $window
+  WITH collect(i) AS seen
+  WITH coalesce(head([i IN seen WHERE i[probe.said] IS NOT NULL]), last(seen)) AS i WHERE i IS NOT NULL
+  RETURN i
 }
-RETURN probe.n AS n, probe.at AS at, i.batch_id AS batch, i.processing_time AS processing_time,
-  i.watermark_before AS watermark_before, i.watermark_after AS watermark_after
+RETURN probe.n AS n, probe.at AS at, i.batch_id AS batch, i[probe.said] AS time
