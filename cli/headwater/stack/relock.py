@@ -1,4 +1,4 @@
-"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|spark …]`. For maintainers; needs the network.
+"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|openlineage|spark …]`. For maintainers; needs the network.
 
 Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
 becomes the flat list. Look at the difference before you commit it.
@@ -45,6 +45,8 @@ ROOTS: dict[LockName, Root] = {
         # Test helpers that the POM names by mistake and the repository doesn't have.
         excluded=("org.neo4j:log-test-utils",),
     ),
+    # What `headwater bench capture` is compared with.
+    "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
     "spark": Root(
         modules=("org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",),
         # Annotations for compilers; nothing loads them.
