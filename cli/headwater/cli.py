@@ -60,6 +60,7 @@ COMMANDS: dict[str, Command] = {
     "blast": Command("headwater.commands.blast", extra="materializer"),
     "impact": Command("headwater.commands.impact", extra="materializer"),
     "bench": Command("headwater.commands.bench", extra="bench"),
+    "soak": Command("headwater.commands.soak", extra="bench"),
     "serve": Command("headwater.commands.serve", extra="api"),
 }
 

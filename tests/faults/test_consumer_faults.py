@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater.soak.links import Link
 from headwater_consumers.graph.compare import compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
@@ -16,7 +17,6 @@ from headwater_consumers.materializer.truth import truth
 from headwater_schemas.codec import Decoder, encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
-from support.materializer.proxy import Proxy
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -86,7 +86,7 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
     undisturbed = graph(neo4j_driver)
     empty(neo4j_driver)
 
-    with Proxy(settings["HEADWATER_NEO4J_URI"].removeprefix("bolt://")) as link:
+    with Link(int(settings["HEADWATER_NEO4J_URI"].rpartition(":")[2])) as link:
         through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://{link.address}"}
         with consuming(through, "--until-caught-up") as consumer:
             consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress", seconds=120)

@@ -30,7 +30,7 @@ node.id=1
 controller.quorum.voters=1@{host}:{controller}
 controller.listener.names=CONTROLLER
 listeners=PLAINTEXT://{host}:{kafka},CONTROLLER://{host}:{controller}
-advertised.listeners=PLAINTEXT://{host}:{kafka}
+advertised.listeners=PLAINTEXT://{host}:{advertised}
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
 log.dirs={logs}
 auto.create.topics.enable=false
@@ -59,7 +59,10 @@ logger.server.level = info
 
 
 class KafkaBroker:
-    """A broker below one folder. `start()` formats the folder the first time; the data stays there."""
+    """A broker below one folder. `start()` formats the folder the first time; the data stays there.
+
+    Clients are sent to `advertised_port`, by default the one it listens on.
+    """
 
     def __init__(
         self,
@@ -69,9 +72,11 @@ class KafkaBroker:
         *,
         java_options: Sequence[str],
         delete: bool,
+        advertised_port: int | None = None,
     ) -> None:
         self._folder = folder
         self._ports = ports
+        self._advertised = advertised_port or ports.kafka
         self._jars = jars
         self._java_options = java_options
         self._delete = delete
@@ -80,7 +85,7 @@ class KafkaBroker:
     @property
     def bootstrap_servers(self) -> str:
         """`host:port`, as clients take it."""
-        return f"{LOOPBACK}:{self._ports.kafka}"
+        return f"{LOOPBACK}:{self._advertised}"
 
     @property
     def started(self) -> bool:
@@ -98,8 +103,14 @@ class KafkaBroker:
         """Start the JVM; `wait()` tells when it takes requests."""
         self._folder.mkdir(parents=True, exist_ok=True)
         properties = self._folder / "server.properties"
-        values = {"host": LOOPBACK, "kafka": self._ports.kafka, "controller": self._ports.controller}
-        properties.write_text(_PROPERTIES.format(logs=self._folder / "data", **values), encoding="utf-8")
+        text = _PROPERTIES.format(
+            logs=self._folder / "data",
+            host=LOOPBACK,
+            kafka=self._ports.kafka,
+            advertised=self._advertised,
+            controller=self._ports.controller,
+        )
+        properties.write_text(text, encoding="utf-8")
         (self._folder / "log4j2.properties").write_text(_LOG4J, encoding="utf-8")
         if not (self._folder / "data" / "meta.properties").exists():
             self._format(properties)

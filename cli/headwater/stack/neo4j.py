@@ -16,7 +16,7 @@ from headwater.stack.ports import LOOPBACK
 from headwater.stack.process import GuardedProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from headwater.stack.ports import Ports
@@ -53,7 +53,11 @@ ADD_OPENS = tuple(
 
 
 class Neo4jServer:
-    """A server below one folder. The first `start()` sets the password; the data stays there."""
+    """A server below one folder. The first `start()` sets the password; the data stays there.
+
+    Attributes:
+        settings: further lines of neo4j.conf, by name; read by `start()`.
+    """
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class Neo4jServer:
         java_options: Sequence[str],
         page_cache_mb: int,
         delete: bool,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self._ports = ports
@@ -71,6 +76,7 @@ class Neo4jServer:
         self._java_options = java_options
         self._page_cache_mb = page_cache_mb
         self._delete = delete
+        self.settings = dict(settings or {})
         self._process: GuardedProcess | None = None
 
     @property
@@ -107,7 +113,8 @@ class Neo4jServer:
         conf = _CONF.format(
             host=LOOPBACK, bolt=self._ports.bolt, http=self._ports.http, page_cache_mb=self._page_cache_mb
         )
-        (self._folder / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
+        further = "".join(f"{name}={value}\n" for name, value in self.settings.items())
+        (self._folder / "conf" / "neo4j.conf").write_text(conf + further, encoding="utf-8")
         if not self.password_file.exists():
             write_private(self.password_file, new_password() + "\n")
         if not (self._folder / "data" / "databases" / "system").exists():

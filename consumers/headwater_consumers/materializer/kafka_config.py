@@ -41,8 +41,17 @@ class SourceConfig:
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
-        """The consumer's librdkafka settings."""
+        """The consumer's librdkafka settings. The user's own win over what is tuning, not over what we rely on."""
         return {
+            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
+            # thread's, so neither a long write nor Python's lock delays them.
+            "session.timeout.ms": 15_000,
+            "queued.max.messages.kbytes": self.queued_kilobytes,
+            "fetch.max.bytes": self.queued_kilobytes * 1024,
+            # A new or deleted topic is noticed within this, instead of five minutes.
+            "topic.metadata.refresh.interval.ms": 30_000,
+            # Recovery within seconds of a broker's return, not the default's ten.
+            "reconnect.backoff.max.ms": 2_000,
             **self.client,
             "group.id": self.group,
             "client.id": "headwater-materializer",
@@ -52,15 +61,6 @@ class SourceConfig:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "partition.assignment.strategy": "cooperative-sticky",
-            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
-            # thread's, so neither a long write nor Python's lock delays them.
-            "session.timeout.ms": 15_000,
             "allow.auto.create.topics": False,
-            "queued.max.messages.kbytes": self.queued_kilobytes,
-            "fetch.max.bytes": self.queued_kilobytes * 1024,
-            # A new or deleted topic is noticed within this, instead of five minutes.
-            "topic.metadata.refresh.interval.ms": 30_000,
-            # Recovery within seconds of a broker's return, not the default's ten.
-            "reconnect.backoff.max.ms": 2_000,
             "statistics.interval.ms": 2_000,
         }

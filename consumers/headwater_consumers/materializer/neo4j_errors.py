@@ -5,6 +5,7 @@
 | ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
 | `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
 | `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
+| `ClientError.Schema.*AlreadyExists`                             | the same: `IF NOT EXISTS` doesn't hold it off |
 | `ClientError.Transaction.*`, read-only, expired authorization   | GraphUnavailableError                        |
 | `ClientError.Security.*`                                        | CredentialsRefusedError                      |
 | no such database, another graph version, statements not known   | GraphUnusableError                           |
@@ -45,7 +46,16 @@ from headwater_consumers.materializer.errors import (
 
 _CAPACITY = ("OutOfMemory", "TransactionTimedOut", "StackOverFlow", "TransactionMemoryLimit")
 # Endings of codes, not whole ones: the driver itself rewrites some classifications, as ClientError to TransientError.
-_RACES = ("ConstraintValidationFailed", "EntityNotFound", "DeadlockDetected", "Outdated")
+_RACES = (
+    "ConstraintValidationFailed",
+    "EntityNotFound",
+    "DeadlockDetected",
+    "Outdated",
+    # Two consumers that bring the schema into being at the same moment.
+    "EquivalentSchemaRuleAlreadyExists",
+    "ConstraintAlreadyExists",
+    "IndexAlreadyExists",
+)
 _PASSING = (
     "AuthorizationExpired",
     "TokenExpired",

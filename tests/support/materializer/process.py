@@ -1,29 +1,18 @@
-"""`headwater consume` as a process of its own."""
+"""`headwater consume` as a process of its own, for one test."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.soak.consumer import ConsumerProcess
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from support.stack import StackUnderTest
-
-# A cold start beside other suites on two cores.
-START_SECONDS = 60.0
-_PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
 
 
 def environment(stack: StackUnderTest, prefix: str, **settings: str) -> dict[str, str]:
@@ -38,85 +27,6 @@ def environment(stack: StackUnderTest, prefix: str, **settings: str) -> dict[str
         **settings,
     }
     return {f"HEADWATER_{name.replace('__', '_').upper()}": value for name, value in chosen.items()}
-
-
-class ConsumerProcess:
-    """A running `headwater consume --json`. What it says goes to files, so that no pipe fills up."""
-
-    def __init__(self, settings: dict[str, str], folder: Path, *arguments: str) -> None:
-        self._out, self._err = folder / "out", folder / "err"
-        with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "headwater", "consume", "--json", "--port", "0", *arguments],
-                env={**os.environ, "HEADWATER_DATA_DIR": str(folder), **settings},
-                stdout=out,
-                stderr=err,
-                cwd=folder,
-                start_new_session=True,
-            )
-
-    @property
-    def said(self) -> str:
-        """Its stderr so far."""
-        return self._err.read_text(encoding="utf-8")
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The one JSON document on its stdout."""
-        document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
-        return document
-
-    def wait(self, seconds: float = START_SECONDS) -> int:
-        """Its exit status."""
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"still running after {seconds} s; it said: {self.said}") from None
-
-    def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
-        """Signal it, and its exit status."""
-        self.process.send_signal(number)
-        return self.wait(seconds)
-
-    def kill(self) -> None:
-        """SIGKILL: nothing of it gets to do anything any more."""
-        self.process.kill()
-        self.process.wait(30)
-
-    def get(self, path: str) -> tuple[int, str]:
-        """Status and body of one of its paths."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-    def metric(self, name: str) -> float:
-        """Value of a series without labels, `records_consumed_total` say."""
-        _, text = self.get("/metrics")
-        (line,) = [line for line in text.splitlines() if line.startswith(f"headwater_materializer_{name} ")]
-        return float(line.split()[-1])
-
-    @property
-    def port(self) -> int:
-        """Where it serves its metrics, once it does."""
-        self.until(lambda: _PORT.search(self.said) is not None, "a port")
-        found = _PORT.search(self.said)
-        assert found is not None
-        return int(found[1])
-
-    def until(self, condition: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
-        """Wait for it, while the process lives."""
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert self.process.poll() is None, f"ended with {self.process.returncode}; it said: {self.said}"
-            assert time.monotonic() < deadline, f"no {what} after {seconds} s; it said: {self.said}"
-            time.sleep(0.02)
-
-    def end(self) -> None:
-        """Make sure that it has ended."""
-        if self.process.poll() is None:
-            self.kill()
 
 
 @contextlib.contextmanager

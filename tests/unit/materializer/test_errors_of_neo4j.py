@@ -42,6 +42,7 @@ def of_server(code: str) -> Neo4jError:
         ("Neo.TransientError.Request.NoThreadsAvailable", GraphUnavailableError),
         ("Neo.TransientError.Cluster.ReplicationFailure", GraphUnavailableError),
         ("Neo.ClientError.Schema.ConstraintValidationFailed", GraphUnavailableError),
+        ("Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists", GraphUnavailableError),
         ("Neo.ClientError.Statement.EntityNotFound", GraphUnavailableError),
         ("Neo.ClientError.Transaction.Terminated", GraphUnavailableError),
         ("Neo.ClientError.Transaction.TransactionNotFound", GraphUnavailableError),

@@ -1,0 +1,8 @@
+"""The soak test: real processes, real faults, and the graph compared with what the brokers acknowledged.
+
+- `run`: the order of things, and the report;
+- `world`: servers, feed and consumers, and the comparison;
+- `faults/`: the classes of faults;
+- `servers`, `links`, `consumer`, `feed`: the parts of a world;
+- `crashing`: a consumer that ends at a step of the checkpoint.
+"""

@@ -1,0 +1,89 @@
+"""Faults of the consumers themselves."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headwater.errors import CheckFailedError
+from headwater.soak.crashing import STATUS, STEPS
+from headwater.soak.faults.fault import Fault
+from headwater.soak.servers import standing_still
+
+if TYPE_CHECKING:
+    import random
+
+    from headwater.soak.consumer import ConsumerProcess
+    from headwater.soak.world import World
+
+# The group's session and poll interval end within this (see `world`).
+_PAST_POLL_INTERVAL_SECONDS = 12.0
+_CRASH_SECONDS = 60.0
+
+
+def _victim(world: World, dice: random.Random) -> ConsumerProcess:
+    """Any but the first, whose memory is watched."""
+    return dice.choice(world.consumers[1:])
+
+
+def killed(world: World, dice: random.Random) -> None:
+    """SIGKILL, and another takes its place."""
+    gone = _victim(world, dice)
+    gone.kill()
+    world.replace(gone)
+
+
+def stopped(world: World, dice: random.Random) -> None:
+    """SIGSTOP past `max.poll.interval.ms`, then SIGCONT: it wakes as a zombie."""
+    with standing_still(_victim(world, dice).process.pid):
+        time.sleep(_PAST_POLL_INTERVAL_SECONDS)
+
+
+def zombies(world: World, dice: random.Random) -> None:
+    """Two generations: one stands still, the next takes over and stands still too, then both wake."""
+    with standing_still(_victim(world, dice).process.pid):
+        time.sleep(_PAST_POLL_INTERVAL_SECONDS)
+        second = world.join()
+        second.until(second.ready, "readiness")
+        with standing_still(second.process.pid):
+            time.sleep(_PAST_POLL_INTERVAL_SECONDS)
+    second.until(second.ready, "readiness")
+    second.stop()
+
+
+def rebalance_storm(world: World, dice: random.Random) -> None:
+    """Members come and go as fast as they start."""
+    passing = [world.join() for _ in range(3)]
+    for consumer in passing:
+        consumer.until(lambda: consumer.port > 0, "a port")  # noqa: B023 - within the turn
+        time.sleep(dice.uniform(0, 1.5))
+        consumer.kill() if dice.random() < 0.5 else consumer.stop()
+
+
+def crashed(step: str, world: World, dice: random.Random) -> None:
+    """Ends between two steps of a checkpoint, as if by SIGKILL; another takes its place."""
+    gone = _victim(world, dice)
+    gone.stop()
+    doomed = world.join(program=("-m", "headwater.soak.crashing", step), materializer_batch_max_records="20")
+    world.consumers[world.consumers.index(gone)] = doomed
+    deadline = time.monotonic() + _CRASH_SECONDS
+    while doomed.runs and time.monotonic() < deadline:
+        if step.startswith("2"):  # it needs dead letters to send
+            world.feed.pause()
+            world.feed.put_bad(10)
+            world.feed.resume()
+        time.sleep(1)
+    status = doomed.process.poll()
+    world.replace(doomed)
+    if status != STATUS:
+        raise CheckFailedError(f"A consumer that was to crash at {step} ended with {status}. It said: {doomed.said}")
+
+
+FAULTS = (
+    Fault("consumer killed", killed),
+    Fault("consumer stopped past max.poll.interval.ms", stopped),
+    Fault("two generations of zombies", zombies),
+    Fault("rebalance storm", rebalance_storm),
+    *(Fault(f"consumer crashes at step {step}", partial(crashed, step)) for step in STEPS),
+)

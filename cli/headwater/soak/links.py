@@ -1,0 +1,131 @@
+"""A TCP link on the loopback interface that can be cut, slowed down and frozen."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Self
+
+from headwater.stack.ports import LOOPBACK
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_CHUNK_BYTES = 65_536
+# How often a frozen link looks whether it flows again.
+_LOOK_SECONDS = 0.05
+
+
+class Link:
+    """Forwards a port of its own to another one. Cutting resets what is connected; freezing says nothing to anybody.
+
+    Args:
+        port: where it leads.
+        cut: whether it begins cut.
+    """
+
+    def __init__(self, port: int = 0, *, cut: bool = False) -> None:
+        self.target = port
+        self._pairs: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._cut = cut
+        self._flowing = threading.Event()
+        self._flowing.set()
+        self._delay_seconds = 0.0
+        self._server = socket.create_server((LOOPBACK, 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        """Its own."""
+        return int(self._server.getsockname()[1])
+
+    @property
+    def address(self) -> str:
+        """`host:port` of its own."""
+        return f"{LOOPBACK}:{self.port}"
+
+    def cut(self) -> None:
+        """Reset every connection, and refuse new ones."""
+        with self._lock:
+            self._cut = True
+            for end in self._pairs:
+                _abort(end)
+            self._pairs.clear()
+
+    def freeze(self) -> None:
+        """Let nothing through, as if every packet were lost; connections stay."""
+        self._flowing.clear()
+
+    def slow_down(self, seconds: float) -> None:
+        """Hold every chunk, in either direction, for so long."""
+        self._delay_seconds = seconds
+
+    def mend(self) -> None:
+        """Undo all of it."""
+        with self._lock:
+            self._cut = False
+        self._delay_seconds = 0.0
+        self._flowing.set()
+
+    def close(self) -> None:
+        """Cut it for good."""
+        with contextlib.suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+        self.cut()
+        self._flowing.set()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._server.accept()
+            except OSError:
+                return
+            with self._lock:
+                if self._cut:
+                    _abort(near)
+                    continue
+                try:
+                    far = socket.create_connection((LOOPBACK, self.target), timeout=5)
+                except OSError:
+                    _abort(near)
+                    continue
+                far.settimeout(None)
+                for end in (near, far):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._pairs |= {near, far}
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(_CHUNK_BYTES):
+                while not self._flowing.wait(_LOOK_SECONDS):
+                    if source.fileno() < 0:
+                        return
+                if self._delay_seconds:
+                    time.sleep(self._delay_seconds)
+                sink.sendall(data)
+        with self._lock:
+            for end in (source, sink):
+                self._pairs.discard(end)
+                _abort(end)
+
+
+def _abort(end: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()

@@ -1,0 +1,174 @@
+"""The soak: faults one after another while events flow, and after each the graph is what the events say."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater.bench.report import Goal, report
+from headwater.errors import CheckFailedError, HeadwaterError
+from headwater.soak.faults import FAULTS, NotPossibleError
+from headwater.soak.memory import MemoryWatch
+from headwater.soak.world import Verdict, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headwater.soak.faults import Fault
+
+RECOVERY_GOAL_SECONDS = 60.0
+MEMORY_GOAL_MB = 250.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is asked for.
+
+    Attributes:
+        seconds: how long; None goes through every class of faults once.
+        seed: of the events, and of what happens when. The machine's timing is its own.
+        rate: events per second.
+        only: names of the faults to choose from; empty for all.
+    """
+
+    seconds: float | None
+    seed: int = 1
+    rate: float = 40.0
+    only: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one class of faults.
+
+    Attributes:
+        times: how often it happened.
+        recovery_seconds: from its end until everything acknowledged by then was in the graph; one for each time.
+        not_here: why it can't be made on this machine.
+    """
+
+    times: int = 0
+    recovery_seconds: list[float] = field(default_factory=list)
+    not_here: str | None = None
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything seen so far."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    memory: MemoryWatch = field(default_factory=MemoryWatch)
+    verdict: Verdict | None = None
+    failure: str | None = None
+    seconds: float = 0.0
+
+
+def soak(options: Options, tell: Callable[[str, float], None] = lambda _what, _seconds: None) -> dict[str, Any]:
+    """Run it; the report.
+
+    Args:
+        options: how.
+        tell: hears what is happening now, and for how many seconds the soak has run.
+
+    Raises:
+        HeadwaterError: the servers don't come up.
+    """
+    found = Findings()
+    tell("starting Kafka, Neo4j and consumers", 0.0)
+    with World(seed=options.seed, rate=options.rate) as world:
+        began = time.monotonic()
+        try:
+            _go_through(world, options, found, lambda what: tell(what, time.monotonic() - began), began)
+        except (HeadwaterError, CheckFailedError) as error:
+            found.failure = str(error)
+        found.seconds = time.monotonic() - began
+    return _report(options, found)
+
+
+def _go_through(world: World, options: Options, found: Findings, tell: Callable[[str], None], began: float) -> None:
+    dice = random.Random(options.seed)  # noqa: S311  no secret
+    world.feed.resume()
+    for fault in _order(options, dice):
+        if options.seconds is not None and time.monotonic() - began >= options.seconds:
+            return
+        time.sleep(dice.uniform(1, 4))
+        tell(fault.name)
+        outcome = found.outcomes.setdefault(fault.name, Outcome())
+        try:
+            if fault.destroys:
+                world.verify()
+            fault.happen(world, dice)
+        except NotPossibleError as error:
+            outcome.not_here = str(error)
+            continue
+        except HeadwaterError as error:
+            raise CheckFailedError(f"{fault.name}: {error}") from error
+        world.feed.resume()
+        tell(f"{fault.name}: recovering")
+        try:
+            outcome.recovery_seconds.append(world.recover())
+            tell(f"{fault.name}: comparing")
+            found.verdict = world.verify()
+        except HeadwaterError as error:
+            raise CheckFailedError(f"after {fault.name}: {error}") from error
+        outcome.times += 1
+        found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
+        world.feed.resume()
+
+
+def _order(options: Options, dice: random.Random) -> Iterator[Fault]:
+    """Every class once, in another order each time; for ever, or once."""
+    chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
+    while True:
+        dice.shuffle(chosen)
+        yield from chosen
+        if options.seconds is None:
+            return
+
+
+def _report(options: Options, found: Findings) -> dict[str, Any]:
+    recoveries = [seconds for outcome in found.outcomes.values() for seconds in outcome.recovery_seconds]
+    slope = found.memory.slope_mb_per_hour
+    verdict = found.verdict
+    return {
+        **report(
+            "soak",
+            options={"seconds": options.seconds, "seed": options.seed, "rate": options.rate, "only": options.only},
+            environment={},
+            measurements=[_measured(name, outcome) for name, outcome in sorted(found.outcomes.items())],
+            goals=[
+                Goal("longest recovery, s", round(max(recoveries), 1) if recoveries else None, RECOVERY_GOAL_SECONDS),
+                Goal("memory of a consumer, peak MB", round(found.memory.peak_mb, 1), MEMORY_GOAL_MB),
+            ],
+        ),
+        "seconds": round(found.seconds, 1),
+        "faults": sum(outcome.times for outcome in found.outcomes.values()),
+        "failure": found.failure,
+        "acknowledged": verdict.acknowledged if verdict else 0,
+        "dead_lettered": verdict.bad if verdict else 0,
+        "compared": verdict.comparison.equal if verdict else 0,
+        "memory_mb": {
+            "peak": round(found.memory.peak_mb, 1),
+            "slope_per_hour": None if slope is None else round(slope, 2),
+            "samples": [(round(seconds), round(mb, 1)) for seconds, mb in found.memory.samples],
+        },
+    }
+
+
+def _measured(name: str, outcome: Outcome) -> dict[str, Any]:
+    seconds = outcome.recovery_seconds
+    return {
+        "name": name,
+        "times": outcome.times,
+        "not_here": outcome.not_here,
+        "recovery_seconds": None
+        if not seconds
+        else {
+            "median": round(statistics.median(seconds), 1),
+            "minimum": round(min(seconds), 1),
+            "maximum": round(max(seconds), 1),
+        },
+    }
