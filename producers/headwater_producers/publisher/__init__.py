@@ -15,7 +15,9 @@ from headwater_producers.publisher.errors import (
     PublisherError,
     PublisherSettingsError,
 )
+from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.publisher import Publisher
+from headwater_producers.publisher.record import Record, record_of
 from headwater_producers.publisher.report import FailedEvent, FlushReport
 from headwater_producers.publisher.settings import PublisherSettings
 
@@ -23,10 +25,13 @@ __all__ = [
     "BufferFullError",
     "DeliveryError",
     "FailedEvent",
+    "FailureKind",
     "FlushReport",
     "Publisher",
     "PublisherClosedError",
     "PublisherError",
     "PublisherSettings",
     "PublisherSettingsError",
+    "Record",
+    "record_of",
 ]

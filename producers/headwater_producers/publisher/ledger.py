@@ -108,7 +108,7 @@ class Ledger:
             if not self._settle(outgoing):
                 return
             if len(self._failures) < MAX_LISTED_FAILURES:
-                self._failures.append(FailedEvent(outgoing.event_id, reason))
+                self._failures.append(FailedEvent(outgoing.event_id, reason, kind))
             else:
                 self._unlisted += 1
             self._changed.notify_all()

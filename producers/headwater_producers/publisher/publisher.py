@@ -10,9 +10,8 @@ from confluent_kafka import Producer
 from headwater_producers.publisher.errors import PublisherClosedError
 from headwater_producers.publisher.ledger import Ledger
 from headwater_producers.publisher.metrics import shared_metrics
+from headwater_producers.publisher.record import record_of
 from headwater_producers.publisher.sender import Sender
-from headwater_schemas.codec import encode
-from headwater_schemas.identity import record_key
 from headwater_schemas.topics import TopicNames
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from headwater_producers.publisher.metrics import PublisherMetrics
+    from headwater_producers.publisher.record import Record
     from headwater_producers.publisher.report import FlushReport
     from headwater_producers.publisher.settings import PublisherSettings
     from headwater_schemas.events import LineageEvent
-
-CONTENT_TYPE = b"application/vnd.headwater.lineage-event+avro"
 
 
 class Publisher:
@@ -76,14 +74,23 @@ class Publisher:
             BufferFullError: too many events wait already. The event was not taken; the caller decides.
             PublisherClosedError: after `close`.
         """
+        self.publish_record(record_of(event))
+
+    def publish_record(self, record: Record) -> None:
+        """Take an event that is encoded already.
+
+        Raises:
+            BufferFullError: too many events wait already. The event was not taken; the caller decides.
+            PublisherClosedError: after `close`.
+        """
         if self._closed:
             raise PublisherClosedError("the publisher is closed")
-        headers = (
-            ("headwater.event.id", event.event_id.encode()),
-            ("headwater.kind", event.kind.encode()),
-            ("content-type", CONTENT_TYPE),
-        )
-        self._sender.send(self._ledger.take(event.event_id, record_key(event), encode(event), headers))
+        self._sender.send(self._ledger.take(record.event_id, record.key, record.value, record.headers))
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing arrives; None where nothing is known to be wrong."""
+        return self._ledger.problem
 
     def flush(self, timeout_seconds: float) -> FlushReport:
         """Wait until all events taken so far are acknowledged or have failed, or until the time is over.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater_producers.publisher.errors import DeliveryError
+from headwater_producers.publisher.metrics import FailureKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,12 @@ class FailedEvent:
     Attributes:
         event_id: its id.
         reason: for people, with librdkafka's name of the error, and nothing of the event's content.
+        kind: coarsely.
     """
 
     event_id: str
     reason: str
+    kind: FailureKind = FailureKind.OTHER
 
 
 @dataclass(frozen=True, slots=True)
