@@ -107,6 +107,10 @@ class DictFiles:
         self.asked.append(path)
         return self.texts.get(path)
 
+    def names(self, folder: str) -> list[str]:
+        inside = [path.removeprefix(f"{folder}/") for path in self.texts if path.startswith(f"{folder}/")]
+        return sorted({path.partition("/")[0] for path in inside})
+
 
 class NoTopics:
     """TopicEnds of a cluster that doesn't answer."""

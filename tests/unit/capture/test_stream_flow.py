@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.events.writes import Counts, Write
@@ -24,6 +25,9 @@ from headwater_schemas.events import (
     SchemaField,
 )
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 IN, OUT, COUNTS = (
     DatasetRef("kafka://broker:9092", "in"),
@@ -65,7 +69,7 @@ class FakeQuery:
     def is_planned(self) -> bool:
         return self.planned
 
-    def describe(self) -> PlanDescription:
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
         self.described += 1
         return self.plan
 
@@ -74,6 +78,9 @@ class FakeQuery:
 
     def sink_name(self) -> str:
         return "foreachBatch"
+
+    def sink_description(self) -> str:
+        return "ForeachBatchSink"
 
 
 class Stage:

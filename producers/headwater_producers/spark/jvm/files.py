@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
+
+from headwater_producers.spark.streaming.local_files import LocalFiles, is_local
 
 
 class JvmFiles:
     """Reads local files as such, and all others through Hadoop's file systems, as the job itself is set up for them."""
 
     def __init__(self, spark_context: Any) -> None:
+        self._local = LocalFiles()
         self._jvm = spark_context._jvm
         self._configuration = spark_context._jsc.hadoopConfiguration()
 
@@ -19,10 +21,9 @@ class JvmFiles:
         Raises:
             OSError, Py4JError: it is there and can't be read.
         """
-        if path.startswith(("/", "file:")):
-            return _read_local(path)
-        hadoop_path = self._jvm.org.apache.hadoop.fs.Path(path)
-        file_system = hadoop_path.getFileSystem(self._configuration)
+        if is_local(path):
+            return self._local.read(path)
+        file_system, hadoop_path = self._found(path)
         if not file_system.exists(hadoop_path):
             return None
         stream = file_system.open(hadoop_path)
@@ -32,11 +33,21 @@ class JvmFiles:
             stream.close()
         return text
 
+    def names(self, folder: str) -> list[str]:
+        """The names of what is in a folder, in no order; none where there is no such folder.
 
-def _read_local(path: str) -> str | None:
-    # Spark writes `file:/x` as well as `file:///x`, and doesn't escape what is in it.
-    plain = "/" + path.removeprefix("file:").lstrip("/")
-    try:
-        return Path(plain).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
+        One question to the file system and one round trip for each name.
+
+        Raises:
+            OSError, Py4JError: it is there and can't be read.
+        """
+        if is_local(folder):
+            return self._local.names(folder)
+        file_system, hadoop_path = self._found(folder)
+        if not file_system.exists(hadoop_path):
+            return []
+        return [str(status.getPath().getName()) for status in file_system.listStatus(hadoop_path)]
+
+    def _found(self, path: str) -> tuple[Any, Any]:
+        hadoop_path = self._jvm.org.apache.hadoop.fs.Path(path)
+        return hadoop_path.getFileSystem(self._configuration), hadoop_path

@@ -10,6 +10,8 @@ from headwater_producers.spark.jvm.execution import class_name
 from headwater_producers.spark.plan import describe_streaming
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from headwater_producers.spark.plan import PlanDescription, PlanSettings
 
 
@@ -29,16 +31,26 @@ class JvmQuery:
             return False
         return True
 
-    def describe(self) -> PlanDescription:
-        """Its plan: sources, sink, columns."""
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
+        """Its plan: sources, sink, columns.
+
+        Args:
+            topics: of the sources that subscribe to a pattern, by index; default: those of the last progress.
+        """
         from pyspark.sql.streaming.query import StreamingQuery
 
-        return describe_streaming(StreamingQuery(self._query), session=self._session, settings=self._settings)
+        return describe_streaming(
+            StreamingQuery(self._query), session=self._session, settings=self._settings, topics=topics
+        )
 
     def checkpoint_location(self) -> str | None:
         """Root of its checkpoint."""
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
+
+    def sink_description(self) -> str:
+        """Its sink as a progress describes it: `FileSink[file:/out]`."""
+        return str(self._query.streamingQuery().sink().toString())
 
     def sink_name(self) -> str:
         """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
+from headwater_schemas.events import EmissionReason
 from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ class Worker:
                 self._guard("looking after streaming queries", self._care)
 
     def _waits(self) -> bool:
-        return self._streams is not None and (self._streams.unannounced or bool(self._streams.pending))
+        streams = self._streams
+        return streams is not None and (streams.unannounced or bool(streams.pending) or streams.behind)
 
     def _handle(self, signal: Signal) -> None:
         if self._handler is not None:
@@ -158,6 +160,8 @@ class Worker:
         if streams is None:
             return
         streams.announce_planned()
+        streams.catch_up()
+        streams.send_overdue()
         if waiting := streams.pending:
             # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
             # inbox, and when the inbox is, they have been seen.
@@ -176,6 +180,9 @@ class Worker:
         if self._streams is not None:
             self._streams.announce_planned()
             self._streams.settle(self._streams.pending, datetime.now(UTC))
+            while self._streams.behind and order.remaining():
+                self._streams.catch_up()
+            self._streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT)
         # 4. What the order is about.
         if order.action is not None:
             order.action()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Up to so many sources Spark reports in the order of their folders (a small immutable map keeps its order).
 _ORDERED_SOURCES: Final = 4
+_MAX_SOURCES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class Checkpoint:
         document = self._json(f"commits/{batch_id}")
         millis = document.get("nextBatchWatermarkMs") if isinstance(document, dict) else None
         return _EPOCH + timedelta(milliseconds=millis) if millis else None
+
+    def topics(self) -> dict[int, frozenset[str]]:
+        """The topics of each Kafka source when the query began, as far as that is told."""
+        found: dict[int, frozenset[str]] = {}
+        for index in range(_MAX_SOURCES):
+            if not self.files.names(f"{self.location}/sources/{index}"):
+                break
+            if (first := kafka_offsets(self._json(f"sources/{index}/0"))) is not None:
+                found[index] = frozenset(first)
+        return found
 
     def first_offsets(self, progress: Progress) -> dict[int, KafkaOffsets]:
         """Where the Kafka sources that have no start in `progress` began, by their index in it."""

@@ -86,6 +86,7 @@ def interval_entry(
         rows_dropped_late=progress.rows_dropped_late,
         state_rows=progress.state_rows,
         state_bytes=progress.state_bytes,
+        quality=progress.quality,
         plan_digest=facts.plan_digest,
     )
 

@@ -4,15 +4,17 @@ A run's START is told as soon as its plan can be read, its end when Spark report
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported: they come
 over another queue of Spark's than its progress, so `settle` tells it when that queue is known to be empty, and
 `settle_overdue` when that took too long. A write that comes later still is told by sending its interval again: it is
-the same fact, and the two merge.
+the same fact, and the two merge. What was committed and not told is told from the checkpoint: see `catching_up`.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
 
-from headwater_schemas.events import RunEventType
+from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
+from headwater_schemas.events import EmissionReason, RunEventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription, Upstream
+    from headwater_producers.spark.streaming.catching_up import CatchingUp
+    from headwater_producers.spark.streaming.chain import Chain
     from headwater_producers.spark.streaming.links import MicroBatch
     from headwater_producers.spark.streaming.progress import Progress
     from headwater_producers.spark.streaming.run import StreamRun
     from headwater_producers.spark.streaming.telling import Teller
     from headwater_schemas.events import RunError
+
+# Queries remembered after they ended, for their next start in the same application.
+_CHAINS: Final = 1_000
 
 
 class StreamFlow:
@@ -34,10 +41,23 @@ class StreamFlow:
         teller: makes the events.
         wait_seconds: how long an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
+        catching_up: tells what wasn't told; None: nothing does.
+        coalescing: how long intervals wait for one another.
     """
 
-    def __init__(self, teller: Teller, *, wait_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        teller: Teller,
+        *,
+        wait_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        catching_up: CatchingUp | None = None,
+        coalescing: Coalescing | None = None,
+    ) -> None:
         self._teller = teller
+        self._catching_up = catching_up
+        self._coalescing = coalescing or Coalescing()
+        self._chains: OrderedDict[str, Chain] = OrderedDict()
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs: dict[str, StreamRun] = {}
@@ -46,6 +66,11 @@ class StreamFlow:
 
     def started(self, run: StreamRun) -> None:
         """A query starts. Its START follows when its plan is known."""
+        run.waiting = Waiting(self._coalescing)
+        run.chain = self._chains.setdefault(run.query_id, run.chain)
+        self._chains.move_to_end(run.query_id)
+        if len(self._chains) > _CHAINS:
+            self._chains.popitem(last=False)
         self._runs[run.run_id] = run
 
     def knows(self, run_id: str) -> bool:
@@ -73,7 +98,7 @@ class StreamFlow:
         self._announce(run)
         run.writes.setdefault(batch.batch_id, []).append(write)
         if (progress := run.told.get(batch.batch_id)) is not None:
-            self._teller.micro_batch(run, progress, at)
+            self._tell(run, progress, at)
         return True
 
     def progressed(self, progress: Progress, at: datetime) -> None:
@@ -85,7 +110,7 @@ class StreamFlow:
         if progress.batch_id in run.called:
             run.pending[progress.batch_id] = (progress, self._clock() + self._wait_seconds)
         else:
-            self._teller.micro_batch(run, progress, at)
+            self._tell(run, progress, at)
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
         """A query has ended: by itself or by being stopped, or with an error."""
@@ -115,7 +140,7 @@ class StreamFlow:
             run = self._runs.get(run_id)
             if run is not None and batch in run.pending:
                 progress, _ = run.pending.pop(batch)
-                self._teller.micro_batch(run, progress, at)
+                self._tell(run, progress, at)
 
     def settle_overdue(self, at: datetime) -> None:
         """Tells the micro-batches that have waited long enough."""
@@ -127,6 +152,27 @@ class StreamFlow:
             if deadline <= now
         ]
         self.settle(overdue, at)
+
+    def send_overdue(self) -> None:
+        """Sends the intervals that have waited long enough for others."""
+        now = self._clock()
+        for run in self._runs.values():
+            self._teller.send(run, run.waiting.overdue(now))
+
+    def send_all(self, reason: EmissionReason) -> None:
+        """Sends the intervals that wait for others."""
+        for run in self._runs.values():
+            self._teller.send(run, run.waiting.take(reason))
+
+    @property
+    def behind(self) -> bool:
+        """Whether something waits to be told from a checkpoint."""
+        return bool(self._catching_up)
+
+    def catch_up(self) -> None:
+        """Tells the next few micro-batches from a checkpoint."""
+        if self._catching_up is not None:
+            self._catching_up.step()
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
         """The application ends, and with it the queries that still run."""
@@ -141,7 +187,16 @@ class StreamFlow:
     def _announce(self, run: StreamRun) -> PlanDescription | None:
         if run.job is None:
             self._teller.start(run)
+            if self._catching_up is not None:
+                self._catching_up.started(run)
         return run.description
+
+    def _tell(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+        is_news = progress.batch_id not in run.told
+        self._teller.micro_batch(run, progress, at, now=self._clock())
+        missed = run.chain.add(progress.batch_id) if is_news else ()
+        if missed and self._catching_up is not None:
+            self._catching_up.skipped(run, missed)
 
     def _end(self, run_id: str, kind: RunEventType, error: RunError | None, at: datetime) -> None:
         run = self._runs.get(run_id)
@@ -149,5 +204,8 @@ class StreamFlow:
             return
         self._announce(run)
         self.settle([(run_id, batch) for batch in run.pending], at)
+        self._teller.send(run, run.waiting.take(EmissionReason.STOP))
+        if self._catching_up is not None:
+            self._catching_up.ended(run)
         self._teller.state(run, kind, at, error)
         del self._runs[run_id]

@@ -54,7 +54,7 @@ def micro_batch_facts(
     if writes:
         outputs = join_outputs(use for write in writes for use in write.outputs())
     else:
-        outputs = tuple(_sink_output(output, progress, files) for output in described)
+        outputs = tuple(sink_output(output, progress, files) for output in described)
     outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)
     rows = [use.rows for use in outputs]
     return MicroBatchFacts(
@@ -69,7 +69,7 @@ def micro_batch_facts(
     )
 
 
-def _sink_output(output: PlanOutput, progress: Progress, files: TextFiles) -> DatasetUse:
+def sink_output(output: PlanOutput, progress: Progress, files: TextFiles) -> DatasetUse:
     """What went into a sink of Spark's own. Kafka's doesn't tell which offsets it wrote: see `sink_offsets`."""
     if output.kind is SourceKind.FILE and (sink := _FILE_SINK.match(progress.sink)):
         added = sink_files(files, sink[1], progress.batch_id)

@@ -9,11 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-# Spark's watermark before any event time was seen.
+from headwater_producers.spark.streaming.offsets import kafka_offsets
+from headwater_schemas.events import QualityResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # Phases of a micro-batch, one after the other, that come before its plan runs. (Its log may be written meanwhile.)
 _BEFORE_WRITE: Final = ("latestOffset", "getBatch", "queryPlanning")
+# Spark's watermark before any event time was seen.
 _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -44,6 +50,7 @@ class Progress:
         rows_dropped_late, state_rows, state_bytes: over all stateful operators; None without any.
         sources: in Spark's order.
         sink: its description.
+        quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
     """
 
     query_id: str
@@ -62,6 +69,12 @@ class Progress:
     state_bytes: int | None
     sources: tuple[SourceProgress, ...]
     sink: str
+    quality: tuple[QualityResult, ...] = ()
+
+    def topics(self) -> dict[int, frozenset[str]]:
+        """The topics of each Kafka source."""
+        ends = ((index, kafka_offsets(source.end)) for index, source in enumerate(self.sources))
+        return {index: frozenset(end) for index, end in ends if end is not None}
 
 
 def parse_progress(text: str) -> Progress:
@@ -94,6 +107,7 @@ def parse_progress(text: str) -> Progress:
             state_bytes=_total(operators, "memoryUsedBytes"),
             sources=tuple(_source(source) for source in data.get("sources") or ()),
             sink=sink.get("description") or "",
+            quality=tuple(_quality(data.get("observedMetrics") or {})),
         )
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise ValueError(f"not a StreamingQueryProgress: {type(error).__name__}: {error}") from error
@@ -106,6 +120,19 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         end=_offset(data.get("endOffset")),
         rows=_known(data.get("numInputRows")),
     )
+
+
+def _quality(observed: dict[str, dict[str, Any]]) -> Iterator[QualityResult]:
+    """`df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
+
+    A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
+    """
+    for name, metrics in sorted(observed.items()):
+        for metric, passed in sorted((metrics or {}).items()):
+            if isinstance(passed, bool):
+                value = metrics.get(f"{metric}_value")
+                measured = None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+                yield QualityResult(assertion=f"{name}.{metric}", passed=passed, value=measured)
 
 
 def _offset(value: Any) -> Any:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.plan import PlanDescription
+from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.progress import Progress
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 # Micro-batches kept after they were told, for writes that are reported late.
 _REMEMBERED: Final = 16
@@ -26,14 +28,17 @@ class Query(Protocol):
     def is_planned(self) -> bool:
         """Whether `describe` can tell anything yet."""
 
-    def describe(self) -> PlanDescription:
-        """Its plan."""
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
+        """Its plan; `topics` are those of the sources that subscribe to a pattern, by index."""
 
     def checkpoint_location(self) -> str | None:
         """Root of its checkpoint."""
 
     def sink_name(self) -> str:
         """Short name of its sink."""
+
+    def sink_description(self) -> str:
+        """Its sink as a progress describes it."""
 
 
 @dataclass(slots=True)
@@ -53,6 +58,9 @@ class StreamRun:
         pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
             which they are told anyway.
         told: the last micro-batches that were told.
+        sink: its sink's description, as in a progress.
+        waiting: those of them that wait to be sent with others.
+        chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
     """
 
@@ -69,6 +77,9 @@ class StreamRun:
     writes: dict[int, list[Write]] = field(default_factory=dict)
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
     told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
+    sink: str = ""
+    waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))
+    chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)
     written: set[DatasetRef] = field(default_factory=set)
 
@@ -79,6 +90,22 @@ class StreamRun:
             old, _ = self.told.popitem(last=False)
             self.writes.pop(old, None)
             self.called.discard(old)
+
+    def read_topics(self, topics: Mapping[int, Collection[str]]) -> bool:
+        """Describes the query anew where sources that subscribe to a pattern read other topics than it says."""
+        link = self.description.streaming if self.description is not None else None
+        if self.query is None or self.description is None or link is None:
+            return False
+        inputs = self.description.inputs
+        known = {
+            index: {each.dataset.name for each in inputs if each.source_index == index}
+            for index in link.pattern_sources
+        }
+        read = {index: names.union(topics.get(index, ())) for index, names in known.items()}
+        if read == known:
+            return False
+        self.description = self.query.describe(read)
+        return True
 
     def touch(self, description: PlanDescription) -> bool:
         """Adds a plan's datasets to those seen; whether there was a new one."""

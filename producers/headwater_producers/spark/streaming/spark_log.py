@@ -31,6 +31,9 @@ class TextFiles(Protocol):
     def read(self, path: str) -> str | None:
         """The file's text in UTF-8; None where there is no such file."""
 
+    def names(self, folder: str) -> list[str]:
+        """The names of what is in a folder, in no order; none where there is no such folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoggedFile:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.datasets import dataset_bodies
+from headwater_producers.spark.events.fitting import fitting
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.lineage import join_lineages, says_anything
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.coalescing import Due
 from headwater_producers.spark.streaming.entry import interval_entry
 from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
 from headwater_schemas.events import (
@@ -23,7 +26,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from headwater_producers.spark.events.context import EventContext
@@ -65,9 +68,13 @@ class Teller:
     def start(self, run: StreamRun) -> None:
         """START, with the run's plan if that can be read; its job, datasets and column lineage where they are news."""
         query = run.query
-        run.description = query.describe() if query is not None else None
         location = query.checkpoint_location() if query is not None else None
         run.checkpoint = Checkpoint(location, self._files) if location is not None else None
+        if query is not None:
+            run.description = query.describe()
+            run.sink = query.sink_description()
+            if run.description.streaming is not None and run.description.streaming.pattern_sources:
+                run.read_topics(run.checkpoint.topics() if run.checkpoint is not None else {})
         outputs = run.description.outputs if run.description is not None else ()
         # First of all: what the first micro-batch wrote can only be told if it hasn't begun to.
         self._sinks.observe(outputs)
@@ -81,13 +88,25 @@ class Teller:
             run.plan_digest = self._plan(run, job, run.description.lineage, run.started_at)
         self.state(run, RunEventType.START, run.started_at)
 
-    def micro_batch(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+    def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
         """One committed micro-batch, again where it was told before: `at` then says which telling is the newer.
 
-        What the writes inside foreachBatch bring to light is told first: their datasets and column lineage, and once
-        for each new dataset RUNNING with all the run's datasets so far.
+        What the micro-batch brings to light is told first: datasets and column lineage of the writes inside
+        foreachBatch, new topics of a subscribed pattern, and once for each new dataset RUNNING with all the run's
+        datasets so far.
+
+        Args:
+            run: whose.
+            progress: of the micro-batch.
+            at: when it was told.
+            now: monotonic seconds, for how long it may wait for others.
         """
         job = _job(run)
+        if run.description is not None and run.read_topics(progress.topics()):
+            self._datasets(run, job, run.description, at)
+            run.plan_digest = self._plan(run, job, run.description.lineage, at)
+            if run.touch(run.description):
+                self.state(run, RunEventType.RUNNING, at)
         writes = run.writes.get(progress.batch_id, [])
         for write in writes:
             self._datasets(run, job, write.description, at)
@@ -104,9 +123,19 @@ class Teller:
             facts,
             read_often=progress.batch_id in run.called,
         )
-        ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
-        self._interval(run, job, [entry], at if progress.batch_id in run.told else ended)
+        if progress.batch_id not in run.told:
+            ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
+            self.send(run, run.waiting.add(entry, ended, run.chain.change(entry), now))
+        elif not run.waiting.replace(entry):
+            # Known of it now: what its sinks have committed.
+            self.send(run, [Due((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
+
+    def send(self, run: StreamRun, due: Iterable[Due]) -> None:
+        """Sends intervals whose time has come."""
+        for each in due:
+            for event in fitting(each.entries, partial(self._interval, run, each)):
+                self._emit(event)
 
     def state(self, run: StreamRun, kind: RunEventType, at: datetime, error: RunError | None = None) -> None:
         """A change of the run's state, with the datasets seen so far."""
@@ -119,7 +148,7 @@ class Teller:
             ended_at=at if kind.is_terminal else None,
             versions=self._context.versions,
             parent=self._context.parent,
-            root=self._context.parent,
+            root=self._context.root,
             error=error,
             plan_digest=run.plan_digest,
             query_id=run.query_id,
@@ -127,17 +156,17 @@ class Teller:
         )
         self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
 
-    def _interval(self, run: StreamRun, job: JobRef, entries: Sequence[IntervalEntry], at: datetime) -> None:
+    def _interval(self, run: StreamRun, due: Due, entries: Sequence[IntervalEntry]) -> LineageEvent:
         body = IntervalEvent(
             query_id=run.query_id,
             entries=tuple(entries),
             query_name=run.name,
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
             versions=self._context.versions,
-            reason=EmissionReason.CHECKPOINT,
+            reason=due.reason,
             provenance=Provenance.OBSERVED,
         )
-        self._emit(self._context.interval(body, job=job, run_id=run.run_id, at=at))
+        return self._context.interval(body, job=_job(run), run_id=run.run_id, at=due.at)
 
     def _plan(self, run: StreamRun, job: JobRef, lineage: ColumnLineage, at: datetime) -> str | None:
         if not says_anything(lineage):

@@ -1,0 +1,14 @@
+"""Reconciling: micro-batches that were committed and perhaps never told, rebuilt from their query's checkpoint.
+
+    log       what offsets/, commits/ and metadata say
+    rebuild   one committed micro-batch as an interval's entry, with the event id it had when it was observed
+    events    entries as IntervalEvents, marked RECONCILED
+
+Nothing here knows py4j: files are read through `TextFiles`.
+"""
+
+from headwater_producers.spark.reconcile.events import Whose, interval_events
+from headwater_producers.spark.reconcile.log import CheckpointError, LoggedBatch, QueryLog
+from headwater_producers.spark.reconcile.rebuild import Rebuilder
+
+__all__ = ["CheckpointError", "LoggedBatch", "QueryLog", "Rebuilder", "Whose", "interval_events"]

@@ -1,0 +1,158 @@
+"""Rebuilder: a committed micro-batch as the entry that its progress would have made.
+
+The offset log has ends only: a micro-batch begins where the one before it ended. What it takes from there goes through
+the same functions as a progress, so that the source positions, and with them the event id, come out the same. What the
+checkpoint doesn't have (run, duration, rows, plan, versions) is left out, and blanks nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from headwater_producers.spark.reconcile.log import CheckpointError
+from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
+from headwater_producers.spark.streaming.micro_batch import sink_output
+from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+from headwater_schemas.events import Certainty, DatasetUse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_producers.spark.plan import PlanInput, PlanOutput
+    from headwater_producers.spark.reconcile.log import LoggedBatch, QueryLog
+    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_schemas.events import IntervalEntry
+
+# A progress has a time; where the checkpoint has none, the entry hasn't either.
+_NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Rebuilder:
+    """Rebuilds micro-batches of one query.
+
+    Args:
+        log: of its checkpoint.
+        files: to read the checkpoint and a file sink's log with.
+        inputs: what its sources read; those without a `source_index` are left out.
+        sources: how many sources it has.
+        outputs: what its sink writes, where that is known without the micro-batch: not of foreachBatch.
+        sink: the sink's description, as in a progress: `FileSink[file:/out]` leads to what a micro-batch wrote.
+    """
+
+    def __init__(
+        self,
+        log: QueryLog,
+        files: TextFiles,
+        *,
+        inputs: Sequence[PlanInput],
+        sources: int,
+        outputs: Sequence[PlanOutput] = (),
+        sink: str = "",
+    ) -> None:
+        self._log = log
+        self._files = files
+        self._inputs = inputs
+        self._sources = sources
+        self._outputs = outputs
+        self._sink = sink
+        self._checkpoint = Checkpoint(log.location, files)
+        self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
+
+    def entry(self, batch_id: int) -> IntervalEntry:
+        """A committed micro-batch.
+
+        Where the log of the one before it is gone, so is its beginning. Its range then goes back to the last offsets
+        that are known, for Kafka to where the query began, and is an UPPER_BOUND. The id needs the end alone: it stays
+        the same.
+
+        Raises:
+            CheckpointError: it can't be told what it read.
+            OSError, ValueError: a file of the checkpoint can't be read.
+        """
+        batch = self._batch(batch_id)
+        before = self._log.before(batch_id)
+        starts = self._ends(self._batch(before)) if before is not None else (None,) * self._sources
+        is_exact = batch_id == 0 or before == batch_id - 1
+        progress = self._progress(batch, starts)
+        if not is_exact and any(_is_of_files(s.end) and s.start != s.end for s in progress.sources):
+            raise CheckpointError(
+                f"micro-batch {batch_id}: the offsets of the one before it are gone, so which files it took isn't known"
+            )
+        entry = interval_entry(
+            progress,
+            self._inputs,
+            MicroBatchFacts(
+                first_offsets=self._checkpoint.first_offsets(progress),
+                source_files=self._checkpoint.files_taken(progress),
+                outputs=tuple(sink_output(output, progress, self._files) for output in self._outputs),
+                watermark_after=self._checkpoint.watermark_after(batch_id),
+            ),
+        )
+        return msgspec.structs.replace(
+            entry,
+            processing_time=batch.planned_at,
+            inputs=entry.inputs if is_exact else tuple(_at_most(use) for use in entry.inputs),
+        )
+
+    def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
+        ends = self._ends(batch)
+        if len(starts) != len(ends):
+            raise CheckpointError(f"micro-batch {batch.batch_id} has another number of sources than the one before it")
+        return Progress(
+            query_id="",
+            run_id="",
+            name=None,
+            batch_id=batch.batch_id,
+            started_at=batch.planned_at or _NEVER,
+            duration_ms=None,
+            before_write_ms=0,
+            executed=True,
+            rows_out=None,
+            watermark=batch.watermark,
+            has_watermark=batch.watermark is not None,
+            rows_dropped_late=None,
+            state_rows=None,
+            state_bytes=None,
+            sources=tuple(
+                SourceProgress(
+                    description="FileStreamSource" if _is_of_files(end) else "", start=start, end=end, rows=None
+                )
+                for start, end in zip(starts, ends, strict=True)
+            ),
+            sink=self._sink,
+        )
+
+    def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
+        """By source. A source that the plan has twice (a frame united with itself) is logged twice."""
+        if len(batch.ends) == self._sources:
+            return batch.ends
+        distinct = tuple(end for index, end in enumerate(batch.ends) if end not in batch.ends[:index])
+        if len(distinct) == self._sources:
+            return distinct
+        raise CheckpointError(
+            f"micro-batch {batch.batch_id} has offsets of {len(batch.ends)} sources, the query {self._sources}"
+        )
+
+    def _batch(self, batch_id: int) -> LoggedBatch:
+        # In order, each is read as the one and then as the one before.
+        if batch_id not in self._read:
+            self._read[batch_id] = self._log.batch(batch_id)
+            if len(self._read) > 2:
+                self._read.popitem(last=False)
+        return self._read[batch_id]
+
+
+def _is_of_files(offset: Any) -> bool:
+    return isinstance(offset, dict) and "logOffset" in offset
+
+
+def _at_most(use: DatasetUse) -> DatasetUse:
+    position = use.position
+    if position is None or (position.kafka is None and position.opaque is None):
+        return use
+    return msgspec.structs.replace(use, certainty=Certainty.UPPER_BOUND)
