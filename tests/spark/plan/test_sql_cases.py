@@ -27,4 +27,6 @@ def test_lineage(tables: SparkSession, family: str, title: str, statement: str) 
     *setup, query = [part for part in statement.split(";") if part.strip()]
     for part in setup:
         tables.sql(part)
-    check(family, title, lines(explain_lineage(tables.sql(query))))
+    found = lines(explain_lineage(tables.sql(query)))
+    assert not any(line.endswith("<- ") for line in found), "a column of nothing: not even a constant"
+    check(family, title, found)

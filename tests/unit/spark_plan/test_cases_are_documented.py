@@ -15,6 +15,7 @@ FAMILIES = {
     "rows": "Rows: filters, groups, windows",
     "combining": "Joins, set operations, subqueries, views",
     "nested": "Structs, arrays, maps, JSON",
+    "modern": "SQL of Spark 4: pipes, variants, SQL functions, variables",
     "frames": "DataFrame API, Python functions",
     "streaming": "Streaming queries",
     "writes": "Writes",

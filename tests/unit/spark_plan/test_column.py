@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     MAX_TEXT,
@@ -10,14 +11,12 @@ from headwater_producers.spark.plan.column import (
     Field,
     Indirect,
     Variable,
-    bind,
     clip,
     combine,
     influences,
     inline,
-    merge,
-    part,
 )
+from headwater_producers.spark.plan.structure import merge, part
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from headwater_producers.spark.plan.lattice import compose
@@ -60,7 +60,8 @@ class Direct:
 
     def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> Direct:
         """The same source, one step on."""
-        return Direct(self.field, compose(self.kind, kind), self.masking or masking, self.whole and whole)
+        masked = self.field is not None and (self.masking or masking)
+        return Direct(self.field, compose(self.kind, kind), masked, self.whole and whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,66 +126,6 @@ def combine(
     return Column(frozenset(direct), frozenset(indirect), clip(text))
 
 
-def merge(columns: Iterable[Column], text: str) -> Column:
-    """A value that is one of several (a UNION's column): all their sources, each as it is."""
-    items = list(columns)
-    if len(items) == 1:
-        return items[0]
-    base = combine(items, Kind.COPY, text, whole=True)
-    names = {name for item in items for name in item.parts}
-    parts = {name: merge((part(item, name) for item in items), f"{text}.{name}") for name in sorted(names)}
-    encoded = [item.encoded for item in items if item.encoded]
-    constants = [item.constants for item in items]
-    return replace(
-        base,
-        parts=parts,
-        encoded=merge(encoded, text) if len(encoded) == len(items) else None,
-        type=items[0].type,
-        constants=frozenset().union(*(c for c in constants if c)) if None not in constants else None,
-    )
-
-
-def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
-    """The value one step of `kind` on, and each of its parts: its structure lives through the step."""
-    return replace(
-        combine([value], kind, value.text if text is None else text, whole=True),
-        parts={name: stepped(item, kind) for name, item in value.parts.items()},
-        type=value.type,
-    )
-
-
-def part(column: Column, step: str) -> Column:
-    """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
-    known = column.parts.get(step)
-    if known is not None:
-        return known
-    direct = frozenset(_part_of(d, step) for d in column.direct)
-    return Column(direct, column.indirect, clip(f"{inline(column)}.{step}"), type=part_type(column.type, step))
-
-
-def _part_of(direct: Direct, step: str) -> Direct:
-    source = direct.field
-    if source is None or (isinstance(source, Field) and source.path is None):
-        return direct
-    if not direct.whole:
-        return direct.then(Kind.DERIVE)
-    return replace(direct, field=replace(source, path=(*(source.path or ()), step)))
-
-
-def part_type(data_type: DataType, step: str) -> DataType:
-    """The type of a part; None where it isn't known."""
-    if not isinstance(data_type, dict):
-        return None
-    if step == ELEMENT:
-        return data_type.get("elementType")
-    if step == VALUE:
-        return data_type.get("valueType")
-    for item in data_type.get("fields", ()):
-        if item.get("name") == step:
-            return item.get("type")
-    return None
-
-
 def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
     """What `columns` come from or are influenced by, as influences of `kind` by way of `text` (else their own texts).
 
@@ -197,40 +138,6 @@ def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -
         found |= column.indirect
         found.update(Indirect(d.field, kind, d.masking, by) for d in column.direct if d.field is not None)
     return frozenset(found)
-
-
-def bind(column: Column, variables: Mapping[int, Column]) -> Column:
-    """Replaces variables by what they stand for."""
-    direct: set[Direct] = set()
-    indirect: set[Indirect] = set()
-    for d in column.direct:
-        if isinstance(d.field, Variable) and d.field.id in variables:
-            value = _descend(variables[d.field.id], d.field.path)
-            direct.update(s.then(d.kind, masking=d.masking, whole=d.whole) for s in value.direct)
-            indirect |= value.indirect
-        else:
-            direct.add(d)
-    for i in column.indirect:
-        if isinstance(i.field, Variable) and i.field.id in variables:
-            value = _descend(variables[i.field.id], i.field.path)
-            indirect |= influences([value], i.kind, i.text)
-        else:
-            indirect.add(i)
-    if any(d.field is not None for d in direct):
-        direct -= CONSTANT
-    return replace(
-        column,
-        direct=frozenset(direct),
-        indirect=frozenset(indirect),
-        parts={name: bind(item, variables) for name, item in column.parts.items()},
-        encoded=bind(column.encoded, variables) if column.encoded else None,
-    )
-
-
-def _descend(column: Column, path: Path) -> Column:
-    for step in path:
-        column = part(column, step)
-    return column
 
 
 def inline(column: Column) -> str:

@@ -6,18 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import (
-    CONSTANT,
-    Column,
-    DataType,
-    Direct,
-    Field,
-    Indirect,
-    Path,
-    part,
-)
+from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, Direct, Field, Indirect, Path
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.schema import path_text, type_parts
+from headwater_producers.spark.plan.structure import part
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression, TransformationType
 from headwater_schemas.events import TransformationKind as Kind
 

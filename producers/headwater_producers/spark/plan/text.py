@@ -73,6 +73,11 @@ _NAMES = {
     "GetArrayItem": "element_at",
     "GetMapValue": "element_at",
     "InSubquery": "in",
+    "UnBase64": "unbase64",
+    "StringToMap": "str_to_map",
+    "HyperLogLogPlusPlus": "approx_count_distinct",
+    "ApproximatePercentile": "percentile_approx",
+    "ListAgg": "listagg",
 }
 _SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -46,3 +46,53 @@ SELECT from_json(payload, 'a INT, b STRUCT<c: STRING>') AS j, get_json_object(pa
 SELECT from_json(to_json(struct(id, address.street AS s)), 'id INT, s STRING').s AS street FROM trips;
 -- json_tuple
 SELECT a, b FROM trips LATERAL VIEW json_tuple(payload, 'a', 'b') t AS a, b;
+-- union of structs
+SELECT address AS a FROM trips UNION ALL SELECT named_struct('street', payload, 'geo', named_struct('lat', 1.0D, 'lon', CAST(id AS DOUBLE))) FROM trips;
+-- union of structs goes by position
+SELECT s.a AS a, s.b AS b, s AS s FROM (SELECT named_struct('a', id, 'b', age) AS s FROM people UNION ALL SELECT named_struct('b', person_id, 'a', id) FROM orders);
+-- a struct's cast goes by position
+SELECT CAST(named_struct('a', id, 'b', age) AS STRUCT<b: BIGINT, a: BIGINT>) AS s FROM people;
+-- casts of arrays and maps
+SELECT CAST(legs AS ARRAY<STRUCT<x: STRING, y: STRING>>) AS l, CAST(marks AS MAP<STRING, BIGINT>) AS m, CAST(tags AS ARRAY<INT>) AS t FROM trips;
+-- a field of a choice
+SELECT (CASE WHEN id > 1 THEN address ELSE NULL END).street AS s FROM trips;
+-- a field of a coalesce
+SELECT coalesce(address, named_struct('street', payload, 'geo', null)).street AS s FROM trips;
+-- arrays changed
+SELECT array_append(tags, payload) AS a, array_prepend(tags, payload) AS p, array_insert(tags, id, payload) AS i, array_repeat(payload, id) AS r, array_remove(tags, payload) AS m, slice(tags, 1, id) AS s, array_union(tags, array(payload)) AS u, array_compact(tags) AS c, array_except(tags, array(payload)) AS x, array_max(tags) AS mx, get(tags, 0) AS g, array_size(tags) AS z, shuffle(tags) AS sh, reverse(tags) AS rv, split(payload, ',') AS sp, concat_ws(',', tags) AS cw, named_struct('x', tags).x[0] AS nx FROM trips;
+-- elements that may be missing
+SELECT try_element_at(tags, 1) AS a, try_element_at(marks, payload) AS b, elt(2, payload, tags[0]) AS e FROM trips;
+-- maps from entries and arrays
+SELECT map_from_entries(array(struct(payload, id))) AS m, map_from_arrays(tags, transform(tags, t -> id)) AS m2, map_entries(marks) AS e FROM trips;
+-- maps put together
+SELECT map_concat(marks, map('a', id)) AS c, str_to_map(payload) AS s FROM trips;
+-- arrays flattened, sorted, zipped
+SELECT flatten(array(tags, array(payload))) AS f, sequence(1, id) AS s, array_sort(tags) AS o, arrays_zip(tags, legs) AS z FROM trips;
+-- an order by a column outside
+SELECT array_sort(tags, (a, b) -> IF(a < payload, 1, -1)) AS o FROM trips;
+-- a lambda in a lambda, and columns outside
+SELECT transform(legs, l -> struct(l.origin AS o, id AS i, transform(tags, t -> concat(t, l.dest)) AS n)) AS r FROM trips;
+-- an accumulator of several fields
+SELECT aggregate(legs, named_struct('a', '', 'b', id), (acc, l) -> named_struct('a', concat(acc.a, l.origin), 'b', acc.b + 1), acc -> acc.a) AS j FROM trips;
+-- two maps, and new keys
+SELECT map_zip_with(marks, marks, (k, a, b) -> a + b) AS z, transform_keys(marks, (k, v) -> concat(k, payload)) AS t FROM trips;
+-- a value of a map just made
+SELECT element_at(map_from_arrays(array('a', 'b'), array(id, length(payload))), 'a') AS x FROM trips;
+-- explode zipped arrays
+SELECT explode(arrays_zip(tags, legs)) AS z FROM trips;
+-- explode what a lambda makes
+SELECT id, explode(transform(legs, l -> l.origin)) AS o FROM trips;
+-- fields of elements of elements
+SELECT legs[0].origin AS a, filter(legs, l -> l.dest = 'x')[0].origin AS b, transform(legs, l -> l.dest)[1] AS c FROM trips;
+-- all fields of a struct
+SELECT address.*, address.geo.* FROM trips;
+-- group by a field of a struct made below
+SELECT s.a, count(*) AS n FROM (SELECT named_struct('a', city, 'b', name) AS s FROM people) GROUP BY s.a;
+-- structs collected and exploded
+SELECT e.n, e.a FROM (SELECT collect_list(struct(name AS n, age AS a)) AS l FROM people GROUP BY city) LATERAL VIEW explode(l) AS e;
+-- JSON arrays and maps, CSV, XML
+SELECT from_json(payload, 'ARRAY<STRUCT<a: INT>>') AS j, from_json(payload, 'MAP<STRING, INT>') AS m, schema_of_json('{"a":1}') AS s, json_array_length(payload) AS n, json_object_keys(payload) AS k, from_csv(payload, 'a INT, b STRING') AS c, to_csv(address) AS tc, from_xml(payload, 'a INT') AS x, xpath_string(payload, 'a/b') AS xp FROM trips;
+-- JSON with an array there and back
+SELECT from_json(to_json(struct(legs, id)), 'legs ARRAY<STRUCT<origin: STRING>>, id INT').legs[0].origin AS o FROM trips;
+-- stack of constants and columns
+SELECT stack(2, 'a', id, 'b', CAST(payload AS INT)) AS (k, v) FROM trips;

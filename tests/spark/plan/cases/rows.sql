@@ -52,3 +52,45 @@ SELECT city, sum(salary) AS total, rank() OVER (ORDER BY sum(salary) DESC) AS pl
 SELECT name FROM (SELECT name, row_number() OVER (PARTITION BY city ORDER BY age) AS n FROM people) WHERE n = 1;
 -- qualify by a named window
 SELECT name, min(age) OVER w AS youngest FROM people WINDOW w AS (PARTITION BY city);
+-- statistics, lists, the row of the least
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY salary) AS p, listagg(name, ',') WITHIN GROUP (ORDER BY age) AS l, mode(city) AS m, median(age) AS d, percentile_approx(salary, 0.5) AS pa, bool_or(age > 3) AS b, approx_count_distinct(name) AS ac, corr(age, salary) AS co, min_by(struct(name, city), age).name AS mb, count_if(age > 3) AS ci, regr_count(age, salary) AS rc FROM people;
+-- the greatest struct's field
+SELECT max(struct(salary, name)).name AS n FROM people;
+-- aggregates of a choice
+SELECT city, sum(CASE WHEN age > 30 THEN salary ELSE 0 END) AS s, count(CASE WHEN age > 3 THEN 1 END) AS c, count(IF(age > 3, name, NULL)) AS d FROM people GROUP BY city;
+-- an aggregate of an aggregate
+SELECT sum(n) AS s FROM (SELECT count(*) AS n FROM people GROUP BY city);
+-- grouping_id
+SELECT city, grouping_id(city, age) AS gid, sum(salary) AS s FROM people GROUP BY CUBE (city, age);
+-- rollup of an expression
+SELECT upper(city) AS c, sum(salary) AS s, sum(age) AS a FROM people GROUP BY ROLLUP (upper(city), age);
+-- pivot with several aggregates and aliases
+SELECT * FROM (SELECT city, age, salary, name FROM people) PIVOT (sum(salary) AS s, max(name) AS n FOR age IN (20 AS a, 30));
+-- pivot by two columns
+SELECT * FROM (SELECT city, age, salary, name FROM people) PIVOT (sum(salary) FOR (age, name) IN ((20, 'x') AS a, (30, 'y') AS b));
+-- unpivot several columns at once
+SELECT * FROM people UNPIVOT INCLUDE NULLS ((a, b) FOR k IN ((name, city) AS nc, (email, name) AS en));
+-- a window over a window
+SELECT name, sum(r) OVER (PARTITION BY city) AS s FROM (SELECT name, city, rank() OVER (ORDER BY age) AS r FROM people);
+-- values of a window's rows
+SELECT first_value(name) IGNORE NULLS OVER (PARTITION BY city ORDER BY age) AS f, nth_value(name, 2) OVER (ORDER BY id) AS n, ntile(4) OVER (ORDER BY salary) AS t, last_value(email) OVER (ORDER BY id) AS l, percent_rank() OVER (ORDER BY age) AS p FROM people;
+-- a window without keys
+SELECT row_number() OVER (ORDER BY 1) AS r, count(*) OVER () AS c FROM people;
+-- arithmetic on a lag
+SELECT salary - lag(salary) OVER (PARTITION BY city ORDER BY born) AS diff, lag(name, 1, city) OVER (ORDER BY id) AS l FROM people;
+-- distinct over a window
+SELECT DISTINCT city, max(age) OVER (PARTITION BY city) AS m FROM people;
+-- group by all
+SELECT city, upper(name) AS n, sum(salary) AS total FROM people GROUP BY ALL;
+-- order by all
+SELECT city, name FROM people ORDER BY ALL;
+-- group by position, order by position
+SELECT upper(city) AS u, count(1) AS c FROM people GROUP BY 1 HAVING u > 'a' ORDER BY 2;
+-- order by an aggregate
+SELECT city FROM people GROUP BY city ORDER BY sum(salary);
+-- an alias of an aggregate used beside it
+SELECT city, sum(salary) AS total, total / count(*) AS mean FROM people GROUP BY city;
+-- distribute by, sort by
+SELECT name FROM people DISTRIBUTE BY city SORT BY age;
+-- order by a subquery
+SELECT name FROM people ORDER BY upper(city), (SELECT max(amount) FROM orders);

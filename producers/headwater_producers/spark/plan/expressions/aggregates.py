@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import (
-    CONSTANT,
-    ELEMENT,
-    Column,
-    Direct,
-    Field,
-    clip,
-    combine,
-    influences,
-    stepped,
-)
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, Column, Direct, Field, clip, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.schema import type_parts
+from headwater_producers.spark.plan.structure import is_struct, part, stepped
 from headwater_producers.spark.plan.text import function_name
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -32,7 +24,9 @@ def aggregate_expression(call: Call) -> Column:
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
     text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
-    return replace(function, indirect=function.indirect | by, text=text)
+    # A function that no table names is one of many rows all the same.
+    value = stepped(function, Kind.AGGREGATE, text)
+    return replace(value, indirect=value.indirect | by)
 
 
 def aggregate(call: Call) -> Column:
@@ -47,10 +41,13 @@ def count(call: Call) -> Column:
 
 def _aggregate(call: Call, *, masking: bool) -> Column:
     result = call.step(Kind.AGGREGATE, masking=masking)
-    if any(True for _ in result.sources) or call.node.name.startswith("Grouping"):
+    if any(d.kind is not Kind.CONSTANT for d in result.direct) or call.node.name.startswith("Grouping"):
         return result
-    direct = frozenset(Direct(Field(dataset), Kind.AGGREGATE, masking=masking) for dataset in call.scope.rows)
-    return replace(result, direct=direct or result.direct or CONSTANT)
+    return replace(result, direct=_rows(call, Kind.AGGREGATE, masking=masking))
+
+
+def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]:
+    return frozenset(Direct(Field(dataset), kind, masking=masking) for dataset in call.scope.rows) or CONSTANT
 
 
 def collected(call: Call) -> Column:
@@ -68,6 +65,25 @@ def one_of(call: Call) -> Column:
     return replace(picked, indirect=picked.indirect | influences(order, Kind.CONDITIONAL))
 
 
+def extreme(call: Call) -> Column:
+    """`max(x)`: the value of one row; a struct's fields are those of the row whose struct it is."""
+    value = call.arguments[0]
+    if not any(True for _ in value.sources):
+        return aggregate(call)
+    picked = stepped(value, Kind.AGGREGATE, call.text)
+    names = [name for name, _, _ in type_parts(value.type)] if is_struct(value) else []
+    by = influences([value], Kind.CONDITIONAL, call.text)
+    parts = {name: part(picked, name) for name in names}
+    return replace(picked, parts={n: replace(p, indirect=p.indirect | by) for n, p in parts.items()} or picked.parts)
+
+
+def listed(call: Call) -> Column:
+    """`listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
+    value, delimiter, *order = call.arguments
+    result = call.step(Kind.AGGREGATE, [value, delimiter])
+    return replace(result, indirect=result.indirect | influences(order, Kind.SORT_DEPENDENCY))
+
+
 def rank(call: Call) -> Column:
     """A number that comes from the order of rows alone; what orders them is the window's to say."""
     return Column(text=f"{function_name(call.node.name)}()")
@@ -76,6 +92,9 @@ def rank(call: Call) -> Column:
 def window(call: Call) -> Column:
     """`function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
+    if not function.direct and not specification.indirect:
+        # A row's number among all: nothing orders or parts them.
+        function = replace(function, direct=_rows(call, Kind.AGGREGATE))
     return replace(
         function,
         indirect=function.indirect | specification.indirect,
@@ -110,6 +129,8 @@ AGGREGATES: dict[str, Rule] = {
     "PivotFirst": pivot_first,
     **rules(collected, "CollectList CollectSet"),
     **rules(one_of, "MaxBy MinBy First Last AnyValue"),
+    **rules(extreme, "Max Min Mode"),
+    "ListAgg": listed,
     **rules(count, COUNTS),
     **rules(rank, RANKS),
     **rules(frame, "SpecifiedWindowFrame UnboundedPreceding$ UnboundedFollowing$ CurrentRow$ UnspecifiedFrame$"),

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import (
-    CONSTANT,
-    Column,
-    Direct,
-    Field,
-    Variable,
-    bind,
-    clip,
-    combine,
-    merge,
-    part,
-)
+from headwater_producers.spark.plan.binding import bind
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Variable, clip, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.text import literal_text
+from headwater_producers.spark.plan.schema import type_text
+from headwater_producers.spark.plan.structure import merge, part, recast, stepped
+from headwater_producers.spark.plan.text import function_name, literal_text
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
 """The variable that a common expression's references are, until its `With` is met. Spark's own ids are positive."""
+
+_BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
+"""How many arguments there are before the seed."""
 
 _COMMON_TEXT = "\ue000"
 """Its text until then: a private-use character, so that it can be found again."""
@@ -64,16 +59,12 @@ def cast(call: Call) -> Column:
     """Another type: the same value. An encoding stays the encoding of what it was, whether text or bytes."""
     (value,) = call.arguments
     data_type = call.node.get("dataType")
-    if data_type == value.type:
+    if type_text(data_type) == type_text(value.type):
         # A view casts its columns to the types they have.
         return value
-    result = combine([value], Kind.CAST, call.text)
-    return replace(
-        result,
-        encoded=value.encoded if data_type in ("string", "binary") else None,
-        type=data_type,
-        constants=value.constants,
-    )
+    result = recast(value, data_type, call.text)
+    encoded = value.encoded if data_type in ("string", "binary") else None
+    return replace(result, encoded=encoded, constants=value.constants)
 
 
 def transcode(call: Call) -> Column:
@@ -82,9 +73,27 @@ def transcode(call: Call) -> Column:
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded)
 
 
+def collate(call: Call) -> Column:
+    """The same text, compared by other rules."""
+    value = call.arguments[0]
+    return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
+
+
 def no_input(call: Call) -> Column:
-    """What is made of no column: the clock, random numbers, ids."""
-    return replace(call.step(Kind.DERIVE), direct=CONSTANT)
+    """What is made of no column: the clock, ids, the type of an expression."""
+    return Column(CONSTANT, text=call.text)
+
+
+def random(call: Call) -> Column:
+    """Random values. The seed, which Spark may choose anew in every run, isn't part of the text."""
+    shown = call.arguments[: _BEFORE_SEED.get(call.node.name, 0)]
+    return Column(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
+
+
+def named_constant(call: Call) -> Column:
+    """A session's variable (its name, as its value is another in every run), a collation."""
+    name = call.node.get("collationName") or str(call.node.get("originalNameParts")).strip("[]").replace(", ", ".")
+    return Column(CONSTANT, text=str(name))
 
 
 def of_rows(call: Call) -> Column:
@@ -97,6 +106,8 @@ def common_expression(call: Call) -> Column:
     """`With(child, definitions)`: the child, each reference in it replaced by its definition."""
     child, *definitions = call.arguments
     definition = merge(definitions, "…") if definitions else Column(CONSTANT)
+    if len(definitions) > 1:
+        definition = stepped(definition, Kind.UNKNOWN)
     bound = bind(child, {COMMON: definition})
     told = {i: replace(i, text=i.text and i.text.replace(_COMMON_TEXT, definition.text)) for i in bound.indirect}
     text = bound.text.replace(_COMMON_TEXT, definition.text)
@@ -104,7 +115,7 @@ def common_expression(call: Call) -> Column:
 
 
 def common_reference(_call: Call) -> Column:
-    """A reference to a definition of the `With` around; Spark's JSON doesn't say which, so any of them."""
+    """A reference to a definition of the `With` around; Spark's JSON doesn't say which, so perhaps any of them."""
     return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 
@@ -136,13 +147,16 @@ BASIC: dict[str, Rule] = {
         same,
         "Alias KnownNullable KnownNotNull KnownNonNullable KnownFloatingPointNormalized NormalizeNaNAndZero "
         "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression SortOrder TempResolvedColumn "
-        "CommonExpressionDef",
+        "CommonExpressionDef SQLScalarFunction TryElementAt Get",
     ),
     **rules(
         no_input,
         "CurrentTimestamp CurrentTimestampLike CurrentDate CurrentTime Now LocalTimestamp CurrentTimeZone CurrentUser "
-        "CurrentDatabase CurrentCatalog CurrentBatchTimestamp Rand Randn Uuid RandStr Uniform "
-        "MonotonicallyIncreasingID SparkPartitionID SparkVersion Version",
+        "CurrentDatabase CurrentCatalog CurrentBatchTimestamp Uuid MonotonicallyIncreasingID SparkPartitionID "
+        "SparkVersion Version TypeOf Collation",
     ),
+    **rules(random, "Rand Randn RandStr Uniform"),
+    **rules(named_constant, "VariableReference ResolvedCollation"),
+    "Collate": collate,
     **rules(of_rows, "InputFileName InputFileBlockStart InputFileBlockLength"),
 }

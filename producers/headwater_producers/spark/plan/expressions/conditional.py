@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Column, Indirect, combine, influences, merge, stepped
+from headwater_producers.spark.plan.column import Column, Indirect, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.structure import merge, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def coalesce(call: Call) -> Column:
 
 def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -> Column:
     """One of `values`, by `conditions`."""
-    result = combine(values, Kind.DERIVE, call.text)
+    result = combine(values, Kind.DERIVE, call.text, whole=True)
     # Structure and possible constants live on; each part is derived, since another branch may have given it.
     one = merge(values, call.text)
     by = influences(conditions, Kind.CONDITIONAL)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import ELEMENT, Column, part, stepped
+from headwater_producers.spark.plan.column import ELEMENT, Column, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.structure import aligned, part, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 # The steps of a JSON path: .name, ['name'], [0], [*].
@@ -24,7 +25,8 @@ def decode(call: Call) -> Column:
     data_type = call.node.get("schema") or call.node.get("dataType")
     if encoded.encoded is None:
         return replace(call.step(Kind.DERIVE, [encoded]), type=data_type)
-    value = encoded.encoded
+    # JSON, Avro and XML go by name; CSV has none, and goes by position.
+    value = aligned(encoded.encoded, data_type) if call.node.name == "CsvToStructs" else encoded.encoded
     return replace(value, type=data_type or value.type, indirect=value.indirect | encoded.indirect)
 
 
@@ -39,6 +41,13 @@ def json_path(call: Call) -> Column:
     text, *path = call.arguments
     found = step_into(text, next(iter(path[0].constants), "") if path and path[0].constants else "")
     return replace(found, text=call.text) if found else call.step(Kind.DERIVE)
+
+
+def variant_path(call: Call) -> Column:
+    """`variant_get(variant, '$.a.b', type)`: that part, cast."""
+    variant, path = call.arguments[:2]
+    found = step_into(replace(variant, encoded=variant), next(iter(path.constants or ()), ""))
+    return combine([found], Kind.CAST, call.text) if found else call.step(Kind.DERIVE)
 
 
 def step_into(text: Column, path: str) -> Column | None:
@@ -69,6 +78,8 @@ def json_tuple(call: Call) -> Column:
 ENCODED: dict[str, Rule] = {
     "GetJsonObject": json_path,
     "JsonTuple": json_tuple,
+    "VariantGet": variant_path,
+    "ToVariantObject": lambda call: stepped(call.arguments[0], Kind.CAST, call.text),
     **rules(
         decode, "JsonToStructs CsvToStructs XmlToStructs AvroDataToCatalyst FromAvro ProtobufDataToCatalyst ParseJson"
     ),

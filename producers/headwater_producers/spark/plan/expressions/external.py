@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import Column, Direct
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.text import inline_texts
 from headwater_schemas.events import TransformationKind as Kind
@@ -20,7 +20,8 @@ BLACK_BOXES = (
 def external(call: Call) -> Column:
     """A function of the user's: Python, Scala, Java, Hive."""
     name = call.node.get("name") or call.node.get("udfName") or call.node.name
-    result = replace(call.step(Kind.EXTERNAL), text=f"{name}({inline_texts(call.arguments)})")
+    varying = [argument for argument in call.arguments if argument.direct != CONSTANT]
+    result = replace(call.step(Kind.EXTERNAL, varying), text=f"{name}({inline_texts(call.arguments)})")
     result = replace(result, type=call.node.get("dataType"))
     return result if result.direct else replace(result, direct=frozenset({Direct(None, Kind.EXTERNAL)}))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, merge, part
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine
 from headwater_producers.spark.plan.schema import type_parts
+from headwater_producers.spark.plan.structure import is_map, key_of, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def stack(call: Call) -> Column:
 
 def _exploded(call: Call) -> list[Column]:
     (collection,) = call.arguments
-    if VALUE in collection.parts or (isinstance(collection.type, dict) and collection.type.get("type") == "map"):
-        return [combine([collection], Kind.DERIVE, f"key of {collection.text}"), part(collection, VALUE)]
+    if is_map(collection):
+        return [key_of(collection), part(collection, VALUE)]
     return [part(collection, ELEMENT)]
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
     VALUE,
     Column,
     Direct,
+    Indirect,
     Variable,
-    bind,
     combine,
     influences,
-    part,
-    part_type,
+    inline,
 )
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.structure import array_of, key_of, merge, part, part_type, same_sources, stepped
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
+
+MAX_STEPS = 16
+"""Of a fold: as many as sources can wander from one part of the accumulator to another."""
+
+_NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
+"""What Spark gives `array_sort` that is given no order."""
 
 
 def variable(call: Call) -> Column:
@@ -48,11 +55,7 @@ def transform(call: Call) -> Column:
     """`transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
     body = _bound(function, [part(array, ELEMENT)])
-    return replace(
-        combine([body], Kind.DERIVE, call.text),
-        parts={ELEMENT: body},
-        type={"type": "array", "elementType": body.type},
-    )
+    return array_of(body, combine([body], Kind.DERIVE, call.text))
 
 
 def filter_elements(call: Call) -> Column:
@@ -70,24 +73,80 @@ def filter_elements(call: Call) -> Column:
     )
 
 
+def filter_values(call: Call) -> Column:
+    """`map_filter(map, (k, v) -> …)`: some of the values."""
+    source, function = call.arguments
+    by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
+    value = part(source, VALUE)
+    return replace(
+        combine([source], Kind.DERIVE, call.text),
+        indirect=source.indirect | by,
+        parts={VALUE: replace(value, indirect=value.indirect | by)},
+        type=source.type,
+    )
+
+
 def transform_values(call: Call) -> Column:
     """`transform_values(map, (k, v) -> …)`."""
     source, function = call.arguments
-    body = _bound(function, [source, part(source, VALUE)])
-    return replace(
-        combine([source, body], Kind.DERIVE, call.text),
-        parts={VALUE: body},
-        type={"type": "map", "valueType": body.type},
+    body = _bound(function, [key_of(source), part(source, VALUE)])
+    return _map(call, [source, body], body)
+
+
+def transform_keys(call: Call) -> Column:
+    """`transform_keys(map, (k, v) -> …)`: the values stay."""
+    source, function = call.arguments
+    body = _bound(function, [key_of(source), part(source, VALUE)])
+    return _map(call, [source, body], part(source, VALUE))
+
+
+def zip_maps(call: Call) -> Column:
+    """`map_zip_with(a, b, (k, x, y) -> …)`."""
+    left, right, function = call.arguments
+    key = combine([key_of(left), key_of(right)], Kind.COPY, "key")
+    body = _bound(function, [key, part(left, VALUE), part(right, VALUE)])
+    return _map(call, [left, right, body], body)
+
+
+def zip_arrays(call: Call) -> Column:
+    """`zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
+    left, right, function = call.arguments
+    body = _bound(function, [part(left, ELEMENT), part(right, ELEMENT)])
+    return array_of(body, combine([body], Kind.DERIVE, call.text))
+
+
+def sort_elements(call: Call) -> Column:
+    """`array_sort(array, (a, b) -> …)`: the same elements; what compares them orders them."""
+    array, function = call.arguments
+    element = part(array, ELEMENT)
+    natural = len(function.parameters) == 2 and function.text.startswith(_NATURAL_ORDER)
+    text = f"array_sort({inline(array)})" if natural else call.text
+    by = influences([_bound(function, [element, element])], Kind.SORT_DEPENDENCY, text)
+    by = frozenset(Indirect(i.field, Kind.SORT_DEPENDENCY, i.masking, text) for i in by)
+    return array_of(
+        replace(element, indirect=element.indirect | by),
+        replace(combine([array], Kind.DERIVE, text), indirect=array.indirect | by),
     )
 
 
 def fold(call: Call) -> Column:
-    """`aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator is made of the zero and the elements."""
-    array, zero, *functions = call.arguments
-    accumulator = combine([zero, array], Kind.DERIVE, "acc")
-    for function in functions:
-        accumulator = combine([_bound(function, [accumulator, part(array, ELEMENT)]), zero], Kind.DERIVE, "acc")
-    return replace(accumulator, text=call.text)
+    """`aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator is made of the zero and the elements.
+
+    What one step makes of it goes into the next, until no step adds a source.
+    """
+    array, zero, step, *finish = call.arguments
+    element = part(array, ELEMENT)
+    accumulator = replace(zero, text="acc")
+    for _ in range(MAX_STEPS):
+        after = merge([accumulator, _bound(step, [accumulator, element])], "acc")
+        if same_sources(after, accumulator):
+            break
+        accumulator = after
+    result = stepped(_bound(finish[0], [accumulator]) if finish else accumulator, Kind.DERIVE, call.text)
+    if not any(True for _ in result.sources):
+        # A count of the elements, or of those that a condition picks.
+        result = replace(result, direct=combine([array], Kind.DERIVE, "").direct)
+    return result
 
 
 def any_of(call: Call) -> Column:
@@ -111,12 +170,22 @@ def _bound(function: Column, values: list[Column]) -> Column:
     return replace(bind(function, variables), parameters=())
 
 
+def _map(call: Call, sources: list[Column], value: Column) -> Column:
+    data_type = {"type": "map", "valueType": value.type}
+    return replace(combine(sources, Kind.DERIVE, call.text), parts={VALUE: value}, type=data_type)
+
+
 LAMBDAS: dict[str, Rule] = {
     "NamedLambdaVariable": variable,
     "LambdaFunction": lambda_function,
     "ArrayTransform": transform,
     "ArrayFilter": filter_elements,
+    "ArraySort": sort_elements,
+    "ZipWith": zip_arrays,
+    "MapFilter": filter_values,
+    "MapZipWith": zip_maps,
+    "TransformKeys": transform_keys,
     "TransformValues": transform_values,
     "ArrayAggregate": fold,
-    **rules(any_of, "ArrayExists ArrayForAll ArraySort ZipWith TransformKeys MapFilter MapZipWith"),
+    **rules(any_of, "ArrayExists ArrayForAll"),
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headwater_producers.spark.plan.column import CONSTANT, Column
 from headwater_producers.spark.plan.expressions.aggregates import AGGREGATES, aggregate
 from headwater_producers.spark.plan.expressions.basic import BASIC
 from headwater_producers.spark.plan.expressions.call import Call, Rule, Scope
+from headwater_producers.spark.plan.expressions.collections import COLLECTIONS
 from headwater_producers.spark.plan.expressions.conditional import CONDITIONAL
 from headwater_producers.spark.plan.expressions.encoded import ENCODED
 from headwater_producers.spark.plan.expressions.external import EXTERNAL, external
@@ -18,12 +18,10 @@ from headwater_producers.spark.plan.expressions.subqueries import SUBQUERIES
 from headwater_producers.spark.plan.tree import Node, Nodes, fold
 from headwater_schemas.events import TransformationKind as Kind
 
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import Column
-
 RULES: dict[str, Rule] = {
     **BASIC,
     **STRUCTURED,
+    **COLLECTIONS,
     **ENCODED,
     **CONDITIONAL,
     **AGGREGATES,
@@ -62,4 +60,5 @@ def _by_package(node: Node) -> Rule:
 
 
 def _derive(call: Call) -> Column:
-    return call.step(Kind.DERIVE)
+    # Without arguments it is made of no column; there is no value without a source.
+    return call.step(Kind.DERIVE) if call.arguments else Column(CONSTANT, text=call.text)

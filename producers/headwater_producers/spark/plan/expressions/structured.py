@@ -1,23 +1,14 @@
-"""Structs, arrays and maps: built, taken apart, changed."""
+"""Structs, arrays and maps: built, and taken apart. Functions of whole arrays and maps are in `collections.py`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import (
-    ELEMENT,
-    VALUE,
-    Column,
-    combine,
-    influences,
-    inline,
-    merge,
-    part,
-    part_type,
-)
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, influences, inline
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.schema import type_parts
+from headwater_producers.spark.plan.structure import is_map, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -88,14 +79,10 @@ def map_of(call: Call) -> Column:
 def element(call: Call) -> Column:
     """`array[i]`, `map[key]`, `element_at`: the element; what picks it influences the value."""
     container, *index = call.arguments
-    step = VALUE if (_is_map(container) or call.node.name == "GetMapValue") else ELEMENT
+    step = VALUE if (is_map(container) or call.node.name == "GetMapValue") else ELEMENT
     value = part(container, step)
     picked = influences(index, Kind.CONDITIONAL)
     return replace(value, indirect=value.indirect | picked, text=call.text)
-
-
-def _is_map(column: Column) -> bool:
-    return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")
 
 
 def struct_in_array(call: Call) -> Column:
@@ -143,22 +130,6 @@ def drop_field(call: Call) -> Column:
     return Column(constants=frozenset({name}), text=f"drop {name}")
 
 
-def same_elements(call: Call) -> Column:
-    """An array made of the elements of arrays (`concat`, `slice`, `array_distinct`, `flatten` is not one)."""
-    arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
-    result = call.step(Kind.DERIVE)
-    if not arrays:
-        return result
-    inner = merge([part(item, ELEMENT) for item in arrays], call.text)
-    return replace(result, parts={ELEMENT: inner}, type={"type": "array", "elementType": inner.type})
-
-
-def map_values(call: Call) -> Column:
-    """`map_values(m)`: an array of the map's values."""
-    inner = part(call.arguments[0], VALUE)
-    return replace(call.step(Kind.DERIVE), parts={ELEMENT: inner}, type={"type": "array", "elementType": inner.type})
-
-
 STRUCTURED: dict[str, Rule] = {
     "CreateNamedStruct": named_struct,
     "PreciseTimestampConversion": window_bound,
@@ -168,11 +139,5 @@ STRUCTURED: dict[str, Rule] = {
     "UpdateFields": update_fields,
     "WithField": with_field,
     "DropField": drop_field,
-    "MapValues": map_values,
-    **rules(element, "GetArrayItem GetMapValue ElementAt TryElementAt"),
-    **rules(
-        same_elements,
-        "Concat Slice ArrayDistinct ArrayUnion ArrayIntersect ArrayExcept ArrayRemove ArrayCompact ArrayAppend "
-        "ArrayPrepend ArrayInsert SortArray Reverse Shuffle",
-    ),
+    **rules(element, "GetArrayItem GetMapValue ElementAt"),
 }

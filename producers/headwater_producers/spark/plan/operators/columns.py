@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, combine, influences, merge
+from headwater_producers.spark.plan.column import CONSTANT, Column, clip, combine, influences
+from headwater_producers.spark.plan.structure import merge
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -61,7 +63,9 @@ def _one_of(columns: list[Column]) -> Column:
     # Nulls of a rollup and names of an unpivot: where there is a column, the constants beside it say nothing.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
-    return merge(distinct or columns[:1], columns[0].text)
+    texts = list(dict.fromkeys(column.text for column in (distinct or columns)))
+    text = texts[0] if len(texts) == 1 else clip(f"one of({', '.join(texts)})")
+    return merge(distinct or columns[:1], text) if distinct else replace(columns[0], text=text)
 
 
 def _pairs(relation: Relation) -> list[tuple[Attribute, Column]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Field, Indirect, influences, merge
+from headwater_producers.spark.plan.column import Field, Indirect, influences
 from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_producers.spark.plan.structure import merge
 from headwater_producers.spark.plan.tree import Node
 from headwater_schemas.events import TransformationKind as Kind
 

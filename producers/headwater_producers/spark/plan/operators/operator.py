@@ -22,10 +22,12 @@ class Reader(Protocol):
     Attributes:
         leaves: tells what leaves read.
         ctes: common table expressions met so far, by Spark's number.
+        loops: by the number of a recursion, attributes of the references to it that wait for it.
     """
 
     leaves: Leaves
     ctes: dict[int, Relation]
+    loops: dict[int, list[tuple[int, ...]]]
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
         """The relation that a plan of its own (a subquery's) gives."""

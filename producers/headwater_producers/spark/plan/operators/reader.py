@@ -11,6 +11,7 @@ from headwater_producers.spark.plan.operators.black_boxes import BLACK_BOXES
 from headwater_producers.spark.plan.operators.columns import COLUMNS
 from headwater_producers.spark.plan.operators.combining import COMBINING
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+from headwater_producers.spark.plan.operators.recursion import RECURSION
 from headwater_producers.spark.plan.operators.rows import ROWS
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan.description import PlanInput
     from headwater_producers.spark.plan.leaves import Leaves
 
-RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **BLACK_BOXES}
+RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES}
 
 QUERY_FIELDS = ("query", "plan", "analyzedQuery")
 """Where commands keep the query that they run, if it isn't their child."""
@@ -56,6 +57,7 @@ class PlanReader:
     Attributes:
         leaves: tells what leaves read.
         ctes: common table expressions met so far, by Spark's number.
+        loops: by the number of a recursion, attributes of the references to it that wait for it.
         inputs: all that leaves read, in the order met, each once.
         problems: what wasn't understood, in the order met, each once.
     """
@@ -63,6 +65,7 @@ class PlanReader:
     def __init__(self, leaves: Leaves, *, show_literals: bool = True) -> None:
         self.leaves = leaves
         self.ctes: dict[int, Relation] = {}
+        self.loops: dict[int, list[tuple[int, ...]]] = {}
         self.inputs: dict[PlanInput, None] = {}
         self.problems: dict[str, None] = {}
         self._show_literals = show_literals

@@ -46,6 +46,6 @@ ROWS: dict[str, OperatorRule] = {
         passed_on,
         "SubqueryAlias View EventTimeWatermark UpdateEventTimeWatermarkColumn ResolvedHint Repartition "
         "RepartitionByExpression RebalancePartitions RepartitionByRange Sample CollectMetrics ReturnAnswer GlobalLimit "
-        "LocalLimit Offset Tail WithCTE WithWindowDefinition Subquery",
+        "LocalLimit Offset Tail WithCTE WithWindowDefinition Subquery PipeOperator SQLFunctionNode",
     ),
 }

@@ -1,0 +1,59 @@
+"""Variables of lambdas, common expressions and recursions, replaced by what they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect, Path, Variable, influences
+from headwater_producers.spark.plan.structure import merge, part, stepped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def bind(column: Column, variables: Mapping[int, Column]) -> Column:
+    """Replaces variables by what they stand for."""
+    direct: set[Direct] = set()
+    indirect = bind_influences(column.indirect, variables)
+    whole: list[Column] = []
+    for d in column.direct:
+        if isinstance(d.field, Variable) and d.field.id in variables:
+            value = _descend(variables[d.field.id], d.field.path)
+            direct.update(s.then(d.kind, masking=d.masking, whole=d.whole) for s in value.direct)
+            indirect |= value.indirect
+            whole += [stepped(value, d.kind)] if d.whole else []
+        else:
+            direct.add(d)
+            whole += [Column(frozenset({d}), type=column.type)]
+    if any(d.field is not None for d in direct):
+        direct -= CONSTANT
+    parts = {name: bind(item, variables) for name, item in column.parts.items()}
+    # `x -> x` has the parts of what x stands for.
+    inherited = {name for value in whole for name in value.parts} - parts.keys()
+    for name in sorted(inherited):
+        parts[name] = merge([part(value, name) for value in whole], name)
+    return replace(
+        column,
+        direct=frozenset(direct),
+        indirect=indirect,
+        parts=parts,
+        encoded=bind(column.encoded, variables) if column.encoded else None,
+    )
+
+
+def bind_influences(found: Iterable[Indirect], variables: Mapping[int, Column]) -> frozenset[Indirect]:
+    """The same of influences."""
+    bound: set[Indirect] = set()
+    for i in found:
+        if isinstance(i.field, Variable) and i.field.id in variables:
+            bound |= influences([_descend(variables[i.field.id], i.field.path)], i.kind, i.text)
+        else:
+            bound.add(i)
+    return frozenset(bound)
+
+
+def _descend(column: Column, path: Path) -> Column:
+    for step in path:
+        column = part(column, step)
+    return column

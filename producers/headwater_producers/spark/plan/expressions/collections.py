@@ -1,0 +1,127 @@
+"""Functions of whole arrays and maps: where each element, each value of their result comes from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine, influences
+from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.schema import type_parts
+from headwater_producers.spark.plan.structure import array_of, key_of, merge, part, part_type
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.spark.plan.column import Indirect
+
+
+def concatenated(call: Call) -> Column:
+    """`concat`, `array_union`: elements of any of the arrays; text has none."""
+    arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
+    return _array(call, [part(item, ELEMENT) for item in arrays]) if arrays else call.step(Kind.DERIVE)
+
+
+def selected(call: Call) -> Column:
+    """`slice`, `array_remove`, `array_except`: some of the first array's elements, as the other arguments have it."""
+    array, *others = call.arguments
+    if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
+        return call.step(Kind.DERIVE)  # reverse('text')
+    return _array(call, [part(array, ELEMENT)], by=others)
+
+
+def with_item(call: Call) -> Column:
+    """`array_append(array, item)`, `array_prepend`; `array_insert(array, position, item)`."""
+    array, *position, item = call.arguments
+    return _array(call, [part(array, ELEMENT), item], by=position)
+
+
+def repeated(call: Call) -> Column:
+    """`array_repeat(item, count)`."""
+    return _array(call, call.arguments[:1])
+
+
+def flattened(call: Call) -> Column:
+    """`flatten(array of arrays)`."""
+    return _array(call, [part(part(call.arguments[0], ELEMENT), ELEMENT)])
+
+
+def zipped(call: Call) -> Column:
+    """`arrays_zip(a, b)`: an array of structs, a field for each array."""
+    names = [str(tree[0].get("value")) for tree in call.node.trees("names")]
+    if len(names) != len(call.arguments):
+        return call.step(Kind.DERIVE)
+    fields = {name: part(array, ELEMENT) for name, array in zip(names, call.arguments, strict=True)}
+    return _array(call, [_struct(fields)])
+
+
+def map_values(call: Call) -> Column:
+    """`map_values(m)`."""
+    return _array(call, [part(call.arguments[0], VALUE)])
+
+
+def map_keys(call: Call) -> Column:
+    """`map_keys(m)`."""
+    return _array(call, [key_of(call.arguments[0])])
+
+
+def map_entries(call: Call) -> Column:
+    """`map_entries(m)`: an array of structs of key and value."""
+    source = call.arguments[0]
+    return _array(call, [_struct({"key": key_of(source), "value": part(source, VALUE)})])
+
+
+def from_entries(call: Call) -> Column:
+    """`map_from_entries(array of structs)`: the second field of each is a value."""
+    entry = part(call.arguments[0], ELEMENT)
+    names = [name for name, _, _ in type_parts(entry.type)] or list(entry.parts)
+    return _map(call, [part(entry, names[1])]) if len(names) == 2 else call.step(Kind.DERIVE)
+
+
+def from_arrays(call: Call) -> Column:
+    """`map_from_arrays(keys, values)`."""
+    return _map(call, [part(call.arguments[1], ELEMENT)])
+
+
+def united(call: Call) -> Column:
+    """`map_concat(a, b)`: values of any of them."""
+    return _map(call, [part(item, VALUE) for item in call.arguments]) if call.arguments else call.step(Kind.DERIVE)
+
+
+def _array(call: Call, elements: Iterable[Column], by: Iterable[Column] = ()) -> Column:
+    element = merge(elements, call.text)
+    return array_of(replace(element, indirect=element.indirect | _picked(by)), call.step(Kind.DERIVE))
+
+
+def _map(call: Call, values: Iterable[Column]) -> Column:
+    value = merge(values, call.text)
+    return replace(call.step(Kind.DERIVE), parts={VALUE: value}, type={"type": "map", "valueType": value.type})
+
+
+def _struct(fields: dict[str, Column]) -> Column:
+    types = [{"name": name, "type": field.type} for name, field in fields.items()]
+    base = combine(fields.values(), Kind.DERIVE, f"struct({', '.join(fields)})")
+    return replace(base, parts=fields, type={"type": "struct", "fields": types})
+
+
+def _picked(by: Iterable[Column]) -> frozenset[Indirect]:
+    return influences([column for column in by if column.direct != CONSTANT], Kind.CONDITIONAL)
+
+
+COLLECTIONS: dict[str, Rule] = {
+    "ArrayRepeat": repeated,
+    "Flatten": flattened,
+    "ArraysZip": zipped,
+    "MapKeys": map_keys,
+    "MapValues": map_values,
+    "MapEntries": map_entries,
+    "MapFromEntries": from_entries,
+    "MapFromArrays": from_arrays,
+    "MapConcat": united,
+    **rules(concatenated, "Concat ArrayUnion"),
+    **rules(with_item, "ArrayAppend ArrayPrepend ArrayInsert"),
+    **rules(
+        selected, "Slice ArrayDistinct ArrayIntersect ArrayExcept ArrayRemove ArrayCompact SortArray Reverse Shuffle"
+    ),
+}

@@ -1,0 +1,52 @@
+"""Recursive common table expressions: an anchor, and a step that reads what the step before it gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.binding import bind, bind_influences
+from headwater_producers.spark.plan.column import Column, Direct, Variable, clip
+from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_producers.spark.plan.structure import merge, same_sources
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+
+EXTRA_ROUNDS = 8
+"""A source wanders through each column once, and its kind can grow on the way."""
+
+
+def loop_reference(operator: Operator) -> Relation:
+    """The step's reference to the round before: variables, until the loop around it is met."""
+    attributes = operator.attributes()
+    number = operator.node.get("loopId")
+    operator.reader.loops.setdefault(number, []).append(tuple(a.id for a in attributes))
+    return Relation().with_output(
+        (a, Column(frozenset({Direct(Variable(a.id), Kind.COPY, whole=True)}), text=a.name, type=a.type))
+        for a in attributes
+    )
+
+
+def union_loop(operator: Operator) -> Relation:
+    """The loop: a column comes from the anchor's, and from what the step makes of it, until no round adds a source."""
+    anchor, step = operator.children
+    references = operator.reader.loops.pop(operator.node.get("id"), [])
+    columns, made = anchor.ordered(), step.ordered()
+
+    def variables() -> dict[int, Column]:
+        return {number: column for ids in references for number, column in zip(ids, columns, strict=False)}
+
+    texts = [clip(f"union({a.text}, {b.text})") for a, b in zip(columns, made, strict=True)]
+    for _ in range(len(columns) + EXTRA_ROUNDS):
+        bound = [bind(column, variables()) for column in made]
+        after = [merge(pair, text) for *pair, text in zip(columns, bound, texts, strict=True)]
+        if all(same_sources(*pair) for pair in zip(after, columns, strict=True)):
+            break
+        columns = after
+    both = side_by_side([anchor, step])
+    output = zip(anchor.output, columns, strict=True)
+    return Relation(rows=both.rows, influences=bind_influences(both.influences, variables())).with_output(output)
+
+
+RECURSION: dict[str, OperatorRule] = {"UnionLoop": union_loop, "UnionLoopRef": loop_reference}

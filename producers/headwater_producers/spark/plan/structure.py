@@ -1,0 +1,140 @@
+"""Values with parts: structs, arrays and maps, taken apart, put together, seen under another type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, DataType, Direct, Field, clip, combine, inline
+from headwater_producers.spark.plan.schema import type_parts, type_text
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def part(column: Column, step: str) -> Column:
+    """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
+    known = column.parts.get(step)
+    if known is not None:
+        return known
+    direct = frozenset(_part_of(d, step) for d in column.direct)
+    return Column(direct, column.indirect, clip(f"{inline(column)}.{step}"), type=part_type(column.type, step))
+
+
+def _part_of(direct: Direct, step: str) -> Direct:
+    source = direct.field
+    if source is None or (isinstance(source, Field) and source.path is None):
+        return direct
+    if not direct.whole:
+        return direct.then(Kind.DERIVE)
+    return replace(direct, field=replace(source, path=(*(source.path or ()), step)))
+
+
+def part_type(data_type: DataType, step: str) -> DataType:
+    """The type of a part; None where it isn't known."""
+    if not isinstance(data_type, dict):
+        return None
+    if step == ELEMENT:
+        return data_type.get("elementType")
+    if step == VALUE:
+        return data_type.get("valueType")
+    for item in data_type.get("fields", ()):
+        if item.get("name") == step:
+            return item.get("type")
+    return None
+
+
+def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
+    """The value one step of `kind` on, and each of its parts: its structure lives through the step."""
+    return replace(
+        combine([value], kind, value.text if text is None else text, whole=True),
+        parts={name: stepped(item, kind) for name, item in value.parts.items()},
+        type=value.type,
+    )
+
+
+def aligned(column: Column, data_type: DataType) -> Column:
+    """The same value with the field names of `data_type`: Spark goes by position (UNION, CAST), not by name.
+
+    A type that hasn't the same shape, or isn't known, changes nothing.
+    """
+    own, target = type_parts(column.type), type_parts(data_type)
+    if len(own) != len(target) or type_text(column.type) == type_text(data_type):
+        return column
+    pairs = zip(own, target, strict=True)
+    parts = {name: aligned(part(column, step), inner) for (step, _, _), (name, inner, _) in pairs}
+    return replace(column, parts=parts, type=data_type)
+
+
+def recast(column: Column, data_type: DataType, text: str) -> Column:
+    """The value cast to `data_type`: each part by position, a copy where its type stays."""
+    own, target = type_parts(column.type), type_parts(data_type)
+    result = replace(combine([column], Kind.CAST, text), type=data_type)
+    if len(own) != len(target):
+        return result
+    parts = {}
+    for (step, old, _), (name, new, _) in zip(own, target, strict=True):
+        inner = part(column, step)
+        told = type_text(new)
+        parts[name] = inner if type_text(old) == told else recast(inner, new, f"cast({inline(inner)} as {told})")
+    return replace(result, parts=parts)
+
+
+def merge(columns: Iterable[Column], text: str) -> Column:
+    """A value that is one of several (a UNION's column): all their sources, each as it is.
+
+    Fields of structs go by position, under the names of the first.
+    """
+    items = list(columns)
+    if len(items) == 1:
+        return items[0]
+    data_type = items[0].type
+    items = [aligned(item, data_type) for item in items]
+    base = combine(items, Kind.COPY, text, whole=True)
+    names = {name for item in items for name in item.parts}
+    parts = {name: merge((part(item, name) for item in items), f"{text}.{name}") for name in sorted(names)}
+    encoded = [item.encoded for item in items if item.encoded]
+    constants = [item.constants for item in items]
+    return replace(
+        base,
+        parts=parts,
+        encoded=merge(encoded, text) if len(encoded) == len(items) else None,
+        type=data_type,
+        constants=frozenset().union(*(c for c in constants if c)) if None not in constants else None,
+    )
+
+
+def same_sources(one: Column, other: Column) -> bool:
+    """Whether both come from, and are influenced by, the same fields, part by part; texts don't matter."""
+    return (
+        one.direct == other.direct
+        and {(i.field, i.kind, i.masking) for i in one.indirect}
+        == {(i.field, i.kind, i.masking) for i in other.indirect}
+        and all(same_sources(part(one, name), part(other, name)) for name in one.parts.keys() | other.parts.keys())
+    )
+
+
+def _untold(column: Column) -> set[object]:
+    return {(i.field, i.kind, i.masking) for i in column.indirect}
+
+
+def key_of(container: Column) -> Column:
+    """A map's keys, which no path names."""
+    key_type = container.type.get("keyType") if isinstance(container.type, dict) else None
+    return replace(combine([container], Kind.DERIVE, f"key of {inline(container)}"), type=key_type)
+
+
+def array_of(element: Column, base: Column) -> Column:
+    """`base`, an array, with what its elements are."""
+    return replace(base, parts={ELEMENT: element}, type={"type": "array", "elementType": element.type})
+
+
+def is_struct(column: Column) -> bool:
+    """Whether the value is known to be a struct."""
+    return isinstance(column.type, dict) and column.type.get("type") == "struct"
+
+
+def is_map(column: Column) -> bool:
+    """Whether the value is known to be a map."""
+    return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")
