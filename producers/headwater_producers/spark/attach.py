@@ -12,6 +12,7 @@ from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
 from headwater_producers.spark.runtime import foreach_batch
 from headwater_producers.spark.settings import CaptureSettings
+from headwater_producers.spark.spark_properties import headwater_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,48 +22,68 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _lock = threading.Lock()
 
+CONNECT = (
+    "lineage isn't captured: this is a Spark Connect session, whose plans are in another process. Attach where the "
+    "Spark driver runs, or make a classic session (spark.api.mode=classic, no spark.remote)"
+)
+
 
 def attach(
     spark: SparkSession, settings: CaptureSettings | None = None, *, sink: EventSink | None = None, **overrides: Any
 ) -> Capture:
-    """Captures the lineage of everything that `spark` runs from now on.
+    """Captures the lineage of everything that `spark`'s application runs from now on.
 
-    A session that is being captured already keeps its capture, which is returned; settings given then are ignored,
-    with a warning.
+    That is: all that runs in this session, in those that `newSession()` makes of it, in other sessions of the same
+    application that were there before, and in streaming queries that run already.
+
+    An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
+    then are ignored, with a warning. A Spark Connect session can't be captured: that is logged, as an error, and the
+    capture that is returned does nothing.
 
     Args:
         spark: the session.
-        settings: default: what the environment says (`HEADWATER_…`).
+        settings: default: what `spark.headwater.…` and, below that, the environment (`HEADWATER_…`) say.
         sink: where events go; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
 
     Raises:
         CaptureSettingsError: a setting is missing, unknown or of the wrong form.
-        CaptureError: the session is of a sort that can't be captured.
+        CaptureError: `spark` is no session.
     """
-    chosen = settings.merged(**overrides) if settings is not None else CaptureSettings.load(**overrides)
+    classic = hasattr(spark, "_jsparkSession")
+    chosen = _settings(spark if classic else None, settings, overrides)
     if not chosen.capture_enabled:
         return Capture()
-    if not hasattr(spark, "_jsparkSession"):
-        raise CaptureError(
-            "a Spark Connect session has no JVM of its own here, so its plans can't be seen: attach where the Spark "
-            "driver runs, in a classic session"
-        )
+    if not classic:
+        if type(spark).__module__.startswith("pyspark.sql.connect."):
+            logger.error(CONNECT)
+            return Capture()
+        raise CaptureError(f"attach needs a SparkSession, not {type(spark).__name__}")
     with _lock:
         if (running := sessions.running_capture(spark)) is not None:
+            sessions.join(spark)
             if settings is not None or overrides or sink is not None:
                 logger.warning("this session is being captured already; the settings of a second attach are ignored")
             return running
         engine = start_engine(spark, chosen, sink if sink is not None else _kafka(chosen))
-        listeners = sessions.listeners_of(spark)
-        key = sessions.session_id(spark)
+        listeners = sessions.join(spark)
+        key = sessions.application_id(spark)
         capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners)
         sessions.begin(key, capture)
         foreach_batch.install()
+        sessions.watch_new_sessions()
         shutdown.install()
         shutdown.drain_before_stop(spark)
         listeners.target = engine
+        for session in listeners.heard():
+            engine.found(session)
     return capture
+
+
+def _settings(spark: Any, settings: CaptureSettings | None, overrides: dict[str, Any]) -> CaptureSettings:
+    if settings is not None:
+        return settings.merged(**overrides)
+    return CaptureSettings.load(headwater_properties(spark) if spark is not None else {}, **overrides)
 
 
 def _kafka(settings: CaptureSettings) -> EventSink:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from headwater_producers.spark.engine import Engine
-    from headwater_producers.spark.runtime.listeners import SessionListeners
+    from headwater_producers.spark.sessions import ApplicationListeners
     from headwater_schemas.events import RunError
 
 
 class Capture:
-    """One session's capture, from `attach` to `close` or the end of the session.
+    """One application's capture, from `attach` to `close` or the end of the session.
 
     As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
     """
@@ -30,7 +30,7 @@ class Capture:
         *,
         key: str = "",
         spark_context: Any = None,
-        listeners: SessionListeners | None = None,
+        listeners: ApplicationListeners | None = None,
     ) -> None:
         self._engine = engine
         self._key = key

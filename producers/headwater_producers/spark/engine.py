@@ -1,8 +1,9 @@
-"""Engine: one session's capture while it runs. `start_engine` wires it."""
+"""Engine: one application's capture while it runs. `start_engine` wires it."""
 
 from __future__ import annotations
 
 import logging
+import os
 import time
 import uuid
 from datetime import UTC, datetime
@@ -12,13 +13,16 @@ from headwater_producers.spark.events.application import application_ended, appl
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.job_names import application_name
 from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.kafka_ends import KafkaEnds, own_connection
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
+from headwater_producers.spark.runtime.signals import Attached
 from headwater_producers.spark.runtime.worker import Order, Worker
+from headwater_producers.spark.spark_properties import properties
 from headwater_producers.spark.status import CaptureStatus
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
@@ -72,6 +76,10 @@ class Engine:
         for event in application_started(self.context, self._started_at, said):
             self._worker.emit(event)
         self._worker.start(handler, self._streams)
+
+    def found(self, session: Any) -> None:
+        """Has the queries told that run in a session already."""
+        self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def offer(self, signal: Signal) -> None:
         """Takes a signal, or drops it where too many wait. Never waits."""
@@ -141,7 +149,12 @@ class Engine:
 
 def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engine:
     """Wires and starts an engine: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ sink."""
-    context = event_context(settings, app_name=spark.sparkContext.appName, spark_version=spark.version)
+    context = event_context(
+        settings,
+        app_name=spark.sparkContext.appName,
+        spark_version=spark.version,
+        started_by=orchestration(properties(spark.sparkContext, PROPERTY_PREFIX), os.environ),
+    )
     plan_settings = PlanSettings(
         max_plan_bytes=settings.capture_max_plan_bytes,
         kafka_cluster_names={"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {},
@@ -166,7 +179,9 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
     return engine
 
 
-def event_context(settings: CaptureSettings, *, app_name: str, spark_version: str) -> EventContext:
+def event_context(
+    settings: CaptureSettings, *, app_name: str, spark_version: str, started_by: Orchestration
+) -> EventContext:
     """What the settings say of an application, under a run id of its own."""
     return EventContext(
         tenant=settings.tenant,
@@ -180,6 +195,8 @@ def event_context(settings: CaptureSettings, *, app_name: str, spark_version: st
             engine=EngineRef("spark", spark_version),
             capture=capture_version(),
         ),
+        started_by=started_by,
+        criticality=settings.job_criticality,
         owners=(Owner(settings.job_owner),) if settings.job_owner else None,
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
     )

@@ -1,18 +1,62 @@
-"""Sessions: which have our listeners, and which are being captured."""
+"""Sessions: which have our listeners, and which applications are being captured.
+
+One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
+`newSession()` on one that has joined, or by having been there before the application's first `attach`.
+"""
 
 from __future__ import annotations
 
+import functools
+import gc
+import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
+from headwater_producers.spark.runtime import foreach_batch
+from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, SignalTarget, StreamListener
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headwater_producers.spark.capture import Capture
 
+logger = logging.getLogger(__name__)
+
+_MARK = "_headwater_wrapped"
 _lock = threading.RLock()
-_listeners: dict[str, SessionListeners] = {}
+
+
+class ApplicationListeners:
+    """The listeners of one application's sessions, registered for its life; `target` switches them all."""
+
+    def __init__(self) -> None:
+        self._target: SignalTarget | None = None
+        # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
+        self.sessions: dict[str, SessionListeners] = {}
+
+    @property
+    def target(self) -> SignalTarget | None:
+        """Who hears them: nobody while it is None."""
+        return self._target
+
+    @target.setter
+    def target(self, target: SignalTarget | None) -> None:
+        self._target = target
+        for listeners in self.sessions.values():
+            listeners.target = target
+
+    def heard(self) -> list[Any]:
+        """The sessions, without copies that queries run in."""
+        return list({id(listeners): listeners.session for listeners in self.sessions.values()}.values())
+
+
+_applications: dict[str, ApplicationListeners] = {}
 _captures: dict[str, Capture] = {}
+
+
+def application_id(spark: Any) -> str:
+    """Spark's id of the application that a session belongs to."""
+    return str(spark.sparkContext.applicationId)
 
 
 def session_id(spark: Any) -> str:
@@ -20,23 +64,57 @@ def session_id(spark: Any) -> str:
     return str(spark._jsparkSession.sessionUUID())
 
 
-def listeners_of(spark: Any) -> SessionListeners:
-    """The session's listeners, registered with Spark if they weren't yet."""
+def join(spark: Any) -> ApplicationListeners:
+    """The application's listeners, registered with this session if they weren't yet.
+
+    The first of an application's sessions brings those along that were there before it.
+    """
     with _lock:
-        key = session_id(spark)
-        if key not in _listeners:
-            _listeners[key] = _register(spark)
-        return _listeners[key]
+        key = application_id(spark)
+        application = _applications.get(key)
+        if application is None:
+            application = _applications[key] = ApplicationListeners()
+            _register(spark, application)
+            for other in _made_before(spark):
+                _register(other, application)
+        else:
+            _register(spark, application)
+        return application
 
 
 def known_listeners(spark: Any) -> SessionListeners | None:
     """The session's listeners, if it has any."""
-    return _listeners.get(session_id(spark)) if _listeners else None
+    if not _applications:
+        return None
+    application = _applications.get(application_id(spark))
+    return application.sessions.get(session_id(spark)) if application is not None else None
+
+
+def watch_new_sessions() -> None:
+    """Makes `newSession()` on a session that has joined return one that has, too. Idempotent, once a process."""
+    from pyspark.sql import SparkSession
+
+    original = SparkSession.newSession
+    if hasattr(original, _MARK):
+        return
+
+    @functools.wraps(original)
+    def new_session(self: SparkSession) -> SparkSession:
+        made = original(self)
+        try:
+            if _applications and application_id(made) in _applications:
+                join(made)
+        except Exception:
+            logger.warning("lineage capture doesn't see a new session", exc_info=True)
+        return made
+
+    setattr(new_session, _MARK, True)
+    SparkSession.newSession = new_session  # type: ignore[method-assign]
 
 
 def running_capture(spark: Any) -> Capture | None:
-    """The session's capture, if it is being captured."""
-    return _captures.get(session_id(spark))
+    """The capture of the session's application, if it is being captured."""
+    return _captures.get(application_id(spark)) if _captures else None
 
 
 def running_captures() -> list[Capture]:
@@ -58,19 +136,23 @@ def end(key: str) -> None:
 
 
 def forget(key: str) -> None:
-    """The session is gone, and its listeners with it."""
+    """The application is gone, and its listeners with it."""
     with _lock:
         _captures.pop(key, None)
-        _listeners.pop(key, None)
+        _applications.pop(key, None)
 
 
-def _register(spark: Any) -> SessionListeners:
+def _register(spark: Any, application: ApplicationListeners) -> None:
     from pyspark.java_gateway import ensure_callback_server_started
 
+    key = session_id(spark)
+    if key in application.sessions:
+        return
     gateway = spark.sparkContext._gateway
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    listeners = SessionListeners()
     jvm_session = spark._jsparkSession
+    listeners = SessionListeners(spark)
+    listeners.target = application.target
     commands = CommandListener(listeners)
     jvm_session.listenerManager().register(commands)
     streams = StreamListener(listeners, jvm_session.streams())
@@ -78,4 +160,20 @@ def _register(spark: Any) -> SessionListeners:
     jvm_session.streams().addListener(wrapper)
     # py4j calls back by id: the proxies must live as long as the session may call them.
     listeners.proxies = (commands, streams)
-    return listeners
+    application.sessions[key] = listeners
+    # A query runs in a copy of the session that it was started in, listeners included. One that runs already has none.
+    for query in jvm_session.streams().active():
+        copy = query.streamingQuery().sparkSessionForStream()
+        copy.listenerManager().register(commands)
+        application.sessions[str(copy.sessionUUID())] = listeners
+    foreach_batch.watch_started(gateway, key, listeners)
+
+
+def _made_before(spark: Any) -> Iterator[Any]:
+    """The context's other sessions that Python knows of. PySpark keeps no list of them, so the interpreter is asked."""
+    from pyspark.sql import SparkSession
+
+    for found in gc.get_objects():
+        # `type`, since `isinstance` would wake up lazy proxies of other libraries.
+        if issubclass(type(found), SparkSession) and getattr(found, "_sc", None) is spark.sparkContext:
+            yield found

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_producers.spark.spark_properties import property_name, setting_meant, settings_named
 from headwater_schemas.kafka import ClientProperties
 from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS
 from headwater_schemas.variables import OTHER_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENV_PREFIX = "HEADWATER_"
 
@@ -21,14 +26,16 @@ ENV_PREFIX = "HEADWATER_"
 class CaptureSettings(BaseSettings):
     """What a job says about itself, and where its lineage goes.
 
-    Each field can be given to `attach` by name, or in the environment as `HEADWATER_<FIELD IN CAPITALS>`; an argument
-    wins. Build one with `CaptureSettings.load`, whose errors name the setting and the fix.
+    Each field can be given to `attach` by name, as the Spark property `spark.headwater.<fieldInCamelCase>`, or in the
+    environment as `HEADWATER_<FIELD IN CAPITALS>`; the first of these wins. Build one with `CaptureSettings.load`: its
+    errors name the setting and the fix.
 
     Attributes:
         job_name: name of the application's job. Default: `spark.app.name`.
         job_namespace: OpenLineage's job namespace.
         tenant: whose graph the lineage belongs to.
         job_owner: who answers for the job, e.g. `team:flights`.
+        job_criticality: how much depends on it, e.g. `tier-1`.
         job_code_version: version of its code. Default: the git commit of the script's checkout, `-dirty` where it has
             uncommitted changes; None outside of one.
         job_config_version: version or digest of its configuration.
@@ -60,6 +67,7 @@ class CaptureSettings(BaseSettings):
     job_namespace: str = "default"
     tenant: str = "default"
     job_owner: str | None = None
+    job_criticality: str | None = None
     job_code_version: str | None = None
     job_config_version: str | None = None
     job_tags: str = ""
@@ -89,10 +97,15 @@ class CaptureSettings(BaseSettings):
     topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_024, le=1_000_000_000)
 
     @classmethod
-    def load(cls, **overrides: Any) -> CaptureSettings:
-        """The environment with `overrides` on top.
+    def load(cls, properties: Mapping[str, str] | None = None, /, **overrides: Any) -> CaptureSettings:
+        """The environment, with Spark's properties and then `overrides` on top.
 
-        A variable `HEADWATER_…` that no part of Headwater knows was meant to mean something, so it is refused.
+        A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows was meant to mean
+        something, so it is refused.
+
+        Args:
+            properties: Spark's, all of whose names begin with `spark.headwater.`.
+            overrides: settings by name.
 
         Raises:
             CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
@@ -104,8 +117,13 @@ class CaptureSettings(BaseSettings):
         strange = sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known)
         if strange:
             raise CaptureSettingsError(f"in the environment: {_unknown(strange[0], sorted(known))}")
+        submitted, odd = settings_named(properties or {}, cls.model_fields)
+        if odd is not None:
+            near = difflib.get_close_matches(setting_meant(odd), cls.model_fields, n=1, cutoff=0.5)
+            hint = property_name(near[0]) if near else ", ".join(sorted(map(property_name, cls.model_fields)))
+            raise CaptureSettingsError(f"unknown Spark property {odd}; {'did you mean' if near else 'known:'} {hint}")
         try:
-            return cls(**overrides)
+            return cls(**{**_parsed(submitted), **overrides})
         except SettingsError:
             raise CaptureSettingsError(
                 f"{ENV_PREFIX}KAFKA_CLIENT_PROPERTIES, from the environment: it is no JSON; "
@@ -114,7 +132,11 @@ class CaptureSettings(BaseSettings):
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
             field = str(first["loc"][0]) if first["loc"] else "settings"
-            origin = "attach" if field in overrides else f"the environment ({ENV_PREFIX}{field.upper()})"
+            origin = f"the environment ({ENV_PREFIX}{field.upper()})"
+            if field in overrides:
+                origin = "attach"
+            elif field in submitted:
+                origin = f"the Spark property {property_name(field)}"
             raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
 
     def merged(self, **overrides: Any) -> CaptureSettings:
@@ -144,6 +166,18 @@ class CaptureSettings(BaseSettings):
 def environment_names() -> frozenset[str]:
     """Every environment variable that capture reads, for those who check a process's whole `HEADWATER_…` set."""
     return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
+
+
+def _parsed(submitted: dict[str, str]) -> dict[str, Any]:
+    """The table among the settings is JSON in a property, as in the environment; all others are text that says it."""
+    text = submitted.get("kafka_client_properties")
+    if text is None:
+        return submitted
+    try:
+        return {**submitted, "kafka_client_properties": json.loads(text)}
+    except ValueError:
+        name = property_name("kafka_client_properties")
+        raise CaptureSettingsError(f'{name} is no JSON; write it like {{"client.rack": "a"}}') from None
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark import Capture, CaptureError, CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.attach import CONNECT
 from headwater_producers.spark.runtime.dispatch import Dispatch
-from headwater_producers.spark.sessions import listeners_of
+from headwater_producers.spark.sessions import join
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
 
@@ -40,10 +41,12 @@ def test_closing_and_attaching_again_hears_everything_once(spark: SparkSession, 
     first, second = RecordingSink(), RecordingSink()
     with attach(spark, sink=first, job_name="a"):
         spark.range(1).write.parquet(str(tmp_path / "one"))
-    listeners = listeners_of(spark)
+    listeners = join(spark).sessions
+    heard = dict(listeners)
     spark.range(1).write.parquet(str(tmp_path / "unheard"))
     with attach(spark, sink=second, job_name="b"):
-        assert listeners_of(spark) is listeners, "registered for the session's life"
+        assert join(spark).sessions is listeners
+        assert listeners == heard, "registered for the session's life"
         spark.range(1).write.parquet(str(tmp_path / "two"))
     assert first.jobs() == {"a", "a.one"}
     assert second.jobs() == {"b", "b.two"}
@@ -104,9 +107,18 @@ def test_without_kafka_it_says_what_to_set(spark: SparkSession) -> None:
         attach(spark, CaptureSettings.load(), job_nam="x")
 
 
-def test_a_session_without_a_jvm_is_refused_in_words() -> None:
-    with pytest.raises(CaptureError, match="Spark Connect"):
+def test_what_is_no_session_is_refused() -> None:
+    with pytest.raises(CaptureError, match="not object"):
         attach(object(), sink=RecordingSink())  # type: ignore[arg-type]
+
+
+def test_a_spark_connect_session_is_left_alone_in_words(caplog: pytest.LogCaptureFixture) -> None:
+    kind = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    sink = RecordingSink()
+    with attach(kind(), sink=sink) as capture:
+        assert not capture.status().enabled
+    assert sink.events == []
+    assert caplog.messages == [CONNECT]
 
 
 def test_a_sink_that_fails_does_not_reach_the_job(spark: SparkSession, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Stage:
         self.worker.start(self.handler, StreamFlow(teller, wait_seconds=1))
 
     def put(self, event: object) -> bool:
-        return self.inbox.put(QueryProgressed(event, NOW))
+        return self.inbox.put(QueryProgressed(event, None, NOW))
 
     def order(self, *, last: bool = False, seconds: float = 30.0, action: Callable[[], None] | None = None) -> bool:
         return self.worker.carry_out(Order(time.monotonic() + seconds, action=action, last=last))

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 def application_started(context: EventContext, at: datetime, said: Once) -> Iterator[LineageEvent]:
     """The application's job, and START of its run."""
     yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, said)
-    start = RunEvent(type=RunEventType.START, started_at=at, versions=context.versions)
+    start = RunEvent(
+        type=RunEventType.START,
+        started_at=at,
+        versions=context.versions,
+        parent=context.started_by.parent,
+        root=context.started_by.root,
+    )
     yield context.run(start, job=context.app_job, run_id=context.app_run_id, at=at)
 
 
@@ -27,5 +33,13 @@ def application_ended(
     context: EventContext, kind: RunEventType, started_at: datetime, at: datetime, error: RunError | None
 ) -> LineageEvent:
     """The end of its run: COMPLETE, FAIL or ABORT."""
-    end = RunEvent(type=kind, started_at=started_at, ended_at=at, versions=context.versions, error=error)
+    end = RunEvent(
+        type=kind,
+        started_at=started_at,
+        ended_at=at,
+        versions=context.versions,
+        parent=context.started_by.parent,
+        root=context.started_by.root,
+        error=error,
+    )
     return context.run(end, job=context.app_job, run_id=context.app_run_id, at=at)

@@ -65,7 +65,7 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         started_at=run.started_at,
         versions=context.versions,
         parent=context.parent,
-        root=context.parent,
+        root=context.root,
         plan_digest=digest,
     )
     yield context.run(start, job=job, run_id=run_id, at=run.started_at)
@@ -78,7 +78,7 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         ended_at=run.ended_at,
         versions=context.versions,
         parent=context.parent,
-        root=context.parent,
+        root=context.root,
         error=run.error,
         # A failed write may have left anything behind: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
@@ -98,6 +98,7 @@ def job_events(
             job_type=job_type,
             owners=context.owners,
             tags=context.tags,
+            criticality=context.criticality,
         )
         yield context.job_facts(body, job=job, at=at)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.lineage import without_secrets
+from headwater_producers.spark.events.parent import NOBODY, Orchestration
 from headwater_schemas.events import (
     DatasetEvent,
     IntervalEvent,
@@ -35,7 +36,8 @@ class EventContext:
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: of the code, its configuration, Spark and this capture.
-        owners, tags: what the settings say of its jobs; None: nothing.
+        started_by: the orchestrator's runs above it.
+        owners, tags, criticality: what the settings say of its jobs; None: nothing.
     """
 
     tenant: str
@@ -44,8 +46,10 @@ class EventContext:
     app_run_id: str
     producer: str
     versions: Versions
+    started_by: Orchestration = NOBODY
     owners: tuple[Owner, ...] | None = None
     tags: tuple[Tag, ...] | None = None
+    criticality: str | None = None
 
     @property
     def app_job(self) -> JobRef:
@@ -56,6 +60,11 @@ class EventContext:
     def parent(self) -> ParentRun:
         """The application's run, as the parent of a write or a query."""
         return ParentRun(self.app_run_id, self.app_job)
+
+    @property
+    def root(self) -> ParentRun:
+        """The run at the top of the tree: the orchestrator's, else the application's."""
+        return self.started_by.root or self.parent
 
     def job(self, name: str) -> JobRef:
         """A job of this application."""

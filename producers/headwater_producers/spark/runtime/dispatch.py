@@ -12,6 +12,7 @@ from headwater_producers.spark.jvm.execution import execution_times, plan_key, s
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import describe
 from headwater_producers.spark.runtime.signals import (
+    Attached,
     BatchFunctionCalled,
     CommandEnded,
     QueryProgressed,
@@ -37,7 +38,7 @@ class Dispatch:
     """Handles signals one by one. It may raise whatever py4j raises; the worker counts and goes on.
 
     Args:
-        spark: the session.
+        spark: a session of the application.
         context: of the application.
         streams: its streaming queries.
         emit: takes each event.
@@ -71,8 +72,10 @@ class Dispatch:
                 self._command(signal)
             case QueryStarted():
                 self._started(signal)
+            case Attached():
+                self._attached(signal)
             case QueryProgressed():
-                self._progressed(parse_progress(str(signal.event.progress().json())), signal.at)
+                self._progressed(parse_progress(str(signal.event.progress().json())), signal)
             case QueryTerminated():
                 self._terminated(signal)
             case BatchFunctionCalled():
@@ -85,7 +88,7 @@ class Dispatch:
         # Most applications have no foreachBatch: they needn't pay for the look.
         batch = self._links.owner(plan_key(execution)) if self._links else None
         upstream = self._streams.upstream(batch.query_id) if batch is not None else None
-        description = describe(execution, session=self._spark, upstream=upstream, settings=self._settings)
+        description = describe(execution, session=signal.session, upstream=upstream, settings=self._settings)
         if not description.outputs or description.is_streaming:
             return
         executed = execution.executedPlan() if signal.error is None else None
@@ -130,24 +133,39 @@ class Dispatch:
                 run_id=str(event.runId().toString()),
                 name=None if name is None else str(name),
                 started_at=_time(event.timestamp()) or signal.at,
-                query=self._query(signal.query),
+                query=self._query(signal.query, signal.session),
             )
         )
 
-    def _progressed(self, progress: Progress, at: datetime) -> None:
+    def _attached(self, signal: Attached) -> None:
+        """Tells of the session's queries that run already, under the time since which they are being heard."""
+        for query in signal.session._jsparkSession.streams().active():
+            run_id, name = str(query.runId().toString()), query.name()
+            if not self._streams.knows(run_id):
+                self._streams.started(
+                    StreamRun(
+                        query_id=str(query.id().toString()),
+                        run_id=run_id,
+                        name=None if name is None else str(name),
+                        started_at=signal.at,
+                        query=self._query(query, signal.session),
+                    )
+                )
+
+    def _progressed(self, progress: Progress, signal: QueryProgressed) -> None:
         if not self._streams.knows(progress.run_id):
-            # Started before capture was attached, or its start was dropped.
-            query = self._spark._jsparkSession.streams().get(progress.query_id)
+            # Its start was dropped, or it was being started while capture was attached.
+            query = signal.session._jsparkSession.streams().get(progress.query_id)
             self._streams.started(
                 StreamRun(
                     query_id=progress.query_id,
                     run_id=progress.run_id,
                     name=progress.name,
                     started_at=progress.started_at,
-                    query=self._query(query),
+                    query=self._query(query, signal.session),
                 )
             )
-        self._streams.progressed(progress, at)
+        self._streams.progressed(progress, signal.at)
 
     def _terminated(self, signal: QueryTerminated) -> None:
         exception = signal.event.exception()
@@ -157,8 +175,8 @@ class Dispatch:
     def _printed(self, throwable: Any) -> str:
         return str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(throwable))
 
-    def _query(self, query: Any) -> JvmQuery | None:
-        return JvmQuery(query, self._spark, self._settings) if query is not None else None
+    def _query(self, query: Any, session: Any) -> JvmQuery | None:
+        return JvmQuery(query, session, self._settings) if query is not None else None
 
 
 def _names(description: PlanDescription) -> set[tuple[str, str]]:

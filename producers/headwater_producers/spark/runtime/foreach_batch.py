@@ -3,6 +3,8 @@
 Spark says so only on the thread that calls the function. So `DataStreamWriter.foreachBatch` is wrapped, once a process,
 from the first `attach` on; in a session that isn't captured it does what it always did. The wrapper adds one round trip
 to the JVM (0.2 ms) to each call, takes a reference, and passes everything through, exceptions included.
+
+A function that was handed over before is found where py4j keeps it for Spark to call, and wrapped there.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark import sessions
 from headwater_producers.spark.runtime.signals import BatchFunctionCalled
 
 if TYPE_CHECKING:
@@ -42,6 +43,22 @@ def install() -> None:
     DataStreamWriter.foreachBatch = foreach_batch  # type: ignore[method-assign]
 
 
+def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) -> None:
+    """Wraps the functions of the session's queries that were made before `install`."""
+    from pyspark.sql.utils import ForeachBatchFunction
+
+    try:
+        # Everything of Python's that the JVM may call.
+        handed_over = list(gateway.gateway_property.pool.dict.values())
+        for proxy in handed_over:
+            if isinstance(proxy, ForeachBatchFunction) and not hasattr(proxy.func, _MARK):
+                of_session = str(proxy.session._jsparkSession.sessionUUID())
+                if of_session == session_id:
+                    proxy.func = watch(proxy.func, listeners)
+    except Exception:
+        logger.warning("lineage capture can't watch the foreachBatch functions of running queries", exc_info=True)
+
+
 def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Callable[[Any, int], None]:
     """`func`, telling `listeners` of each call before it is made."""
 
@@ -56,10 +73,14 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
                 logger.warning("lineage capture can't tell which micro-batch is being written", exc_info=True)
         func(frame, batch_id)
 
+    setattr(call, _MARK, True)
     return call
 
 
 def _watched(writer: Any, func: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+    # Sessions know of this module, which they hand the functions of their running queries.
+    from headwater_producers.spark import sessions
+
     try:
         listeners = sessions.known_listeners(writer._spark)
     except Exception:

@@ -27,9 +27,14 @@ class SignalTarget(Protocol):
 
 
 class SessionListeners:
-    """One session's registered proxies, and who hears them: nobody while `target` is None."""
+    """One session's registered proxies, and who hears them: nobody while `target` is None.
 
-    def __init__(self) -> None:
+    Args:
+        session: the `SparkSession` they are registered with.
+    """
+
+    def __init__(self, session: Any = None) -> None:
+        self.session = session
         self.target: SignalTarget | None = None
         self.proxies: tuple[Any, ...] = ()
 
@@ -55,12 +60,16 @@ class CommandListener:
     def onSuccess(self, function: str, query_execution: Any, duration_ns: int) -> None:
         """A query has succeeded."""
         if function in self._COMMANDS and self._listeners.target is not None:
-            self._listeners.offer(CommandEnded(query_execution, duration_ns, None, datetime.now(UTC)))
+            self._listeners.offer(
+                CommandEnded(query_execution, duration_ns, None, self._listeners.session, datetime.now(UTC))
+            )
 
     def onFailure(self, function: str, query_execution: Any, error: Any) -> None:
         """A query has failed."""
         if function in self._COMMANDS and self._listeners.target is not None:
-            self._listeners.offer(CommandEnded(query_execution, None, error, datetime.now(UTC)))
+            self._listeners.offer(
+                CommandEnded(query_execution, None, error, self._listeners.session, datetime.now(UTC))
+            )
 
     class Java:
         """What py4j asks for."""
@@ -84,12 +93,12 @@ class StreamListener:
         except Exception:
             logger.warning("lineage capture could not get hold of a starting query", exc_info=True)
             query = None
-        self._listeners.offer(QueryStarted(event, query, datetime.now(UTC)))
+        self._listeners.offer(QueryStarted(event, query, self._listeners.session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
         """A trigger has ended."""
         if self._listeners.target is not None:
-            self._listeners.offer(QueryProgressed(event, datetime.now(UTC)))
+            self._listeners.offer(QueryProgressed(event, self._listeners.session, datetime.now(UTC)))
 
     def onQueryIdle(self, event: Any) -> None:
         """A trigger found nothing to do: no micro-batch, so nothing to say."""

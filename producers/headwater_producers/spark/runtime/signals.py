@@ -1,5 +1,6 @@
 """What Spark's threads hand to the worker: references and the time, nothing looked at yet.
 
+`session` is the `SparkSession` whose listener was called; a query or write in a copy of it is told by it too.
 A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is dropped.
 """
 
@@ -17,6 +18,7 @@ class CommandEnded:
     query_execution: Any
     duration_ns: int | None
     error: Any
+    session: Any
     at: datetime
 
 
@@ -26,6 +28,15 @@ class QueryStarted:
 
     event: Any
     query: Any
+    session: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Capture begins to hear a session, whose queries may be running already."""
+
+    session: Any
     at: datetime
 
 
@@ -34,6 +45,7 @@ class QueryProgressed:
     """A micro-batch has been committed."""
 
     event: Any
+    session: Any
     at: datetime
 
 
@@ -54,4 +66,4 @@ class BatchFunctionCalled:
     batch_id: int
 
 
-Signal = CommandEnded | QueryStarted | QueryProgressed | QueryTerminated | BatchFunctionCalled
+Signal = Attached | CommandEnded | QueryStarted | QueryProgressed | QueryTerminated | BatchFunctionCalled

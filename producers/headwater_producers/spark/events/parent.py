@@ -1,0 +1,80 @@
+"""The orchestrator's run that started this application, as OpenLineage hands it down.
+
+    spark.openlineage.parentJobNamespace, …parentJobName, …parentRunId              the task's run: the parent
+    spark.openlineage.rootParentJobNamespace, …rootParentJobName, …rootParentRunId  the run at the top: the root
+    OPENLINEAGE_PARENT_ID=<namespace>/<job>/<run id>, OPENLINEAGE_ROOT_PARENT_ID    the same, in the environment
+
+Airflow's provider sets either. A property wins over a variable. What is ill-formed is left out, with a warning.
+Sources: OpenLineage's Spark integration (job hierarchy) and its dbt integration, which defined the variables.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from headwater_schemas.events import JobRef, ParentRun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+logger = logging.getLogger(__name__)
+
+PROPERTY_PREFIX: Final = "spark.openlineage."
+
+
+@dataclass(frozen=True, slots=True)
+class Orchestration:
+    """Who started the application.
+
+    Attributes:
+        parent: the task's run; None: nobody says.
+        root: the run at the top of the tree; the parent's, where only that is known.
+    """
+
+    parent: ParentRun | None = None
+    root: ParentRun | None = None
+
+
+NOBODY: Final = Orchestration()
+
+
+def orchestration(properties: Mapping[str, str], environment: Mapping[str, str]) -> Orchestration:
+    """Reads what there is.
+
+    Args:
+        properties: of Spark.
+        environment: of the driver.
+    """
+    parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
+    root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
+    # A root without a parent is all that is known of who started it.
+    return Orchestration(parent or root, root or parent)
+
+
+def _of_properties(properties: Mapping[str, str], role: str) -> ParentRun | None:
+    names = [f"{PROPERTY_PREFIX}{role}{what}" for what in ("JobNamespace", "JobName", "RunId")]
+    values = [properties.get(name, "") for name in names]
+    return _parent(*values, origin=names[2]) if any(values) else None
+
+
+def _of_variable(environment: Mapping[str, str], name: str) -> ParentRun | None:
+    text = environment.get(name, "")
+    if not text:
+        return None
+    # Three parts. A namespace may be a URL; a job of Airflow's has no slash, and a run id neither.
+    parts = text.rsplit("/", 2)
+    return _parent(*parts, origin=name) if len(parts) == 3 else _parent("", "", "", origin=name)
+
+
+def _parent(namespace: str, job: str, run_id: str, *, origin: str) -> ParentRun | None:
+    try:
+        run = str(uuid.UUID(run_id))
+    except ValueError:
+        run = ""
+    if namespace and job and run:
+        return ParentRun(run, JobRef(namespace, job))
+    logger.warning("%s is ignored: a run has a namespace, a job and a run id, which is a UUID", origin)
+    return None

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater_producers.spark import CaptureSettings, CaptureSettingsError
+from headwater_producers.spark.spark_properties import property_name, setting_meant
+
+
+@pytest.mark.parametrize("setting", CaptureSettings.model_fields)
+def test_each_setting_has_one_property(setting: str) -> None:
+    assert setting_meant(property_name(setting)) == setting
+
+
+def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_TENANT", "environment")
+    monkeypatch.setenv("HEADWATER_JOB_OWNER", "environment")
+    submitted = {
+        "spark.headwater.tenant": "property",
+        "spark.headwater.jobName": "property",
+        "spark.headwater.captureQueueSize": "7",
+        "spark.headwater.captureEnabled": "false",
+        "spark.headwater.kafkaClientProperties": '{"client.rack": "a"}',
+    }
+    settings = CaptureSettings.load(submitted, job_name="argument")
+    assert (settings.job_name, settings.tenant, settings.job_owner) == ("argument", "property", "environment")
+    assert settings.capture_queue_size == 7
+    assert not settings.capture_enabled
+    assert settings.kafka_client_properties is not None
+    assert settings.kafka_client_properties["client.rack"].get_secret_value() == "a"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("jobNam", "x", r"unknown Spark property spark.headwater.jobNam; did you mean spark.headwater.jobName"),
+        ("job_name", "x", r"did you mean spark.headwater.jobName"),
+        ("captureQueueSize", "many", r"from the Spark property spark.headwater.captureQueueSize"),
+        ("kafkaClientProperties", "hunter2", r"spark.headwater.kafkaClientProperties is no JSON"),
+    ],
+)
+def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, message: str) -> None:
+    with pytest.raises(CaptureSettingsError, match=message) as refused:
+        CaptureSettings.load({f"spark.headwater.{name}": value})
+    assert "hunter2" not in str(refused.value)
