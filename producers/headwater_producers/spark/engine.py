@@ -24,6 +24,8 @@ from headwater_producers.spark.runtime.signals import Attached
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
 from headwater_producers.spark.status import CaptureStatus
+from headwater_producers.spark.streaming.catching_up import CatchingUp
+from headwater_producers.spark.streaming.coalescing import Coalescing
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.streaming.telling import Teller
@@ -163,14 +165,15 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
     inbox: Inbox[Signal | Order] = Inbox(settings.capture_queue_size)
     worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
     ends = KafkaEnds(own_connection(settings))
-    teller = Teller(
-        context=context,
-        emit=worker.emit,
-        said=said,
-        files=JvmFiles(spark.sparkContext),
-        sinks=SinkOffsets(ends),
+    files = JvmFiles(spark.sparkContext)
+    streams = StreamFlow(
+        Teller(context=context, emit=worker.emit, said=said, files=files, sinks=SinkOffsets(ends)),
+        wait_seconds=settings.capture_foreach_batch_wait_seconds,
+        catching_up=CatchingUp(
+            context=context, emit=worker.emit, files=files, max_batches=settings.reconcile_max_batches
+        ),
+        coalescing=Coalescing(settings.coalesce_max_batches, settings.coalesce_max_seconds),
     )
-    streams = StreamFlow(teller, wait_seconds=settings.capture_foreach_batch_wait_seconds)
     dispatch = Dispatch(
         spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
     )

@@ -47,6 +47,10 @@ class CaptureSettings(BaseSettings):
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
+        coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
+        coalesce_max_seconds: how long a micro-batch waits for others, at most.
+        reconcile_max_batches: at a query's start, how many of the micro-batches that its checkpoint has are told again,
+            the last ones; 0: nothing is told from checkpoints.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
@@ -76,6 +80,9 @@ class CaptureSettings(BaseSettings):
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
+    coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
+    coalesce_max_seconds: float = Field(default=60.0, gt=0)
+    reconcile_max_batches: int = Field(default=100, ge=0)
     kafka_bootstrap_servers: str | None = None
     kafka_cluster_name: str | None = None
     kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
