@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from headwater.settings import Settings
+    from headwater_consumers.materializer.source import Source
     from headwater_consumers.materializer.totals import Totals
 
 
-def consume(settings: Settings, *, until_caught_up: bool) -> Totals:
+def consume(settings: Settings, *, until_caught_up: bool, source: Source | None = None) -> Totals:
     """Run one consumer; what it did.
 
     Args:
         settings: where to and how.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
+        source: of the records, where it isn't the events topic.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -48,7 +50,12 @@ def consume(settings: Settings, *, until_caught_up: bool) -> Totals:
     with _progress() as watch:
         try:
             materializer = assemble(
-                target, settings.materializer, until_caught_up=until_caught_up, say=console.warning, watch=watch
+                target,
+                settings.materializer,
+                until_caught_up=until_caught_up,
+                say=console.warning,
+                watch=watch,
+                source=source,
             )
         except OSError as error:
             where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"

@@ -17,6 +17,7 @@ from headwater.soak.run import Options, soak
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.progress import Progress
 
 _NAMES = [fault.name for fault in FAULTS]
 
@@ -45,13 +46,26 @@ def command(
             raise InputError(f"There is no fault {name!r}.", fix=f"One of: {', '.join(_NAMES)}.")
     options = Options(seconds=None if minutes is None else minutes * 60, seed=seed, rate=rate, only=tuple(fault or ()))
     with console.progress() as progress:
-        task = progress.add_task("soak", total=None if minutes is None else minutes * 60)
-        document = soak(options, lambda what, seconds: progress.update(task, description=what, completed=seconds))
+        document = soak(options, _Shown(progress, options.seconds))
     if output is not None:
         save(document, output)
     console.result(document, _view(document))
     if document["failure"]:
         raise CheckFailedError(str(document["failure"]))
+
+
+class _Shown:
+    """Progress on a terminal; a line for each fault everywhere."""
+
+    def __init__(self, progress: Progress, seconds: float | None) -> None:
+        self._progress = progress
+        self._task = progress.add_task("soak", total=seconds)
+
+    def now(self, what: str, seconds: float) -> None:
+        self._progress.update(self._task, description=what, completed=seconds)
+
+    def over(self, what: str) -> None:
+        console.message(what)
 
 
 def _view(document: dict[str, Any]) -> RenderableType:

@@ -6,7 +6,7 @@ import random
 import statistics
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.bench.report import Goal, report
 from headwater.errors import CheckFailedError, HeadwaterError
@@ -15,7 +15,7 @@ from headwater.soak.memory import MemoryWatch
 from headwater.soak.world import Verdict, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from headwater.soak.faults import Fault
 
@@ -66,57 +66,69 @@ class Findings:
     seconds: float = 0.0
 
 
-def soak(options: Options, tell: Callable[[str, float], None] = lambda _what, _seconds: None) -> dict[str, Any]:
-    """Run it; the report.
+class Watcher(Protocol):
+    """Who hears how it goes."""
 
-    Args:
-        options: how.
-        tell: hears what is happening now, and for how many seconds the soak has run.
+    def now(self, what: str, seconds: float) -> None:
+        """What is happening, and for how long the soak has run."""
+
+    def over(self, what: str) -> None:
+        """A fault is over, and this came of it."""
+
+
+def soak(options: Options, watcher: Watcher) -> dict[str, Any]:
+    """Run it; the report.
 
     Raises:
         HeadwaterError: the servers don't come up.
     """
     found = Findings()
-    tell("starting Kafka, Neo4j and consumers", 0.0)
+    watcher.now("starting Kafka, Neo4j and consumers", 0.0)
     with World(seed=options.seed, rate=options.rate) as world:
         began = time.monotonic()
         try:
-            _go_through(world, options, found, lambda what: tell(what, time.monotonic() - began), began)
-        except (HeadwaterError, CheckFailedError) as error:
+            _go_through(world, options, found, watcher)
+        except HeadwaterError as error:
             found.failure = str(error)
         found.seconds = time.monotonic() - began
     return _report(options, found)
 
 
-def _go_through(world: World, options: Options, found: Findings, tell: Callable[[str], None], began: float) -> None:
+def _go_through(world: World, options: Options, found: Findings, watcher: Watcher) -> None:
     dice = random.Random(options.seed)  # noqa: S311  no secret
+    began = time.monotonic()
     world.feed.resume()
     for fault in _order(options, dice):
-        if options.seconds is not None and time.monotonic() - began >= options.seconds:
+        seconds = time.monotonic() - began
+        if options.seconds is not None and seconds >= options.seconds:
             return
+        watcher.now(fault.name, seconds)
         time.sleep(dice.uniform(1, 4))
-        tell(fault.name)
         outcome = found.outcomes.setdefault(fault.name, Outcome())
         try:
-            if fault.destroys:
-                world.verify()
-            fault.happen(world, dice)
+            _happen(fault, world, dice, outcome)
+            found.verdict = world.verify()
         except NotPossibleError as error:
             outcome.not_here = str(error)
-            continue
+            watcher.over(f"{fault.name}: not here: {error}")
         except HeadwaterError as error:
             raise CheckFailedError(f"{fault.name}: {error}") from error
+        else:
+            outcome.times += 1
+            found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
+            watcher.over(
+                f"{fault.name}: recovered after {outcome.recovery_seconds[-1]:.1f} s; {found.verdict.acknowledged:,} "
+                f"records, {found.verdict.comparison.equal:,} nodes and relationships as they should be"
+            )
         world.feed.resume()
-        tell(f"{fault.name}: recovering")
-        try:
-            outcome.recovery_seconds.append(world.recover())
-            tell(f"{fault.name}: comparing")
-            found.verdict = world.verify()
-        except HeadwaterError as error:
-            raise CheckFailedError(f"after {fault.name}: {error}") from error
-        outcome.times += 1
-        found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
-        world.feed.resume()
+
+
+def _happen(fault: Fault, world: World, dice: random.Random, outcome: Outcome) -> None:
+    if fault.destroys:
+        world.verify()
+    fault.happen(world, dice)
+    world.feed.resume()
+    outcome.recovery_seconds.append(world.recover())
 
 
 def _order(options: Options, dice: random.Random) -> Iterator[Fault]:

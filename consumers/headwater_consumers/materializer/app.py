@@ -35,6 +35,7 @@ from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.settings import MaterializerSettings
+    from headwater_consumers.materializer.source import Source
 
 Say = Callable[[str], None]
 
@@ -105,6 +106,7 @@ def assemble(
     until_caught_up: bool = False,
     say: Say,
     watch: Callable[[Totals], None] = lambda _: None,
+    source: Source | None = None,
 ) -> Materializer:
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
 
@@ -114,6 +116,7 @@ def assemble(
         until_caught_up: stop when the group has committed what is on the topic at the start.
         say: takes a line for the person who watches, when trouble begins, lasts and ends.
         watch: called twice a second with the totals so far.
+        source: of the records, where it isn't the events topic.
 
     Raises:
         FatalError: an address is none, or librdkafka takes no client of the settings.
@@ -128,7 +131,7 @@ def assemble(
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.
     with making_clients(target.servers):
-        source = KafkaSource(
+        source = source or KafkaSource(
             SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
             clock=clock,
             notices=notices,

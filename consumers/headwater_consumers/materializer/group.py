@@ -1,16 +1,19 @@
-"""The consumer group as a whole: who is in it, and forgetting what it has committed."""
+"""The consumer group as a whole: who is in it, and forgetting or setting what it has committed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.ownership import committable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from headwater_consumers.materializer.records import Partition
 
 _REQUEST_SECONDS = 15.0
 
@@ -44,3 +47,18 @@ def forget(client: Mapping[str, Any], group: str) -> None:
     except KafkaException as error:
         if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
             raise
+
+
+def commit(client: Mapping[str, Any], group: str, offsets: Mapping[Partition, int]) -> None:
+    """Commit for a group that has no members: its next consumer begins there.
+
+    Raises:
+        KafkaException: it has members, or the brokers don't answer in time or refuse.
+    """
+    consumer = Consumer({**quiet(client), "group.id": group, "enable.auto.commit": False})
+    try:
+        for partition in consumer.commit(offsets=committable(offsets), asynchronous=False) or ():
+            if partition.error is not None:
+                raise KafkaException(partition.error)
+    finally:
+        consumer.close()

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from headwater.demo.jobs import scripts_folder
-from headwater.stack import ensure_jars, java_runtime
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent, RunEventType
 from headwater_schemas.topics import TopicSpec, ensure_topics
 from support import flights
+from support.spark_submit import submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support.stack import StackUnderTest
 
 TOPICS = {"flights.departed": 3, "flights.enriched": 2}
-SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 
 
 @pytest.fixture
@@ -37,15 +33,8 @@ def topics(stack: StackUnderTest) -> Iterator[None]:
         deleted.result()
 
 
-def submit(script: str, *flags: str, home: Path, environment: dict[str, str]) -> str:
-    command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
-    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
-    command += ["--jars", ",".join(map(str, ensure_jars("spark")))]
-    command += [str(scripts_folder() / script), "--home", str(home), *flags]
-    variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": sys.executable, **environment}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+def job(script: str, *flags: str, home: Path, environment: dict[str, str]) -> str:
+    return submit(scripts_folder() / script, "--home", str(home), *flags, environment=environment)
 
 
 @pytest.mark.stack
@@ -56,18 +45,18 @@ def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, top
     environment = {"FLIGHTS_KAFKA": stack.bootstrap_servers, "HEADWATER_TOPIC_PREFIX": topic_prefix}
     expected = flights.flights(days=1)
 
-    said = submit("load.py", "--days", "1", "--no-lineage", home=tmp_path, environment=environment)
+    said = job("load.py", "--days", "1", "--no-lineage", home=tmp_path, environment=environment)
     assert said == "flights of 2013-01-01 until 2013-01-02 are on flights.departed\n"
     flights.check_departed(stack.bootstrap_servers, expected)
 
-    submit("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
+    job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
     flights.check_enriched(stack.bootstrap_servers, expected)
     first = lineage(stack, topic_prefix)
     intervals = [event for event in first if event.interval_event is not None]
     assert [entry.batch_id for event in intervals for entry in event.interval_event.entries] == [0, 1, 2]  # type: ignore[union-attr]
 
     # Again: the checkpoint knows that all is done, and the topic stays as it is.
-    submit("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
+    job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
     flights.check_enriched(stack.bootstrap_servers, expected)
     again = lineage(stack, topic_prefix)
     assert [event for event in again if event.interval_event is not None] == intervals

@@ -1,8 +1,8 @@
-"""`headwater graph rebuild`: the graph anew, from the topic."""
+"""`headwater graph rebuild`: the graph anew, from the topic or from an archive of it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,29 +13,42 @@ from headwater.errors import CheckFailedError, InputError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import load_settings, running_stack
+from headwater_consumers.archive import Archive, ArchiveError, ArchiveSource
 from headwater_consumers.graph.wipe import wipe
-from headwater_consumers.materializer.group import forget, members
+from headwater_consumers.materializer.group import commit, forget, members
 from headwater_consumers.materializer.truth import committed_offsets
+
+if TYPE_CHECKING:
+    from headwater.settings import Settings
+    from headwater_consumers.materializer.totals import Totals
 
 
 def rebuild(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            help="Begin with what spark_jobs/lineage/archive.py kept here: a folder, or a URI such as s3://….",
+            show_default=False,
+        ),
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Delete the graph and make it again from the events topic: the same graph, byte for byte.
 
     Stop the group's consumers before. What it has committed is forgotten, what Headwater wrote into Neo4j is deleted,
-    and the topic is consumed from its beginning. Interrupted, it is done again by running it again; a consumer that is
-    started instead goes on where it stopped. Needed after an upgrade that changes the graph's model.
+    and the topic is consumed from its beginning, or from where the archive ends. Interrupted, it is done again by
+    running it again. Needed after an upgrade that changes the graph's model.
     """
     settings = load_settings({"materializer.group": group, "materializer.http_port": 0}, running=running_stack())
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
+    source = _opened(archive) if archive is not None else None
     with asking_kafka(settings.kafka.bootstrap_servers, doing=f"looking at group {group}"):
         if running := members(client, group):
             raise InputError(f"Group {group} has consumers: {', '.join(running)}.", fix="Stop them first.")
-        _confirm(f"Delete the graph in {settings.neo4j.uri} and make it again from {topic}?", yes=yes)
-        # In this order, an end half-way leaves a graph that the next consumer completes.
+        _confirm(f"Delete the graph in {settings.neo4j.uri} and make it again from {archive or topic}?", yes=yes)
+        # In this order, an end half-way leaves a graph that the next consumer of the topic completes.
         forget(client, group)
         with graph_driver(settings.neo4j) as driver, console.status("Deleting the graph"):
             deleted = wipe(driver, settings.neo4j.database)
@@ -44,9 +57,37 @@ def rebuild(
                 f"A consumer of group {group} wrote while the graph was being deleted.",
                 fix="Stop it, and run this again.",
             )
-    console.message(f"{deleted:,} nodes deleted; reading {topic} from its beginning")
+    archived = None if source is None else _from_archive(settings, source)
+    console.message(f"{deleted:,} nodes deleted; reading {topic} from where it isn't read yet")
     totals = consume(settings, until_caught_up=True)
-    console.result(totals.document() | {"nodes_deleted": deleted}, totals_table(totals))
+    console.result(
+        totals.document() | {"nodes_deleted": deleted, "from_archive": archived and archived.document()},
+        totals_table(totals),
+    )
+
+
+def _opened(location: str) -> ArchiveSource:
+    try:
+        source = ArchiveSource(Archive(location))
+    except ArchiveError as error:
+        raise InputError(str(error), fix="--archive is the --output of spark_jobs/lineage/archive.py.") from error
+    except ModuleNotFoundError as error:
+        raise InputError("Reading Parquet needs pyarrow.", fix="Install headwater[archive].") from error
+    for kept in source.kept:
+        if kept.missing:
+            console.warning(f"{kept.missing:,} offsets of {kept.partition} are not in the archive.")
+    return source
+
+
+def _from_archive(settings: Settings, source: ArchiveSource) -> Totals:
+    """Write what is archived, and have the group go on where that ends."""
+    client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
+    totals = consume(settings, until_caught_up=True, source=source)
+    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"setting the offsets of group {group}"):
+        there = committed_offsets(client, topic, group).keys()
+        commit(client, group, {kept.partition: kept.end for kept in source.kept if kept.partition in there})
+    console.message(f"{totals.applied:,} events from the archive")
+    return totals
 
 
 def _confirm(question: str, *, yes: bool) -> None:

@@ -1,0 +1,121 @@
+"""Archive: Parquet files of records, one day's in memory at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.materializer.records import Partition, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow.dataset
+
+_COORDINATES = ["topic", "topic_id", "partition", "offset"]
+_COLUMNS = [*_COORDINATES, "timestamp", "key", "value", "headers"]
+
+
+class ArchiveError(Exception):
+    """What is there is no archive, or can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an archive has of one partition.
+
+    Attributes:
+        partition: of one incarnation of the topic.
+        begin: the first offset.
+        end: the offset after the last one.
+        records: how many offsets between them it has.
+    """
+
+    partition: Partition
+    begin: int
+    end: int
+    records: int
+
+    @property
+    def missing(self) -> int:
+        """Offsets within that it hasn't. A transactional producer's markers are offsets without a record."""
+        return self.end - self.begin - self.records
+
+
+class Archive:
+    """An archive in a folder, or wherever `pyarrow.dataset` can read from: `/archive`, `s3://lineage/archive`.
+
+    Args:
+        location: of the data.
+
+    Raises:
+        ArchiveError: there is none.
+    """
+
+    def __init__(self, location: str) -> None:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        self._location = location
+        by_day = ds.partitioning(pa.schema([("day", pa.string())]), flavor="hive")
+        try:
+            # Files and folders that begin with _ aren't read: Spark's logs and checkpoints.
+            self._dataset: pyarrow.dataset.Dataset = ds.dataset(location, format="parquet", partitioning=by_day)
+        except (OSError, pa.ArrowException) as error:
+            raise ArchiveError(f"{location} can't be read: {error}") from error
+        if missing := [name for name in (*_COLUMNS, "day") if name not in self._dataset.schema.names]:
+            raise ArchiveError(f"{location} is no archive of events: there is no column {', '.join(missing)}.")
+
+    def kept(self) -> list[Kept]:
+        """What it has, by partition.
+
+        Raises:
+            ArchiveError: it can't be read.
+        """
+        found = self._read(_COORDINATES).group_by(_COORDINATES[:3])
+        table = found.aggregate([("offset", "min"), ("offset", "max"), ("offset", "count_distinct")])
+        return sorted(
+            (
+                Kept(
+                    Partition(row["topic"], row["partition"], row["topic_id"]),
+                    row["offset_min"],
+                    row["offset_max"] + 1,
+                    row["offset_count_distinct"],
+                )
+                for row in table.to_pylist()
+            ),
+            key=lambda kept: kept.partition,
+        )
+
+    def records(self) -> Iterator[Record]:
+        """Every record, day by day; a day's by partition and offset.
+
+        Raises:
+            ArchiveError: it can't be read.
+        """
+        import pyarrow.compute as pc
+
+        days = sorted(set(self._read(["day"])["day"].to_pylist()))
+        for day in days:
+            table = self._read(_COLUMNS, only=pc.field("day") == day)
+            for batch in table.sort_by([(name, "ascending") for name in _COORDINATES]).to_batches():
+                yield from map(_record, batch.to_pylist())
+
+    def _read(self, columns: list[str], only: Any = None) -> Any:
+        import pyarrow as pa
+
+        try:
+            return self._dataset.to_table(columns=columns, filter=only)
+        except (OSError, pa.ArrowException) as error:
+            raise ArchiveError(f"{self._location} can't be read: {error}") from error
+
+
+def _record(row: dict[str, Any]) -> Record:
+    return Record(
+        Partition(row["topic"], row["partition"], row["topic_id"]),
+        row["offset"],
+        row["value"],
+        row["key"],
+        tuple((header["key"], header["value"]) for header in row["headers"] or ()),
+        round(row["timestamp"].timestamp() * 1_000),
+    )

@@ -1,0 +1,97 @@
+"""ArchiveSource: an archive in the place of the topic. Nothing is committed anywhere but here."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.offsets import Position
+from headwater_consumers.materializer.source import Polled, SourceListener
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headwater_consumers.archive.archive import Archive, Kept
+    from headwater_consumers.materializer.records import Partition, Record
+
+
+class ArchiveSource:
+    """A `materializer.source.Source` of all that is in an archive: one member, and every partition is its own.
+
+    Args:
+        archive: to read.
+
+    Attributes:
+        kept: what is in it.
+    """
+
+    reachable = True
+
+    def __init__(self, archive: Archive) -> None:
+        self.kept: list[Kept] = archive.kept()
+        self._records: Iterator[Record] = archive.records()
+        self._committed: dict[Partition, int] = {}
+        self._listener: SourceListener | None = None
+        self._assigned = self._paused = self._asked = False
+
+    def subscribe(self, listener: SourceListener) -> None:
+        """Everything is assigned with the first poll."""
+        self._listener = listener
+
+    def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
+        """The next records; none once all have been read.
+
+        Raises:
+            ArchiveError: it can't be read.
+        """
+        if self._listener is not None and not self._assigned:
+            self._assigned = True
+            self._listener.assigned(frozenset(kept.partition for kept in self.kept))
+        if self._listener is not None and self._asked:
+            self._asked = False
+            self._listener.committed(None)
+        records: list[Record] = []
+        size = 0
+        for record in () if self._paused else islice(self._records, max_records):
+            records.append(record)
+            size += record.size
+            if size >= max_bytes:
+                break
+        if not records:
+            time.sleep(timeout_seconds)  # what a poll does that brings nothing
+        return Polled(tuple(records))
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """Remember them; the listener hears so with the next poll."""
+        self.commit_now(offsets)
+        self._asked = True
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
+        """Remember them."""
+        # A partition's records may be a little out of order where they were published around midnight.
+        for partition, offset in offsets.items():
+            self._committed[partition] = max(offset, self._committed.get(partition, 0))
+
+    def pause(self) -> None:
+        """Bring no records."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Bring records again."""
+        self._paused = False
+
+    def positions(self) -> list[Position]:
+        """What there is, and how far it has been dealt with."""
+        return [
+            Position(kept.partition, kept.begin, kept.end, self._committed.get(kept.partition)) for kept in self.kept
+        ]
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Offsets that haven't been dealt with."""
+        return {position.partition: position.pending for position in self.positions()}
+
+    def close(self) -> None:
+        """Give everything back."""
+        if self._listener is not None and self._assigned:
+            self._listener.revoked(frozenset(kept.partition for kept in self.kept))

@@ -1,0 +1,27 @@
+"""A script under plain spark-submit, on this machine's two cores."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.stack import ensure_jars, java_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
+
+
+def submit(script: Path, *flags: str, environment: Mapping[str, str]) -> str:
+    """Run it to its end; what it said on stdout."""
+    command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
+    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    command += ["--jars", ",".join(map(str, ensure_jars("spark"))), str(script), *flags]
+    variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": sys.executable, **environment}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
