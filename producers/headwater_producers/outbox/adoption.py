@@ -1,0 +1,67 @@
+"""Adoption: taking over the files that dead outboxes left in the folder."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Final
+
+from headwater_producers.outbox.errors import OutboxUnusableError
+from headwater_producers.outbox.store import SUFFIX, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from headwater_producers.outbox.backlog import Backlog
+
+logger = logging.getLogger(__name__)
+
+DAMAGED: Final = ".damaged"
+_EVERY_SECONDS: Final = 60.0
+
+
+class Adoption:
+    """Looks for files whose process is dead: at the start, and once a minute for those that die meanwhile.
+
+    Args:
+        folder: where.
+        backlog: who takes them over.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, folder: Path, backlog: Backlog, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._backlog = backlog
+        self._clock = clock
+        self._next_look = 0.0
+        self._told: set[Path] = set()
+
+    def look(self) -> None:
+        """Takes over what there is, the oldest first, if it is time to look."""
+        if self._clock() < self._next_look:
+            return
+        self._next_look = self._clock() + _EVERY_SECONDS
+        held = {self._backlog.store.path, *(store.path for store in self._backlog.adopted)}
+        for path in sorted(set(self._folder.glob(f"*{SUFFIX}")) - held):
+            try:
+                store = Store.adopt(path)
+            except OutboxUnusableError as error:
+                self._tell(path, error)
+                continue
+            if store is not None:
+                logger.info("%d events that another process left in %s are relayed", store.count, path)
+                self._backlog.adopt(store)
+
+    def set_aside(self, path: Path) -> None:
+        """Renames a damaged file, so that nobody stumbles over it again and everybody can look at it."""
+        try:
+            path.rename(path.with_name(path.name + DAMAGED))
+        except OSError as error:
+            logger.warning("%s can't be renamed: %s", path, error)
+
+    def _tell(self, path: Path, error: OutboxUnusableError) -> None:
+        if path not in self._told:
+            self._told.add(path)
+            self._backlog.metrics.disk_errors.inc()
+            logger.error("An outbox can't be read and is left alone: %s", error)

@@ -1,0 +1,211 @@
+"""Backlog: what one outbox holds: events in memory that wait for the disk, and the file that they go to."""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from headwater_producers.outbox.errors import OutboxClosedError, OutboxFullError
+from headwater_producers.outbox.limits import MAX_UNWRITTEN_BYTES, WhenFull
+from headwater_producers.outbox.metrics import DropReason
+from headwater_producers.outbox.store import size_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.outbox.limits import OutboxLimits
+    from headwater_producers.outbox.metrics import OutboxMetrics
+    from headwater_producers.outbox.store import Numbered, Store
+    from headwater_producers.publisher import Record
+
+
+class Backlog:
+    """Takes events, numbers them, and knows of each whether it is unwritten, durable or gone.
+
+    Args:
+        store: the outbox's own file.
+        limits: bounds.
+        metrics: what it counts on.
+    """
+
+    def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:
+        self.store = store
+        self.limits = limits
+        self.metrics = metrics
+        self.changed = threading.Condition()
+        # All below is guarded by `changed`.
+        self.closed = False
+        self.disk_problem: str | None = None
+        self.dropped = 0
+        self.relayed = 0
+        self.adopted: list[Store] = []
+        self._unwritten: dict[int, Record] = {}
+        self._unwritten_bytes = 0
+        self._last = 0
+        self._last_durable = 0
+        metrics.watch(self)
+
+    # Taking
+
+    def put(self, record: Record) -> None:
+        """Takes an event into memory.
+
+        Raises:
+            OutboxFullError, OutboxClosedError: it wasn't taken.
+        """
+        size = size_of(record)
+        with self.changed:
+            if self.closed:
+                raise OutboxClosedError("the outbox is closed")
+            if not self._has_room(size):
+                self.dropped += 1
+                self.metrics.dropped[DropReason.FULL].inc()
+                raise OutboxFullError(
+                    f"the outbox holds {self.bytes} bytes of at most {self.limits.max_bytes} (outbox_max_bytes)"
+                    + (f"; {self.disk_problem}" if self.disk_problem else "")
+                )
+            self._last += 1
+            self._unwritten[self._last] = record
+            self._unwritten_bytes += size
+            self.changed.notify_all()
+        self.metrics.taken.inc()
+
+    def _has_room(self, size: int) -> bool:
+        if self._unwritten and self._unwritten_bytes + size > MAX_UNWRITTEN_BYTES:
+            return False
+        if size > self.limits.max_bytes:
+            return False
+        # With drop_oldest the writer makes room; putting never waits for the disk.
+        return self.limits.when_full is WhenFull.DROP_OLDEST or self.bytes + size <= self.limits.max_bytes
+
+    # Writing
+
+    def unwritten(self, after: int = 0, *, max_events: int) -> list[Numbered]:
+        """Events in memory, the oldest first."""
+        with self.changed:
+            return list(islice(((number, r) for number, r in self._unwritten.items() if number > after), max_events))
+
+    @property
+    def any_unwritten(self) -> bool:
+        """Whether there are any."""
+        return bool(self._unwritten)
+
+    @property
+    def unwritten_count(self) -> int:
+        """How many there are."""
+        return len(self._unwritten)
+
+    def written(self, numbers: Iterable[int]) -> None:
+        """They are durable."""
+        with self.changed:
+            for number in numbers:
+                self._forget_unwritten(number)
+                self._last_durable = number
+            self.disk_problem = None
+            self.changed.notify_all()
+
+    def note_disk_problem(self, problem: str) -> None:
+        """The disk doesn't take what is unwritten; it stays in memory."""
+        with self.changed:
+            self.disk_problem = problem
+            self.changed.notify_all()
+        self.metrics.disk_errors.inc()
+
+    def make_room(self) -> int:
+        """Drops the oldest durable events while there are too many bytes; returns how many."""
+        with self.changed:
+            stores = [*self.adopted, self.store]
+        dropped = 0
+        for store in stores:
+            if (excess := self.bytes - self.limits.max_bytes) > 0:
+                dropped += store.forget_oldest(excess)
+                store.purge()
+        if dropped:
+            with self.changed:
+                self.dropped += dropped
+                self.changed.notify_all()
+            self.metrics.dropped[DropReason.FULL].inc(dropped)
+        return dropped
+
+    # Relaying
+
+    def settle(self, store: Store, numbers: Iterable[int], *, delivered: bool) -> None:
+        """Kafka has these events, or they never will be delivered: they needn't be held any more."""
+        numbers = list(numbers)
+        with self.changed:
+            count = store.forget(numbers)
+            if store is self.store:
+                count += sum(self._forget_unwritten(number) for number in numbers)
+            if delivered:
+                self.relayed += count
+            else:
+                self.dropped += count
+            counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
+            counter.inc(count)
+            self.changed.notify_all()
+        store.purge()
+
+    def adopt(self, store: Store) -> None:
+        """Holds a dead outbox's events too."""
+        with self.changed:
+            self.adopted.append(store)
+        self.metrics.adopted.inc(store.count)
+
+    def let_go(self, store: Store) -> None:
+        """Closes an adopted file; what it still holds is for the next outbox."""
+        with self.changed:
+            self.adopted.remove(store)
+        store.close()
+
+    @property
+    def newest_relayable(self) -> int:
+        """The number of the last event that the relay can get at: durable, or in memory while the disk refuses."""
+        return self._last if self.disk_problem is not None else self._last_durable
+
+    def close(self) -> None:
+        """Lets go of all files."""
+        for store in list(self.adopted):
+            self.let_go(store)
+        self.store.close()
+        self.metrics.forget(self)
+
+    # Asking and waiting
+
+    @property
+    def events(self) -> int:
+        """How many events are held."""
+        return len(self._unwritten) + self.store.count + sum(store.count for store in self.adopted)
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+        return self._unwritten_bytes + self.store.bytes + sum(store.bytes for store in self.adopted)
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        """Waits until all that was taken so far is on disk or delivered; returns how many events are neither."""
+        with self.changed:
+            last = self._last
+            self.changed.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
+            return self._unwritten_until(last)
+
+    def await_relayed(self, timeout_seconds: float) -> int:
+        """Waits until Kafka has all that was taken so far; returns how many of this outbox's own events it hasn't."""
+        with self.changed:
+            last = self._last
+            self.changed.wait_for(lambda: not self._held_until(last), timeout_seconds)
+            return len(self._unwritten) + self.store.count if self._held_until(last) else 0
+
+    def _unwritten_until(self, last: int) -> int:
+        first = next(iter(self._unwritten), None)
+        return 0 if first is None or first > last else sum(number <= last for number in self._unwritten)
+
+    def _held_until(self, last: int) -> bool:
+        oldest = self.store.oldest()
+        return bool(self._unwritten_until(last)) or (oldest is not None and oldest <= last)
+
+    def _forget_unwritten(self, number: int) -> bool:
+        record = self._unwritten.pop(number, None)
+        if record is not None:
+            self._unwritten_bytes -= size_of(record)
+        return record is not None

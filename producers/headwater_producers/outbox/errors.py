@@ -1,0 +1,25 @@
+"""What an outbox raises.
+
+OutboxError
+├── OutboxFullError       the event wasn't taken: the outbox holds as much as it may
+├── OutboxClosedError     the event wasn't taken: `close` was called
+└── OutboxUnusableError   the folder or a file in it can't be used: not writable, no space, damaged
+"""
+
+from __future__ import annotations
+
+
+class OutboxError(Exception):
+    """Any error of the outbox."""
+
+
+class OutboxFullError(OutboxError):
+    """There is no room for the event; it was not taken."""
+
+
+class OutboxClosedError(OutboxError):
+    """The outbox is closed; the event was not taken."""
+
+
+class OutboxUnusableError(OutboxError):
+    """The folder or a file in it can't be used. The text says what and why."""

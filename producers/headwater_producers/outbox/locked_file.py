@@ -1,0 +1,79 @@
+"""SQLite files that one connection holds locked, from its opening to the end of its process.
+
+The lock is SQLite's own (`locking_mode=EXCLUSIVE`: a POSIX lock, which the kernel drops with the process, and which
+every other connection of the same process respects too), so it can't go stale. Write-ahead log, `synchronous=FULL`: a
+commit that has returned survives the process and the machine; one that hasn't is all there or not at all. See
+https://www.sqlite.org/wal.html and https://www.sqlite.org/lockingv3.html.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LOG_BYTES: Final = 4 * 1024 * 1024
+
+
+def create_locked(path: Path) -> sqlite3.Connection | None:
+    """Makes an empty file, readable by its owner alone, and opens it.
+
+    Returns:
+        None: another process took it for a dead one's before it was locked, and removed it. Choose another name.
+
+    Raises:
+        OSError, sqlite3.Error: it can't be made.
+    """
+    # SQLite gives its log the permissions of the file.
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = open_locked(path)
+    if connection is None or path.exists():
+        return connection
+    remove_locked(path, connection)
+    return None
+
+
+def open_locked(path: Path) -> sqlite3.Connection | None:
+    """A connection that alone may use the file; None: another has it, or it is gone."""
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.OperationalError:
+        if path.exists():
+            raise
+        return None
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        connection.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY or not path.exists():
+            return None
+        raise
+    return connection
+
+
+def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
+    """Removes a file while it is still locked, so that whoever is just creating it can tell."""
+    # SQLite leaves the log of a file that is gone. Without its log the file is whole, only older: the events that it
+    # would still show are delivered.
+    path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    connection.close()
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the folder's entries durable: a file that nobody can find is lost."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,87 @@
+"""Every metric of the outbox. All are there from the start, at 0; labels come from closed enums."""
+
+from __future__ import annotations
+
+import weakref
+from enum import StrEnum
+from typing import Protocol
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+
+
+class DropReason(StrEnum):
+    """Why an event was given up: `reason` of the dropped counter."""
+
+    FULL = "full"
+    TOO_LARGE = "too_large"
+
+
+class Holder(Protocol):
+    """What holds events."""
+
+    @property
+    def events(self) -> int:
+        """How many."""
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+
+
+class OutboxMetrics:
+    """The outbox's metrics on one registry. Outboxes of one process share them.
+
+    Args:
+        registry: each registry takes only one instance.
+    """
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self.events = Gauge("headwater_outbox_events", "Events held, on disk or on their way to it.", registry=registry)
+        self.bytes = Gauge("headwater_outbox_bytes", "Bytes of the events held.", registry=registry)
+        self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
+        # Asked for when they are scraped: counting along could only drift.
+        self.events.set_function(lambda: sum(holder.events for holder in list(self._holders)))
+        self.bytes.set_function(lambda: sum(holder.bytes for holder in list(self._holders)))
+        self.taken = Counter("headwater_outbox_taken_total", "Events taken.", registry=registry)
+        self.relayed = Counter(
+            "headwater_outbox_relayed_total",
+            "Events that Kafka has acknowledged and that were removed.",
+            registry=registry,
+        )
+        self._dropped = Counter(
+            "headwater_outbox_dropped_total", "Events given up: they won't be delivered.", ["reason"], registry=registry
+        )
+        self.dropped = {reason: self._dropped.labels(reason.value) for reason in DropReason}
+        self.adopted = Counter(
+            "headwater_outbox_adopted_total",
+            "Events taken over from outboxes whose process is dead.",
+            registry=registry,
+        )
+        self.disk_errors = Counter(
+            "headwater_outbox_disk_errors_total", "Failures to write to, or read from, the disk.", registry=registry
+        )
+        self.commit_seconds = Histogram(
+            "headwater_outbox_commit_seconds",
+            "Writing one group of events, synced.",
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
+            registry=registry,
+        )
+
+    def watch(self, holder: Holder) -> None:
+        """Counts what it holds among what is held, for as long as it lives."""
+        self._holders.add(holder)
+
+    def forget(self, holder: Holder) -> None:
+        """It holds nothing any more."""
+        self._holders.discard(holder)
+
+
+_shared: OutboxMetrics | None = None
+
+
+def shared_metrics() -> OutboxMetrics:
+    """The process's metrics, on prometheus_client's own registry."""
+    global _shared  # noqa: PLW0603 - made on first use, so that importing the package registers nothing
+    if _shared is None:
+        _shared = OutboxMetrics()
+    return _shared

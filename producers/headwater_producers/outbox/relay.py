@@ -1,0 +1,189 @@
+"""Relay: the thread that takes events from the outbox to Kafka.
+
+Its loop goes through the files, those of dead outboxes first, a batch at a time:
+
+    1. read the next events of a file
+    2. hand them to the publisher
+    3. wait until each is acknowledged or has failed
+    4. remove those that are acknowledged, and those that Kafka finds too large; any other failure is tried again later
+
+An event is removed only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
+event id is the same fact.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from headwater_producers.outbox.errors import OutboxUnusableError
+from headwater_producers.publisher import FailureKind
+from headwater_schemas.errors import AuthenticationError
+
+if TYPE_CHECKING:
+    from headwater_producers.outbox.adoption import Adoption
+    from headwater_producers.outbox.backlog import Backlog
+    from headwater_producers.outbox.store import Numbered, Store
+    from headwater_producers.publisher import FailedEvent, Publisher
+
+logger = logging.getLogger(__name__)
+
+_BATCH_EVENTS: Final = 500
+_BATCH_BYTES: Final = 4 * 1024 * 1024
+_POLL_SECONDS: Final = 0.25
+_RETRY_SECONDS: Final = 30.0
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a file has been relayed.
+
+    Attributes:
+        after: all up to this number were handed to the publisher.
+        again_at: when those that failed are tried again, by the monotonic clock; None: none has failed.
+    """
+
+    after: int = 0
+    again_at: float | None = None
+
+
+class Relay:
+    """Relays a backlog to Kafka until it is stopped.
+
+    Args:
+        backlog: what to relay.
+        publisher: its own; nobody else flushes it.
+        adoption: finds dead outboxes.
+    """
+
+    def __init__(self, backlog: Backlog, publisher: Publisher, adoption: Adoption) -> None:
+        self._backlog = backlog
+        self._publisher = publisher
+        self._adoption = adoption
+        self._progress: dict[Store, _Progress] = {}
+        self._refused: str | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="headwater-outbox-relay", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; what isn't acknowledged by now stays in the outbox."""
+        self._stopping.set()
+        with self._backlog.changed:
+            self._backlog.changed.notify_all()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                moved = self._run_once()
+            except Exception:
+                logger.exception("The outbox's relay goes on after an unexpected error")
+                moved = False
+                self._stopping.wait(_POLL_SECONDS)
+            if not moved:
+                self._await_news()
+
+    def _run_once(self) -> bool:
+        """One batch of each file; whether there was any."""
+        self._adoption.look()
+        moved = False
+        for store in [*self._backlog.adopted, self._backlog.store]:
+            if self._stopping.is_set():
+                return True
+            try:
+                moved |= self._relay(store)
+            except OutboxUnusableError:
+                self._backlog.metrics.disk_errors.inc()
+                if store is self._backlog.store:
+                    raise
+                self._let_go(store)
+            else:
+                if store is not self._backlog.store and not store.count:
+                    self._let_go(store)
+        return moved
+
+    def _let_go(self, store: Store) -> None:
+        self._progress.pop(store, None)
+        self._backlog.let_go(store)
+        if store.damage is not None:
+            logger.error("An outbox is damaged; what can be read of it is relayed, it is kept aside: %s", store.damage)
+            self._adoption.set_aside(store.path)
+
+    def _await_news(self) -> None:
+        own = self._progress_of(self._backlog.store)
+        with self._backlog.changed:
+            self._backlog.changed.wait_for(
+                lambda: self._stopping.is_set() or self._backlog.newest_relayable > own.after, _POLL_SECONDS * 4
+            )
+
+    def _relay(self, store: Store) -> bool:
+        progress = self._progress_of(store)
+        batch = self._next(store, progress)
+        if not batch:
+            return False
+        # 2.
+        for _, record in batch:
+            self._publisher.publish_record(record)
+        # 3.
+        failed = self._await_outcome()
+        if failed is None:
+            return False
+        # 4.
+        progress.after = batch[-1][0]
+        reasons = {failure.event_id: failure for failure in failed}
+        too_large = {failure.event_id for failure in failed if failure.kind is FailureKind.TOO_LARGE}
+        delivered = [number for number, record in batch if record.event_id not in reasons]
+        self._backlog.settle(store, delivered, delivered=True)
+        if lost := [number for number, record in batch if record.event_id in too_large]:
+            logger.error("Kafka doesn't take %d lineage events, which are lost: %s", len(lost), failed[0].reason)
+            self._backlog.settle(store, lost, delivered=False)
+        if len(delivered) + len(lost) < len(batch):
+            progress.again_at = progress.again_at or time.monotonic() + _RETRY_SECONDS
+            again = next(failure for failure in failed if failure.event_id not in too_large)
+            logger.warning("Kafka refused lineage events, which stay in the outbox: %s", again.reason)
+        return True
+
+    def _next(self, store: Store, progress: _Progress) -> list[Numbered]:
+        batch = self._read(store, progress.after)
+        if not batch and progress.again_at is not None and time.monotonic() >= progress.again_at:
+            progress.after, progress.again_at = 0, None
+            batch = self._read(store, 0)
+        return batch
+
+    def _read(self, store: Store, after: int) -> list[Numbered]:
+        batch = store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES)
+        if not batch and store is self._backlog.store and self._backlog.disk_problem is not None:
+            # The disk doesn't take them; Kafka may.
+            return self._backlog.unwritten(after, max_events=_BATCH_EVENTS)
+        return batch
+
+    def _await_outcome(self) -> list[FailedEvent] | None:
+        """What failed of what the publisher has; None: the relay is being stopped, so what became of it isn't known."""
+        failed: list[FailedEvent] = []
+        while not self._stopping.is_set():
+            try:
+                report = self._publisher.flush(_POLL_SECONDS)
+            except AuthenticationError as refusal:
+                self._complain(str(refusal))
+                self._stopping.wait(_POLL_SECONDS)
+                continue
+            failed.extend(report.failed)
+            if not report.outstanding:
+                self._refused = None
+                return failed
+        return None
+
+    def _complain(self, refusal: str) -> None:
+        if refusal != self._refused:
+            self._refused = refusal
+            logger.error("Lineage stays in the outbox: %s", refusal)
+
+    def _progress_of(self, store: Store) -> _Progress:
+        return self._progress.setdefault(store, _Progress())

@@ -1,0 +1,225 @@
+"""Store: one outbox file, an SQLite database that one process holds locked for as long as it lives."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Self
+
+from headwater_producers.outbox.errors import OutboxUnusableError
+from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked, sync_folder
+from headwater_producers.publisher import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+SUFFIX: Final = ".outbox"
+_FORMAT: Final = 1  # PRAGMA user_version
+# What a row costs beside its key and value: id, kind, numbers, its share of the pages.
+_ROW_BYTES: Final = 128
+_SCHEMA: Final = (
+    "CREATE TABLE event (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL, kind TEXT NOT NULL, "
+    "key BLOB NOT NULL, value BLOB NOT NULL)"
+)
+
+Numbered = tuple[int, Record]
+
+
+def size_of(record: Record) -> int:
+    """Bytes that an event takes in an outbox, about."""
+    return len(record.key) + len(record.value) + _ROW_BYTES
+
+
+class Store:
+    """An open outbox file. Thread-safe: one thread may write while another reads and removes.
+
+    Build one with `create` or `adopt`.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.Lock()  # of the connection: held while the disk is waited for
+        self._counting = threading.Lock()  # of sizes and bytes: taken inside the other, held for no time
+        # Forgotten, but not deleted yet.
+        self._owed: set[int] = set()
+        # Why not all of it can be read.
+        self.damage: str | None = None
+        # In the order of writing.
+        self._sizes: dict[int, int] = {}
+        try:
+            for number, size in connection.execute(
+                "SELECT number, length(key) + length(value) FROM event ORDER BY number"
+            ):
+                self._sizes[number] = size + _ROW_BYTES
+        except sqlite3.DatabaseError as error:
+            self.damage = f"{path}: {error}"
+        self._bytes = sum(self._sizes.values())
+
+    @classmethod
+    def create(cls, folder: Path) -> Self:
+        """A new, empty file, readable by its owner alone.
+
+        Raises:
+            OutboxUnusableError: there can't be one.
+        """
+        try:
+            connection = None
+            while connection is None:
+                path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+                connection = create_locked(path)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_SCHEMA)
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
+            connection.execute("COMMIT")
+            sync_folder(folder)
+            return cls(path, connection)
+        except (OSError, sqlite3.Error) as error:
+            raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
+
+    @classmethod
+    def adopt(cls, path: Path) -> Self | None:
+        """The file of a process that is dead; None: it lives, or the file is gone or empty (then it is removed).
+
+        Raises:
+            OutboxUnusableError: it is damaged, or of a later version.
+        """
+        try:
+            connection = open_locked(path)
+            if connection is None:
+                return None
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > _FORMAT:
+                connection.close()
+                raise OutboxUnusableError(f"{path} was written by a later version (format {version})")
+            if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                # Killed before its first commit.
+                remove_locked(path, connection)
+                return None
+            store = cls(path, connection)
+        except sqlite3.Error as error:
+            raise OutboxUnusableError(f"{path}: {error}") from error
+        if store.damage is not None and not store.count:
+            store.close()
+            raise OutboxUnusableError(store.damage)
+        if not store.count:
+            store.close()
+            return None
+        return store
+
+    @property
+    def count(self) -> int:
+        """Events in it."""
+        return len(self._sizes)
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+        return self._bytes
+
+    def oldest(self) -> int | None:
+        """The number of the first event."""
+        with self._counting:
+            return next(iter(self._sizes), None)
+
+    def append(self, records: Sequence[Numbered]) -> None:
+        """Writes events with their numbers, which must be greater than all before. Durable when it returns.
+
+        Raises:
+            OutboxUnusableError: none was written.
+        """
+        with self._lock:
+            self._write(records)
+            with self._counting:
+                for number, record in records:
+                    self._sizes[number] = size_of(record)
+                    self._bytes += size_of(record)
+
+    def read(self, after: int, *, max_events: int, max_bytes: int) -> list[Numbered]:
+        """The next events with a number greater than `after`: at least one, if there is one.
+
+        Raises:
+            OutboxUnusableError: not one can be read; `damage` says why.
+        """
+        read: list[Numbered] = []
+        size = 0
+        with self._lock:
+            try:
+                rows = self._connection.execute(
+                    "SELECT number, event_id, kind, key, value FROM event WHERE number > ? ORDER BY number LIMIT ?",
+                    (after, max_events + len(self._owed)),
+                )
+                for number, event_id, kind, key, value in rows:
+                    if number not in self._sizes:
+                        continue  # forgotten
+                    read.append((number, Record(event_id, kind, key, value)))
+                    size += len(value)
+                    if len(read) >= max_events or size >= max_bytes:
+                        break
+            except sqlite3.Error as error:
+                self.damage = f"{self.path}: {error}"
+                if not read:
+                    raise OutboxUnusableError(self.damage) from error
+        return read
+
+    def forget(self, numbers: Iterable[int]) -> int:
+        """Lets events be as if they weren't there any more; `purge` deletes them. Doesn't touch the disk.
+
+        Returns:
+            How many there were.
+        """
+        with self._counting:
+            found = [number for number in dict.fromkeys(numbers) if number in self._sizes]
+            for number in found:
+                self._bytes -= self._sizes.pop(number)
+            self._owed.update(found)
+        return len(found)
+
+    def forget_oldest(self, at_least_bytes: int) -> int:
+        """Forgets the oldest events until so much has become free; returns how many."""
+        numbers: list[int] = []
+        freed = 0
+        with self._counting:
+            for number, size in self._sizes.items():
+                if freed >= at_least_bytes:
+                    break
+                numbers.append(number)
+                freed += size
+        return self.forget(numbers)
+
+    def purge(self) -> None:
+        """Deletes what was forgotten. What the disk refuses to delete is deleted with the next write."""
+        with self._lock, suppress(OutboxUnusableError):
+            self._write([])
+
+    def close(self) -> None:
+        """Lets go of the file, and removes it if it holds nothing and all of it could be read."""
+        with self._lock:
+            if self._sizes or self.damage is not None:
+                self._connection.close()
+            else:
+                remove_locked(self.path, self._connection)
+
+    def _write(self, records: Sequence[Numbered]) -> None:
+        """One transaction: what was forgotten goes, `records` come. The lock is held."""
+        with self._counting:
+            owed = list(self._owed)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("DELETE FROM event WHERE number = ?", [(number,) for number in owed])
+            self._connection.executemany(
+                "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
+                [(number, record.event_id, record.kind, record.key, record.value) for number, record in records],
+            )
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise OutboxUnusableError(f"{self.path}: {error}") from error
+        with self._counting:
+            self._owed.difference_update(owed)

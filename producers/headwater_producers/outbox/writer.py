@@ -1,0 +1,80 @@
+"""Writer: the thread that makes events durable, in groups: all that came while the disk wrote the group before."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from headwater_producers.outbox.errors import OutboxUnusableError
+
+if TYPE_CHECKING:
+    from headwater_producers.outbox.backlog import Backlog
+
+logger = logging.getLogger(__name__)
+
+_GROUP_EVENTS: Final = 1_000
+_RETRY_SECONDS: Final = 1.0
+
+
+class Writer:
+    """Writes a backlog's events to its file. While the disk refuses, they stay in memory and are tried again."""
+
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+        self._stopping = threading.Event()
+        self._told_of: str | None = None
+        self._thread = threading.Thread(target=self._run, name="headwater-outbox-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, after one last attempt at what isn't written. The backlog must be closed already."""
+        self._stopping.set()
+        with self._backlog.changed:
+            self._backlog.changed.notify_all()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._backlog.changed:
+                self._backlog.changed.wait_for(lambda: self._stopping.is_set() or self._backlog.any_unwritten)
+            try:
+                written = self._write_group()
+            except Exception:
+                # A dead thread would strand every event without a word.
+                logger.exception("The outbox's writer goes on after an unexpected error")
+                written = False
+            if self._stopping.is_set() and (not written or not self._backlog.any_unwritten):
+                return
+            if not written:
+                self._stopping.wait(_RETRY_SECONDS)
+
+    def _write_group(self) -> bool:
+        group = self._backlog.unwritten(max_events=_GROUP_EVENTS)
+        if not group:
+            return True
+        began = time.monotonic()
+        try:
+            self._backlog.store.append(group)
+        except OutboxUnusableError as error:
+            self._backlog.note_disk_problem(str(error))
+            self._complain(str(error))
+            return False
+        self._backlog.metrics.commit_seconds.observe(time.monotonic() - began)
+        self._told_of = None
+        self._backlog.written([number for number, _ in group])
+        if dropped := self._backlog.make_room():
+            logger.warning("The outbox is full: its %d oldest events were dropped (outbox_when_full)", dropped)
+        return True
+
+    def _complain(self, problem: str) -> None:
+        if problem != self._told_of:
+            self._told_of = problem
+            logger.error(
+                "The outbox can't be written: %s. Events wait in memory, and go to Kafka from there; trying on.",
+                problem,
+            )

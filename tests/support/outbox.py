@@ -1,0 +1,50 @@
+"""What the outbox's tests share: records by number, publishers without a broker, patience."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry
+
+from headwater_producers.outbox.metrics import OutboxMetrics
+from headwater_producers.publisher import Publisher, PublisherSettings, Record
+from headwater_producers.publisher.metrics import PublisherMetrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from support.fake_producer import FakeCluster
+
+EVENTS = "lineage.events"
+
+
+def record(name: str, size: int = 100) -> Record:
+    return Record(name, "INTERVAL", b"job", name.encode() + b"|" + b"." * size)
+
+
+def name_of(value: bytes) -> str:
+    return value.partition(b"|")[0].decode()
+
+
+def publisher(cluster: FakeCluster) -> Publisher:
+    return Publisher(
+        PublisherSettings(create_topics=False, linger_milliseconds=0),
+        metrics=PublisherMetrics(CollectorRegistry()),
+        make_producer=cluster.producer,
+    )
+
+
+def metrics() -> OutboxMetrics:
+    return OutboxMetrics(CollectorRegistry())
+
+
+def delivered(cluster: FakeCluster) -> list[str]:
+    return [name_of(value) for value in cluster.delivered.get(EVENTS, [])]
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"it did not come to that in {seconds} s"
+        time.sleep(0.005)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.outbox import OutboxUnusableError
+from headwater_producers.outbox.store import SUFFIX, Store, size_of
+from support.outbox import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _numbers(store: Store, after: int = 0) -> list[int]:
+    return [number for number, _ in store.read(after, max_events=1_000, max_bytes=1_000_000)]
+
+
+def _dead(folder: Path, names: range) -> Path:
+    """The file of an outbox that is gone."""
+    store = Store.create(folder)
+    store.append([(number, record(f"e{number}")) for number in names])
+    store.close()
+    return store.path
+
+
+def test_what_is_written_is_read_in_order_and_removed(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    records = [(number, record(f"e{number}", size=number)) for number in range(1, 6)]
+    store.append(records)
+    assert store.read(0, max_events=10, max_bytes=10_000) == records
+    assert store.read(2, max_events=2, max_bytes=10_000) == records[2:4]
+    assert store.read(0, max_events=10, max_bytes=1) == records[:1], "one at least, however large"
+    assert store.bytes == sum(size_of(one) for _, one in records)
+    assert (store.forget([1, 3, 3, 99]), store.count, store.oldest()) == (2, 3, 2)
+    assert store.bytes == sum(size_of(one) for number, one in records if number not in {1, 3})
+    assert store.forget_oldest(1) == 1
+    assert _numbers(store) == [4, 5]
+    store.close()
+
+
+def test_an_empty_one_leaves_nothing_behind(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    store.append([(1, record("e1"))])
+    store.forget([1])
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    store.append([(1, record("e1"))])
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    store.close()
+
+
+def test_the_dead_are_adopted_and_the_living_are_not(tmp_path: Path) -> None:
+    alive = Store.create(tmp_path)
+    alive.append([(1, record("e1"))])
+    assert Store.adopt(alive.path) is None, "within this process"
+    code = (
+        "import sys; from pathlib import Path; from headwater_producers.outbox.store import Store\n"
+        "sys.exit(0 if Store.adopt(Path(sys.argv[1])) is None else 3)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(alive.path)], check=False).returncode == 0, "from another"
+    alive.close()
+
+    adopted = Store.adopt(alive.path)
+    assert adopted is not None
+    assert _numbers(adopted) == [1]
+    adopted.close()
+
+
+def test_of_many_who_want_it_one_gets_it(tmp_path: Path) -> None:
+    path = _dead(tmp_path, range(1, 4))
+    found: list[Store | None] = []
+    ready = threading.Barrier(8)
+
+    def want() -> None:
+        ready.wait()
+        found.append(Store.adopt(path))
+
+    threads = [threading.Thread(target=want) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    winners = [store for store in found if store is not None]
+    assert len(winners) == 1
+    winners[0].close()
+
+
+def test_a_torn_tail_costs_nothing_that_was_committed_before_it(tmp_path: Path) -> None:
+    """What a machine that lost its power leaves: a log whose last bytes never reached the disk, at every length."""
+    store = Store.create(tmp_path)
+    store.append([(1, record("e1"))])
+    committed = store.path.with_name(f"{store.path.name}-wal").stat().st_size
+    store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 5)])
+    # The files as they are now, copied by another process: a lock of this one would go with its last descriptor.
+    image = tmp_path / "image"
+    image.mkdir()
+    subprocess.run(["cp", str(store.path), f"{store.path}-wal", str(image)], check=True)
+    log = (image / f"{store.path.name}-wal").read_bytes()
+    main = (image / store.path.name).read_bytes()
+    whole = 0
+    for length in range(committed, len(log) + 1, 509):
+        place = tmp_path / f"cut{length}"
+        place.mkdir()
+        path = place / store.path.name
+        path.write_bytes(main)
+        path.with_name(f"{path.name}-wal").write_bytes(log[:length] + b"\xff" * 64)
+        found = Store.adopt(path)
+        assert found is not None
+        assert _numbers(found) in ([1], [1, 2, 3, 4]), "a commit is all there or not at all"
+        whole += found.count == 4
+        found.close()
+    store.close()
+    assert 0 <= whole <= 1
+
+
+def test_a_file_that_was_never_finished_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / f"x{SUFFIX}").touch()
+    assert Store.adopt(tmp_path / f"x{SUFFIX}") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_outbox_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / f"x{SUFFIX}"
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(OutboxUnusableError, match=r"x\.outbox"):
+        Store.adopt(path)
+    assert path.exists()
+
+
+def test_a_later_version_is_left_alone(tmp_path: Path) -> None:
+    path = _dead(tmp_path, range(1, 2))
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(OutboxUnusableError, match="later version"):
+        Store.adopt(path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OutboxUnusableError, match="missing"):
+        Store.create(tmp_path / "missing")
+
+
+def test_what_the_disk_refuses_to_delete_is_gone_all_the_same(tmp_path: Path) -> None:
+    """Deleting takes space, too. On a full disk the delivered must not count as held, nor be relayed for ever."""
+    store = Store.create(tmp_path)
+    store.append([(number, record(f"e{number}")) for number in range(1, 4)])
+    store._connection.execute("PRAGMA query_only = ON")
+    assert store.forget([1, 2]) == 2
+    store.purge()
+    assert (store.count, _numbers(store)) == (1, [3])
+    with pytest.raises(OutboxUnusableError):
+        store.append([(4, record("e4"))])
+    store._connection.execute("PRAGMA query_only = OFF")
+    store.append([(4, record("e4"))])
+    store.close()
+    again = Store.adopt(store.path)
+    assert again is not None
+    assert _numbers(again) == [3, 4], "the debt was paid with the next write"
+    again.close()
