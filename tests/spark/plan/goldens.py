@@ -57,9 +57,9 @@ def _short(name: str) -> str:
     return name.rstrip("/").rsplit("/", 1)[-1]
 
 
-def check(golden: str, title: str, found: list[str]) -> None:
+def check(golden: str, title: str, found: list[str], *, folder: Path = GOLDEN) -> None:
     """Compares with the section `title` of a golden file, or writes it."""
-    path = GOLDEN / f"{golden}.txt"
+    path = folder / f"{golden}.txt"
     sections = read_sections(path.read_text()) if path.exists() else {}
     if os.environ.get("UPDATE_GOLDENS"):
         sections[title] = found
