@@ -48,6 +48,7 @@ COMMANDS: dict[str, Command] = {
     "down": Command("headwater.commands.down", extra="stack"),
     "status": Command("headwater.commands.status", extra="stack"),
     "consume": Command("headwater.commands.consume", extra="materializer"),
+    "run": Command("headwater.commands.run", extra="spark"),
     "demo": Command("headwater.commands.demo", extra="demo"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
@@ -117,7 +118,7 @@ def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
     if hasattr(module, "app"):
         app.add_typer(module.app, name=name)
     else:
-        app.command(name=name)(module.command)
+        app.command(name=name, context_settings=getattr(module, "CONTEXT", None))(module.command)
 
 
 def _register_for_completion(app: typer.Typer, named: str) -> None:

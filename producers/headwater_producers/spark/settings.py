@@ -130,7 +130,7 @@ class CaptureSettings(BaseSettings):
             hint = property_name(near[0]) if near else ", ".join(sorted(map(property_name, cls.model_fields)))
             raise CaptureSettingsError(f"unknown Spark property {odd}; {'did you mean' if near else 'known:'} {hint}")
         try:
-            return cls(**{**_parsed(submitted), **overrides})
+            return cls(**_parsed({**submitted, **overrides}))
         except SettingsError:
             raise CaptureSettingsError(
                 f"{ENV_PREFIX}KAFKA_CLIENT_PROPERTIES, from the environment: it is no JSON; "
@@ -175,16 +175,15 @@ def environment_names() -> frozenset[str]:
     return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
 
 
-def _parsed(submitted: dict[str, str]) -> dict[str, Any]:
-    """The table among the settings is JSON in a property, as in the environment; all others are text that says it."""
-    text = submitted.get("kafka_client_properties")
-    if text is None:
-        return submitted
+def _parsed(given: dict[str, Any]) -> dict[str, Any]:
+    """The table among the settings may be JSON, as in the environment."""
+    text = given.get("kafka_client_properties")
+    if not isinstance(text, str):
+        return given
     try:
-        return {**submitted, "kafka_client_properties": json.loads(text)}
+        return {**given, "kafka_client_properties": json.loads(text)}
     except ValueError:
-        name = property_name("kafka_client_properties")
-        raise CaptureSettingsError(f'{name} is no JSON; write it like {{"client.rack": "a"}}') from None
+        raise CaptureSettingsError('kafka_client_properties is no JSON; write it like {"client.rack": "a"}') from None
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -35,7 +35,7 @@ def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.Monkey
         ("jobNam", "x", r"unknown Spark property spark.headwater.jobNam; did you mean spark.headwater.jobName"),
         ("job_name", "x", r"did you mean spark.headwater.jobName"),
         ("captureQueueSize", "many", r"from the Spark property spark.headwater.captureQueueSize"),
-        ("kafkaClientProperties", "hunter2", r"spark.headwater.kafkaClientProperties is no JSON"),
+        ("kafkaClientProperties", "hunter2", r"kafka_client_properties is no JSON"),
     ],
 )
 def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, message: str) -> None:

@@ -1,0 +1,119 @@
+"""`headwater run`: an unmodified PySpark script, captured."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import SecretStr
+
+from headwater.console import console
+from headwater.errors import InputError
+from headwater.settings import environment_name, load_settings, running_stack
+
+# All that follows the script is its own.
+CONTEXT = {"allow_interspersed_args": False}
+
+_BOOTSTRAP = "headwater_producers.spark.running.headwater_run"
+# What capture has in common with the commands.
+_SECTIONS = ("kafka", "topic", "registry")
+
+
+def command(  # noqa: PLR0917  Typer's options are parameters
+    script: Annotated[
+        str | None, typer.Argument(metavar="JOB.py", help="A PySpark script.", show_default=False)
+    ] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGS", help="Its own, options included.", show_default=False)
+    ] = None,
+    job_name: Annotated[
+        str | None, typer.Option(help="Name of the application's job; default: spark.app.name.")
+    ] = None,
+    job_namespace: Annotated[str | None, typer.Option(help="Its namespace.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose graph it is.")] = None,
+    job_owner: Annotated[str | None, typer.Option(help="Who answers for it, e.g. team:flights.")] = None,
+    job_criticality: Annotated[str | None, typer.Option(help="How much depends on it, e.g. tier-1.")] = None,
+    job_tags: Annotated[str | None, typer.Option(help="key=value or key, comma-separated.")] = None,
+    job_code_version: Annotated[str | None, typer.Option(help="Default: the git commit of the script.")] = None,
+    others: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of capture; repeatable.")
+    ] = None,
+    bootstrap: Annotated[
+        bool, typer.Option("--bootstrap", help="Print the path of the file to give to spark-submit before the script.")
+    ] = False,
+) -> None:
+    """Run a PySpark script as `python JOB.py ARGS` would, with the lineage of every session that it makes captured.
+
+    Options stand before the script; they win over Spark's properties and the environment. The exit status is the
+    script's; 2 and 6 before it runs, for a script that can't be read and for wrong settings.
+    """
+    if bootstrap:
+        console.raw(f"{bootstrap_file()}\n")
+        return
+    if script is None:
+        raise InputError("No script was named.", fix="Write `headwater run JOB.py`.")
+    chosen = {
+        "job_name": job_name,
+        "job_namespace": job_namespace,
+        "tenant": tenant,
+        "job_owner": job_owner,
+        "job_criticality": job_criticality,
+        "job_tags": job_tags,
+        "job_code_version": job_code_version,
+    }
+    named = [f"{name}={value}" for name, value in chosen.items() if value is not None] + (others or [])
+    options = [word for setting in named for word in ("--set", setting)]
+    environment = {**os.environ, **connection(), **_java()}
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The process becomes the script's: signals, exit status and standard streams are its own, and nothing of this
+    # program's is in its way.
+    os.execve(  # noqa: S606
+        sys.executable,
+        [sys.executable, str(bootstrap_file()), *options, script, *(arguments or ())],
+        environment,
+    )
+
+
+def bootstrap_file() -> Path:
+    """The file that `spark-submit` is given before the script."""
+    spec = importlib.util.find_spec(_BOOTSTRAP)
+    if spec is None or spec.origin is None:
+        raise InputError(f"{_BOOTSTRAP} is missing from this installation.")
+    return Path(spec.origin)
+
+
+def connection() -> dict[str, str]:
+    """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables."""
+    settings = load_settings(running=running_stack())
+    found: dict[str, str] = {}
+    for section in _SECTIONS:
+        values = getattr(settings, section)
+        # Of Kafka, the address even if it is the default: capture has none of its own.
+        fields = values.model_fields_set | ({"bootstrap_servers"} if section == "kafka" else set())
+        found |= {environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in fields}
+    return {name: value for name, value in found.items() if value}
+
+
+def text(value: Any) -> str:
+    """A setting as its variable has it; '' for one that isn't set."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, dict):
+        return json.dumps({name: text(each) for name, each in value.items()}) if value else ""
+    return "" if value is None else str(value)
+
+
+def _java() -> dict[str, str]:
+    """The Java that comes along, where there is no other."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return {}
+    from headwater.stack import java_runtime
+
+    return java_runtime().environment()

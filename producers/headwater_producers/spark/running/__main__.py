@@ -1,0 +1,58 @@
+"""The bootstrap: attach to what the script makes, and run the script.
+
+Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.running.command_line import Request, UsageError, parse
+from headwater_producers.spark.running.hooks import attach_to_sessions
+from headwater_producers.spark.running.script import run_script
+from headwater_producers.spark.sessions import running_capture
+
+_BAD_INPUT = 2
+_CONFIGURATION = 6
+
+
+def main() -> None:
+    """Does what this process's command line asks for."""
+    try:
+        request = parse(sys.argv[1:])
+        source = Path(request.script).read_bytes()
+    except UsageError as error:
+        _refuse(str(error), _BAD_INPUT)
+    except OSError as error:
+        _refuse(f"can't open {error.filename}: {error.strerror}", _BAD_INPUT)
+    _prepare(request)
+    run_script(request.script, source, request.arguments)
+
+
+def _prepare(request: Request) -> None:
+    # What `spark-submit --conf` says is known with the session only; all else is looked at before the job begins.
+    try:
+        settings = CaptureSettings.load(**request.settings)
+    except CaptureSettingsError as error:
+        _refuse(str(error), _CONFIGURATION)
+    if settings.capture_enabled:
+        attach_to_sessions(functools.partial(_attach, settings=dict(request.settings)))
+
+
+def _attach(session: Any, settings: dict[str, Any]) -> None:
+    # A further session of a captured application joins it, and has nothing to be told.
+    classic = hasattr(session, "_jsparkSession")
+    attach(session, **({} if classic and running_capture(session) is not None else settings))
+
+
+def _refuse(reason: str, status: int) -> NoReturn:
+    sys.stderr.write(f"headwater run: {reason}\n")
+    raise SystemExit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What the bootstrap is asked to do: `[--set name=value]… job.py ARGUMENTS`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE: Final = "[--set name=value]… job.py [ARGUMENTS]"
+
+
+class UsageError(ValueError):
+    """The command line can't be understood; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One script to run.
+
+    Attributes:
+        script: its path, as it was given.
+        arguments: its own, untouched.
+        settings: of capture, by name.
+    """
+
+    script: str
+    arguments: tuple[str, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+def parse(arguments: Sequence[str]) -> Request:
+    """Reads our options up to the script; all that follows is the script's own.
+
+    Raises:
+        UsageError: there is no script, or an option that isn't ours before it.
+    """
+    settings: dict[str, str] = {}
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        option = rest.pop(0)
+        name, joined, value = option.partition("=") if option.startswith("--set=") else (option, "", "")
+        if name != "--set":
+            raise UsageError(f"unknown option {option}; usage: {USAGE}")
+        if not joined:
+            value = rest.pop(0) if rest else ""
+        setting, said, text = value.partition("=")
+        if not said:
+            raise UsageError(f"--set takes name=value; usage: {USAGE}")
+        settings[setting] = text
+    if not rest:
+        raise UsageError(f"no script; usage: {USAGE}")
+    return Request(rest[0], tuple(rest[1:]), settings)

@@ -1,0 +1,51 @@
+"""Sessions ⇒ attach: whoever makes a SparkSession in this process gets one that is captured.
+
+A session made by `SparkSession.builder…getOrCreate()`, wherever that is called, by `SparkSession(context)` or by
+`SQLContext` passes through `SparkSession.__init__` without a JVM session to wrap. Sessions that wrap one are made by
+`newSession()`, which `attach` watches itself, or belong to a streaming query.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+_CONNECT_MODULE: Final = "pyspark.sql.connect."
+
+
+def attach_to_sessions(attach: Callable[[Any], object]) -> None:
+    """Has `attach` called with each session that is made from now on. What it raises is logged, never passed on."""
+    from pyspark.sql import SparkSession
+
+    make = SparkSession.__init__
+    get_or_create = SparkSession.Builder.getOrCreate
+
+    @functools.wraps(make)
+    def made(self: Any, sparkContext: Any, jsparkSession: Any = None, *more: Any, **options: Any) -> None:  # noqa: N803
+        make(self, sparkContext, jsparkSession, *more, **options)
+        if jsparkSession is None:
+            _attach(attach, self)
+
+    @functools.wraps(get_or_create)
+    def got(self: Any) -> Any:
+        session = get_or_create(self)
+        # A Connect session has a class of its own; `attach` says what that means.
+        if type(session).__module__.startswith(_CONNECT_MODULE):
+            _attach(attach, session)
+        return session
+
+    SparkSession.__init__ = made  # type: ignore[method-assign]
+    SparkSession.Builder.getOrCreate = got  # type: ignore[method-assign]
+
+
+def _attach(attach: Callable[[Any], object], session: Any) -> None:
+    try:
+        attach(session)
+    except Exception as error:
+        logger.error("lineage isn't captured: %s", error)  # noqa: TRY400  the job's log needs no traceback of ours

@@ -1,0 +1,62 @@
+"""A script, run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
+
+Exceptions are left to the interpreter, so that exit status, `sys.exit` and Ctrl-C are its own. Only the frames below
+the script's are taken out of the traceback before it is printed.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
+    """Runs it; comes back when its last line has been executed. Raises what the script raises.
+
+    Args:
+        script: its path, as it was given.
+        source: what is in it.
+        arguments: its own.
+    """
+    path = Path(script)
+    file = str(path.absolute())
+    sys.argv = [script, *arguments]
+    if not sys.flags.safe_path:
+        # Where the folder of whatever started this process is.
+        sys.path[0] = str(path.resolve().parent)
+    main = ModuleType("__main__")
+    main.__dict__.update(
+        __file__=file,
+        __builtins__=__builtins__,
+        __cached__=None,
+        __annotations__={},
+        __loader__=importlib.machinery.SourceFileLoader("__main__", file),
+    )
+    # Pickling, multiprocessing and `import __main__` look here.
+    sys.modules["__main__"] = main
+    sys.excepthook = without_our_frames(sys.excepthook)
+    _execute(compile(source, file, "exec", dont_inherit=True), main.__dict__)
+
+
+def _execute(code: CodeType, names: dict[str, Any]) -> None:
+    exec(code, names)  # noqa: S102  this is what it is for
+
+
+def without_our_frames(hook: Callable[..., object]) -> Callable[..., None]:
+    """The excepthook, given a traceback that begins with the script."""
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        shown = trace
+        while shown is not None and shown.tb_frame.f_code is not _execute.__code__:
+            shown = shown.tb_next
+        # A script that doesn't compile has no frame.
+        shown = shown.tb_next if shown is not None else (None if isinstance(error, SyntaxError) else trace)
+        hook(kind, error.with_traceback(shown), shown)
+
+    return excepthook
