@@ -1,0 +1,132 @@
+"""Checks: what was told, folded as the materializer folds it, against the truth."""
+
+from __future__ import annotations
+
+import json
+import struct
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.graph.model import RelType
+from headwater_consumers.materializer.fold import fold, reject
+from headwater_producers.spark.plan import PlanInput, SourceKind
+from headwater_producers.spark.reconcile import QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.streaming.local_files import LocalFiles
+from headwater_schemas.codec import Decoder
+from headwater_schemas.events import DatasetRef, JobRef, Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from headwater_consumers.materializer.fold.facts import IntervalFacts
+    from headwater_schemas.events import LineageEvent
+    from support.crash.truth import Truth
+
+
+def told(folder: Path) -> list[LineageEvent]:
+    """All events that reached their file; one that a kill has cut in two hasn't."""
+    decoder = Decoder()
+    events = []
+    for path in sorted((folder / "events").iterdir()):
+        data = path.read_bytes()
+        at = 0
+        while at + 4 <= len(data):
+            (size,) = struct.unpack_from(">I", data, at)
+            if at + 4 + size > len(data):
+                break
+            events.append(decoder.decode(data[at + 4 : at + 4 + size]))
+            at += 4 + size
+    return events
+
+
+def check_commits(events: Sequence[LineageEvent], truth: Truth) -> None:
+    """No micro-batch is told that wasn't committed, and each with the source's true end."""
+    for name, query_id in truth.queries.items():
+        for batch, interval in intervals(events, query_id).items():
+            assert (name, batch) in truth.ends, f"{name} {batch} was told and never committed"
+            assert len(interval.variants) == 1, f"{name} {batch} was told in two ways: {interval.variants}"
+            assert _end(_position(interval)) == truth.ends[name, batch], f"{name} {batch} ends elsewhere"
+
+
+def check_chain(events: Sequence[LineageEvent], truth: Truth, name: str, upto: int | None = None) -> None:
+    """Every committed micro-batch, up to one, is told, and each begins where the one before it ended."""
+    batches = [batch for batch in truth.committed(name) if upto is None or batch <= upto]
+    assert batches == list(range(len(batches))), f"{name}: the truth has holes: {batches}"
+    known = intervals(events, truth.queries[name])
+    missing = sorted(set(batches) - set(known))
+    assert not missing, f"{name}: {missing} were committed and not told"
+    for before, after in pairwise(batches):
+        earlier, later = _position(known[before]), _position(known[after])
+        if earlier["position"] == "kafka":
+            assert later["from"] == earlier["to_exclusive"], f"{name}: {before} and {after} don't meet"
+        if earlier["position"] == "opaque":
+            assert later["from_json"] == earlier["to_json"], f"{name}: {before} and {after} don't meet"
+        assert earlier["certainty"] == later["certainty"] == "EXACT", f"{name}: {before}, {after}"
+
+
+def check_nothing_blanked(events: Sequence[LineageEvent], more: Sequence[LineageEvent] = ()) -> None:
+    """All that was observed is there as it was observed, whatever was reconciled; and either order is the same."""
+    everything = [*events, *more]
+    observed = fold([event for event in everything if not _is_reconciled(event)])
+    whole = fold(everything)
+    assert fold(everything[::-1]).intervals == whole.intervals
+    for key, interval in observed.intervals.items():
+        for digest, variant in interval.variants.items():
+            now = whole.intervals[key].variants[digest]
+            assert {name: now.registers.get(name) for name in variant.registers} == variant.registers
+            for use, registers in variant.uses.items():
+                assert {name: now.uses[use].get(name) for name in registers} == registers
+
+
+def reconciled(folder: Path, truth: Truth) -> Iterator[LineageEvent]:
+    """What `headwater reconcile` makes of the checkpoints, without Spark."""
+    inputs = {
+        "copy": PlanInput(dataset=DatasetRef("kafka://here", "in"), kind=SourceKind.KAFKA, source_index=0),
+        "files": PlanInput(dataset=DatasetRef("file", str(folder / "in")), kind=SourceKind.FILE, source_index=0),
+        "split": PlanInput(
+            dataset=DatasetRef("memory://spark/killed", "rate"), kind=SourceKind.GENERATED, source_index=0
+        ),
+    }
+    for name, query_id in truth.queries.items():
+        log = QueryLog(f"file:{folder}/checkpoints/{name}", LocalFiles())
+        assert log.query_id() == query_id
+        rebuilder = Rebuilder(log, LocalFiles(), inputs=[inputs[name]], sources=1)
+        # The oldest of more than 100 has lost its beginning.
+        entries = [rebuilder.entry(batch) for batch in log.committed() if batch == 0 or batch - 1 in log.planned()]
+        whose = Whose(
+            tenant="default", job=JobRef("default", f"killed.{name}"), query_id=query_id, producer="urn:reconcile"
+        )
+        yield from interval_events(whose, entries, per_event=1, now=datetime.now(UTC))
+
+
+def intervals(events: Sequence[LineageEvent], query_id: str) -> dict[int, IntervalFacts]:
+    """The micro-batches of a query, by id, as the graph would have them."""
+    assert [rejection for event in events if (rejection := reject(event)) is not None] == []
+    return {each.batch_id: each for each in fold(events).intervals.values() if each.identity["query_id"] == query_id}
+
+
+def _is_reconciled(event: LineageEvent) -> bool:
+    return event.interval_event is not None and event.interval_event.provenance is Provenance.RECONCILED
+
+
+def _position(interval: IntervalFacts) -> dict[str, Any]:
+    [position] = [
+        registers["position"][1]
+        for use, registers in interval.variants[interval.winner].uses.items()
+        if use.type is RelType.CONSUMED
+    ]
+    assert isinstance(position, dict)
+    return position
+
+
+def _end(position: dict[str, Any]) -> Any:
+    match position["position"]:
+        case "kafka":
+            ends = zip(position["partitions"], position["to_exclusive"], strict=True)
+            return {position["topic"]: {str(partition): end for partition, end in ends}}
+        case "files":
+            return position["file_count"], position["manifest_digest"]
+        case _:
+            return json.loads(position["to_json"])

@@ -1,0 +1,107 @@
+"""Driver: one life of the job, in a process group of its own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.stack import ensure_jars, java_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Startup of Spark takes most of it, on two cores that others use too.
+SECONDS = 240.0
+
+
+class Driver:
+    """Starts the job.
+
+    Args:
+        folder: of the whole history: checkpoints, data, events.
+        life: which start this is; names its marks and its events.
+        brokers: Kafka's, or `-`.
+    """
+
+    def __init__(self, folder: Path, life: str, brokers: str) -> None:
+        self.folder = folder
+        self.life = life
+        self.log = folder / f"log-{life}"
+        jars = ",".join(str(jar) for jar in ensure_jars("spark"))
+        options = ["--master", "local[2]", "--driver-memory", "768m", "--jars", jars]
+        options += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+        for setting in ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=1"):
+            options += ["--conf", setting]
+        (folder / "events").mkdir(exist_ok=True)
+        (folder / "in").mkdir(exist_ok=True)
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("job.py")), str(folder), life, brokers],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={
+                    **os.environ,
+                    **java_runtime().environment(),
+                    "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+                    "SPARK_LOCAL_IP": "127.0.0.1",
+                    "HEADWATER_KAFKA_CLUSTER_NAME": "here",
+                },
+                cwd=folder,
+                start_new_session=True,
+            )
+
+    def wait_for(self, mark: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Waits until the job has left a mark: `started`, `caught-up`."""
+        deadline = time.monotonic() + SECONDS
+        while not (self.folder / f"{mark}-{self.life}").exists():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the driver has ended: {self.said()}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no mark {mark!r}: {self.said()}")
+            meanwhile()
+            time.sleep(0.02)
+
+    def kill(self, *, python_alone: bool = False) -> None:
+        """SIGKILL, and waits until all of it is gone.
+
+        Args:
+            python_alone: leaves the JVM to notice by itself that its Python is gone; it commits on until then.
+        """
+        if python_alone:
+            self.process.kill()
+        else:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        deadline = time.monotonic() + 20
+        while _alive(self.process.pid):
+            if time.monotonic() > deadline:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        """Has the job end properly."""
+        (self.folder / "end").touch()
+        try:
+            if self.process.wait(SECONDS) != 0:
+                raise RuntimeError(f"the driver has failed: {self.said()}")
+        finally:
+            self.kill() if self.process.poll() is None else None
+            (self.folder / "end").unlink()
+
+    def said(self) -> str:
+        """The end of its log."""
+        return self.log.read_text(errors="replace")[-4_000:]
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,122 @@
+"""A driver that is killed: three streaming queries, captured. `python job.py FOLDER LIFE BROKERS|-`.
+
+copy     Kafka ─▶ Kafka
+files    files ─▶ duplicates taken out by event time ─▶ Parquet
+split    rate-micro-batch ─▶ foreachBatch ─▶ two folders of Parquet
+
+Events are kept in memory for a while, as by a producer whose broker is slow: a kill loses them.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
+
+from headwater_producers.spark import attach
+from headwater_schemas.codec import encode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from headwater_schemas.events import LineageEvent
+
+HELD_SECONDS = 0.4
+
+
+class SlowFile:
+    """An EventSink: a file that gets what was published up to 0.4 s ago. Records are length-prefixed."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+        self._held: list[bytes] = []
+        self._lock = threading.Lock()
+        threading.Thread(target=self._write_now_and_then, daemon=True).start()
+
+    def publish(self, event: LineageEvent) -> None:
+        value = encode(event)
+        with self._lock:
+            self._held.append(struct.pack(">I", len(value)) + value)
+
+    def flush(self, timeout_seconds: float) -> int:
+        with self._lock:
+            self._file.write(b"".join(self._held))
+            self._held.clear()
+        return 0
+
+    def close(self) -> None:
+        self.flush(0)
+
+    def _write_now_and_then(self) -> None:
+        while True:
+            time.sleep(HELD_SECONDS)
+            self.flush(0)
+
+
+def copy(spark: SparkSession, brokers: str) -> Any:
+    kafka = {"kafka.bootstrap.servers": brokers}
+    source = spark.readStream.format("kafka").options(**kafka, subscribe="in", startingOffsets="earliest")
+    rows = (
+        source.option("maxOffsetsPerTrigger", 25)
+        .load()
+        .select("key", F.upper(F.col("value").cast("string")).alias("value"))
+    )
+    return rows.writeStream.format("kafka").options(**kafka, topic="out")
+
+
+def files(spark: SparkSession, folder: Path) -> Any:
+    source = spark.readStream.schema("id BIGINT, at TIMESTAMP").option("maxFilesPerTrigger", 1)
+    rows = source.json(str(folder / "in")).withWatermark("at", "10 seconds").dropDuplicates(["id", "at"])
+    return rows.writeStream.format("parquet").option("path", str(folder / "files"))
+
+
+def split(spark: SparkSession, folder: Path) -> Any:
+    def both(frame: DataFrame, batch_id: int) -> None:
+        frame.where("value % 2 = 0").write.mode("append").parquet(str(folder / "even"))
+        frame.where("value % 2 = 1").write.mode("append").parquet(str(folder / "odd"))
+
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 6).option("startTimestamp", 1_000)
+    return source.load().writeStream.foreachBatch(both)
+
+
+def main(folder: Path, life: str, brokers: str) -> None:
+    spark = SparkSession.builder.appName("killed").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    capture = attach(spark, sink=SlowFile(folder / "events" / life))
+    writers = {"files": files(spark, folder), "split": split(spark, folder)}
+    if brokers != "-":
+        writers["copy"] = copy(spark, brokers)
+    queries: list[StreamingQuery] = []
+    for name, writer in writers.items():
+        checkpoint = str(folder / "checkpoints" / name)
+        named = (
+            writer.queryName(name).option("checkpointLocation", checkpoint).trigger(processingTime="400 milliseconds")
+        )
+        queries.append(named.start())
+    (folder / f"started-{life}").touch()
+    # A query has a progress only once it has a plan: so all have told their START, and what went before it.
+    while any(query.lastProgress is None and query.isActive for query in queries):
+        time.sleep(0.05)
+    if not capture.flush(120):
+        raise RuntimeError(capture.status())
+    (folder / f"caught-up-{life}").touch()
+    while not (folder / "end").exists():
+        time.sleep(0.1)
+        if failed := [query.exception() for query in queries if query.exception() is not None]:
+            raise RuntimeError(failed)
+    for query in queries:
+        query.stop()
+    capture.close()
+    if capture.status().failed or capture.status().dropped:
+        raise RuntimeError(capture.status())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
