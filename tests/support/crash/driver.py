@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from headwater.stack import ensure_jars, java_runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 # Startup of Spark takes most of it, on two cores that others use too.
 SECONDS = 240.0
@@ -26,10 +26,11 @@ class Driver:
     Args:
         folder: of the whole history: checkpoints, data, events.
         life: which start this is; names its marks and its events.
-        brokers: Kafka's, or `-`.
+        brokers: Kafka's.
+        queries: those to start.
     """
 
-    def __init__(self, folder: Path, life: str, brokers: str) -> None:
+    def __init__(self, folder: Path, life: str, brokers: str, queries: Sequence[str]) -> None:
         self.folder = folder
         self.life = life
         self.log = folder / f"log-{life}"
@@ -42,7 +43,14 @@ class Driver:
         (folder / "in").mkdir(exist_ok=True)
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(Path(__file__).with_name("job.py")), str(folder), life, brokers],
+                [
+                    sys.executable,
+                    str(Path(__file__).with_name("job.py")),
+                    str(folder),
+                    life,
+                    brokers,
+                    ",".join(queries),
+                ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={

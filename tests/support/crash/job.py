@@ -1,4 +1,4 @@
-"""A driver that is killed: three streaming queries, captured. `python job.py FOLDER LIFE BROKERS|-`.
+"""A driver that is killed: streaming queries, captured. `python job.py FOLDER LIFE BROKERS QUERY,…`.
 
 copy     Kafka ─▶ Kafka
 files    files ─▶ duplicates taken out by event time ─▶ Parquet
@@ -86,20 +86,20 @@ def split(spark: SparkSession, folder: Path) -> Any:
     return source.load().writeStream.foreachBatch(both)
 
 
-def main(folder: Path, life: str, brokers: str) -> None:
+def main(folder: Path, life: str, brokers: str, chosen: list[str]) -> None:
     spark = SparkSession.builder.appName("killed").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     capture = attach(spark, sink=SlowFile(folder / "events" / life))
-    writers = {"files": files(spark, folder), "split": split(spark, folder)}
-    if brokers != "-":
-        writers["copy"] = copy(spark, brokers)
+    writers = {
+        "copy": lambda: copy(spark, brokers),
+        "files": lambda: files(spark, folder),
+        "split": lambda: split(spark, folder),
+    }
     queries: list[StreamingQuery] = []
-    for name, writer in writers.items():
+    for name in chosen:
         checkpoint = str(folder / "checkpoints" / name)
-        named = (
-            writer.queryName(name).option("checkpointLocation", checkpoint).trigger(processingTime="400 milliseconds")
-        )
-        queries.append(named.start())
+        named = writers[name]().queryName(name).option("checkpointLocation", checkpoint)
+        queries.append(named.trigger(processingTime="400 milliseconds").start())
     (folder / f"started-{life}").touch()
     # A query has a progress only once it has a plan: so all have told their START, and what went before it.
     while any(query.lastProgress is None and query.isActive for query in queries):
@@ -119,4 +119,4 @@ def main(folder: Path, life: str, brokers: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split(","))
