@@ -39,7 +39,7 @@ class Rebuilder:
         log: of its checkpoint.
         files: to read the checkpoint and a file sink's log with.
         inputs: what its sources read; those without a `source_index` are left out.
-        sources: how many sources it has.
+        sources: how many sources it has; None: as many as its log has.
         outputs: what its sink writes, where that is known without the micro-batch: not of foreachBatch.
         sink: the sink's description, as in a progress: `FileSink[file:/out]` leads to what a micro-batch wrote.
     """
@@ -50,7 +50,7 @@ class Rebuilder:
         files: TextFiles,
         *,
         inputs: Sequence[PlanInput],
-        sources: int,
+        sources: int | None,
         outputs: Sequence[PlanOutput] = (),
         sink: str = "",
     ) -> None:
@@ -76,7 +76,7 @@ class Rebuilder:
         """
         batch = self._batch(batch_id)
         before = self._log.before(batch_id)
-        starts = self._ends(self._batch(before)) if before is not None else (None,) * self._sources
+        starts = self._ends(self._batch(before)) if before is not None else (None,) * len(self._ends(batch))
         is_exact = batch_id == 0 or before == batch_id - 1
         progress = self._progress(batch, starts)
         if not is_exact and any(_is_of_files(s.end) and s.start != s.end for s in progress.sources):
@@ -129,7 +129,7 @@ class Rebuilder:
 
     def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
         """By source. A source that the plan has twice (a frame united with itself) is logged twice."""
-        if len(batch.ends) == self._sources:
+        if self._sources is None or len(batch.ends) == self._sources:
             return batch.ends
         distinct = tuple(end for index, end in enumerate(batch.ends) if end not in batch.ends[:index])
         if len(distinct) == self._sources:

@@ -1,0 +1,106 @@
+"""`headwater reconcile`: micro-batches that a crash kept back, from their query's checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwater.asking import TenantOption
+from headwater.console import JsonOption, console
+from headwater.errors import InputError, NotFoundError
+from headwater.publishing import publish
+from headwater.reconciling.checkpoints import location, reading
+from headwater.reconciling.knowledge import Said, knowledge
+from headwater.reconciling.reconcile import reconcile
+from headwater.settings import load_settings, running_stack
+from headwater.show import reconciled as show
+from headwater_producers.spark.reconcile import CheckpointError, QueryLog, UnknownOriginError
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
+
+
+def command(
+    checkpoints: Annotated[
+        list[str], typer.Argument(metavar="CHECKPOINT…", help="A checkpoint's folder: a path, or a URI Hadoop knows.")
+    ],
+    *,
+    job: Annotated[str | None, typer.Option("--job", help="The query's job. Default: the graph's.")] = None,
+    job_namespace: Annotated[
+        str | None, typer.Option("--job-namespace", help="The job's namespace, with --job. Default: default.")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="INDEX=WHERE",
+            help="What a source is: 0=kafka://cluster, 1=/data/in. Default: the graph's. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    graph: Annotated[
+        bool, typer.Option("--graph/--no-graph", help="Ask the graph of the query; without it, --job is needed.")
+    ] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent, and send nothing.")] = False,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Send the committed micro-batches of streaming queries again, from their checkpoints, marked RECONCILED.
+
+    Each has the event id that it was, or should have been, observed under: sending it again is harmless, and what was
+    observed stays. What was planned and not committed isn't sent. What Spark has purged and nobody ever told is a gap,
+    which is reported. The query must not be moved or written by hand meanwhile; it may run.
+    """
+    said = Said(job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph)
+    settings = load_settings({"analysis.tenant": tenant}, running=running_stack())
+    locations = [location(text) for text in checkpoints]
+    documents: list[dict[str, Any]] = []
+    events: list[LineageEvent] = []
+    with reading(locations) as files:
+        for each in locations:
+            log = QueryLog(each, files)
+            query_id = _query_id(log)
+            try:
+                known = knowledge(said, query_id, until=max(log.committed(), default=-1) + 1)
+                found = reconcile(
+                    log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=said.sources
+                )
+            except UnknownOriginError as error:
+                raise InputError(f"{each}: {error}.", fix=f"Say what it is: --source {error.source}=….") from error
+            except CheckpointError as error:
+                raise InputError(f"{each}: {error}.") from error
+            documents.append(show.document(found, known))
+            events += found.events
+    sent = 0 if dry_run else publish(settings, events)
+    console.result({"checkpoints": documents, "dry_run": dry_run, "sent": sent}, show.table(documents))
+    _tell(documents, events=len(events), dry_run=dry_run)
+
+
+def _tell(documents: list[dict[str, Any]], *, events: int, dry_run: bool) -> None:
+    for each in documents:
+        for unreadable in each["unreadable"]:
+            console.warning(f"{each['checkpoint']}: batch {unreadable['batch_id']}: {unreadable['reason']}")
+        if each["gaps"]:
+            console.warning(
+                f"{each['checkpoint']}: nobody has told of batches {show.gaps_text(each['gaps'])}, and Spark has "
+                "purged them: they stay a gap."
+            )
+    if not console.json_mode:
+        console.message(f"{events:,} would be sent (--dry-run)." if dry_run else f"{events:,} sent.")
+
+
+def _query_id(log: QueryLog) -> str:
+    try:
+        return log.query_id()
+    except CheckpointError as error:
+        raise NotFoundError(f"{error}.", fix="Name the folder that was the query's checkpointLocation.") from error
+
+
+def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
+    out: dict[int, str] = {}
+    for option in options:
+        index, separator, where = option.partition("=")
+        if not separator or not index.isdecimal() or not where:
+            raise typer.BadParameter(f"{option!r}: write 0=kafka://cluster, or 1=/data/in.", param_hint="--source")
+        out[int(index)] = where
+    return out

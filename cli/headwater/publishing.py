@@ -1,0 +1,58 @@
+"""Publishing from a command: events to the topic that the settings name, and trouble as what ends a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from headwater.errors import CheckFailedError, ConfigurationError, UnreachableError
+from headwater.kafka_errors import asking_kafka
+from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater.settings import Settings
+    from headwater_schemas.events import LineageEvent
+
+_SECONDS: Final = 60.0
+
+
+def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
+    """Publishes events and waits until the brokers have them; how many there were.
+
+    Raises:
+        UnreachableError: they didn't all arrive in a minute.
+        CheckFailedError: the brokers refused some.
+        ConfigurationError: the brokers refuse the client, or librdkafka a setting.
+    """
+    names, servers = settings.topic.names(), settings.kafka.bootstrap_servers
+    count = 0
+    with asking_kafka(servers, doing=f"publishing to {names.events}"):
+        try:
+            with Publisher(_publisher_settings(settings), names) as publisher:
+                for event in events:
+                    publisher.publish(event)
+                    count += 1
+                report = publisher.flush(_SECONDS)
+        except PublisherError as error:
+            raise ConfigurationError(f"Nothing can be published: {error}.", fix="Check HEADWATER_KAFKA_….") from error
+    if report.failed:
+        first = report.failed[0]
+        raise CheckFailedError(f"{len(report.failed)} events were refused, {first.event_id} with: {first.reason}.")
+    if report.outstanding:
+        raise UnreachableError(
+            f"{report.outstanding} of {count} events didn't arrive: {report.problem or f'{servers} took too long'}.",
+            fix="Say it again once Kafka answers: what arrives twice is there once.",
+        )
+    return count
+
+
+def _publisher_settings(settings: Settings) -> PublisherSettings:
+    return PublisherSettings(
+        **settings.kafka.model_dump(),
+        client_id="headwater-cli",
+        max_message_bytes=settings.topic.max_message_bytes,
+        topic_partitions=settings.topic.partitions,
+        topic_replication_factor=settings.topic.replication_factor,
+        registry=settings.registry if settings.registry.url else None,
+    )

@@ -1,0 +1,99 @@
+"""What is known of a checkpoint's query: its job and the datasets it reads and writes. A person's word wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from headwater.console import console
+from headwater.errors import HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater_schemas.events import DatasetRef, JobRef, Provenance
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reconciling import KnownQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the command line says.
+
+    Attributes:
+        job, namespace: of the query's job.
+        tenant: whose graph it is; None: as the settings have it.
+        sources: by index, the path or the Kafka namespace of a source.
+        ask_graph: whether the graph is asked at all.
+    """
+
+    job: str | None = None
+    namespace: str | None = None
+    tenant: str | None = None
+    sources: Mapping[int, str] = field(default_factory=dict)
+    ask_graph: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What is known of one query.
+
+    Attributes:
+        job: its job.
+        reads, writes: datasets of its micro-batches.
+        name: as the job named the query.
+        batches: how each micro-batch that the graph has is known; None: the graph wasn't asked.
+    """
+
+    job: JobRef
+    reads: tuple[DatasetRef, ...] = ()
+    writes: tuple[DatasetRef, ...] = ()
+    name: str | None = None
+    batches: Mapping[int, Provenance] | None = None
+
+
+def knowledge(said: Said, query_id: str, *, until: int) -> Knowledge:
+    """What is known of a query, with its micro-batches below `until`.
+
+    Raises:
+        NotFoundError: nobody says what its job is.
+        InputError: the graph has it under several jobs.
+        UnreachableError: the graph doesn't answer, and the job isn't said.
+    """
+    named = JobRef(said.namespace or "default", said.job) if said.job is not None else None
+    if not said.ask_graph:
+        if named is None:
+            raise InputError("Without the graph the job has to be named.", fix="Add --job, and --job-namespace.")
+        return Knowledge(job=named)
+    try:
+        found = _asked(said, query_id, until)
+    except (UnreachableError, NotFoundError) as error:
+        if named is None:
+            raise _unnamed(error) from error
+        console.warning(f"{error.message} So what was never told isn't known.")
+        return Knowledge(job=named)
+    if found is None:
+        if named is None:
+            raise NotFoundError(
+                f"The graph hasn't heard of the query {query_id}.",
+                fix="Name its job: --job, --job-namespace, and what its sources are: --source 0=kafka://cluster.",
+            )
+        return Knowledge(job=named, batches={})
+    if named is None and len(found.jobs) != 1:
+        names = [f"{job.namespace}/{job.name}" for job in found.jobs]
+        raise InputError(
+            f"The graph has the query {query_id} under {len(names)} jobs.", fix="Choose one: --job.", nearest=names
+        )
+    return Knowledge(
+        job=named or found.jobs[0], reads=found.reads, writes=found.writes, name=found.name, batches=found.batches
+    )
+
+
+def _asked(said: Said, query_id: str, until: int) -> KnownQuery | None:
+    from headwater.asking import asking
+    from headwater_consumers.analysis.reconciling import known_query
+
+    with asking(tenant=said.tenant) as reader:
+        return known_query(reader, query_id, until=until)
+
+
+def _unnamed(error: HeadwaterError) -> HeadwaterError:
+    return type(error)(error.message, fix=f"{error.fix} Or name the job: --job, --job-namespace, --source.".strip())

@@ -1,0 +1,120 @@
+"""The events of one checkpoint, and what is missing for good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan import PlanOutput, SourceKind
+from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events, origins
+from headwater_producers.spark.versions import capture_version
+from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from headwater.reconciling.knowledge import Knowledge
+    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_schemas.events import DatasetRef, IntervalEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """One checkpoint.
+
+    Attributes:
+        location, query_id: which.
+        events: to be sent, one a micro-batch.
+        batches: rebuilt.
+        untold: those of them that the graph doesn't have; None: it wasn't asked.
+        uncommitted: planned and not committed: nothing is told of them.
+        unreadable: committed ones that can't be rebuilt, each with the reason.
+        purged: how many micro-batches the checkpoint has forgotten.
+        gaps: those of them that the graph doesn't have either, as first and last; None: it wasn't asked.
+    """
+
+    location: str
+    query_id: str
+    events: tuple[LineageEvent, ...]
+    batches: tuple[int, ...]
+    untold: tuple[int, ...] | None
+    uncommitted: tuple[int, ...]
+    unreadable: tuple[tuple[int, str], ...]
+    purged: int
+    gaps: tuple[tuple[int, int], ...] | None
+
+
+def reconcile(
+    log: QueryLog, files: TextFiles, known: Knowledge, *, query_id: str, tenant: str, sources: Mapping[int, str]
+) -> Reconciled:
+    """Rebuilds what a checkpoint has.
+
+    Raises:
+        CheckpointError: which datasets it is about can't be told, or its logs can't be read.
+    """
+    inputs, count = origins(log, files, known.reads, sources)
+    output = known.writes[0] if len(known.writes) == 1 else None
+    rebuilder = Rebuilder(
+        log,
+        files,
+        inputs=inputs,
+        sources=count,
+        # Of several outputs, as a foreachBatch function has them, a micro-batch may have written some only.
+        outputs=() if output is None else (PlanOutput(dataset=output, kind=_kind(output)),),
+        sink="" if output is None else f"FileSink[{_path(output)}]",
+    )
+    entries: list[IntervalEntry] = []
+    unreadable: list[tuple[int, str]] = []
+    committed = log.committed()
+    for batch in committed:
+        try:
+            entries.append(rebuilder.entry(batch))
+        except (CheckpointError, OSError, ValueError) as error:
+            unreadable.append((batch, str(error)))
+    whose = Whose(
+        tenant=tenant,
+        job=known.job,
+        query_id=query_id,
+        producer=f"https://headwater/reconcile/{capture_version()}",
+        query_name=known.name,
+        checkpoint_location=log.location,
+    )
+    batches = tuple(entry.batch_id for entry in entries)
+    purged = committed[0] if committed else 0
+    told = known.batches
+    return Reconciled(
+        location=log.location,
+        query_id=query_id,
+        # One a micro-batch: each has the very id of the event that was, or wasn't, observed.
+        events=tuple(interval_events(whose, entries, per_event=1, now=datetime.now(UTC))),
+        batches=batches,
+        untold=None if told is None else tuple(batch for batch in batches if batch not in told),
+        uncommitted=tuple(batch for batch in log.planned() if batch not in set(committed)),
+        unreadable=tuple(unreadable),
+        purged=purged,
+        gaps=None if told is None else tuple(spans(batch for batch in range(purged) if batch not in told)),
+    )
+
+
+def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as first and last of each run: 3, 4, 9 ⇒ (3, 4), (9, 9)."""
+    out: list[tuple[int, int]] = []
+    for number in numbers:
+        if out and out[-1][1] == number - 1:
+            out[-1] = (out[-1][0], number)
+        else:
+            out.append((number, number))
+    return out
+
+
+def _kind(dataset: DatasetRef) -> SourceKind:
+    return SourceKind.KAFKA if dataset.namespace.startswith("kafka://") else SourceKind.FILE
+
+
+def _path(dataset: DatasetRef) -> str:
+    """Where a file sink's log may be; where there is none, nothing is claimed of what was written."""
+    if dataset.namespace == "file":
+        return dataset.name
+    # Hadoop's connector for S3 has a scheme of its own.
+    return f"{dataset.namespace.replace('s3://', 's3a://')}/{dataset.name.lstrip('/')}"

@@ -1,0 +1,50 @@
+"""What the graph knows of a streaming query, for whoever rebuilds its micro-batches from its checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_consumers.graph.keys import query_key
+from headwater_schemas.events import DatasetRef, JobRef, Provenance
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuery:
+    """A streaming query as the graph has it.
+
+    Attributes:
+        jobs: that started it; one, unless a producer is wrong.
+        reads, writes: the datasets of its micro-batches.
+        name: as the job named it.
+        batches: how each of its known micro-batches is known, those that were asked for.
+    """
+
+    jobs: tuple[JobRef, ...]
+    reads: tuple[DatasetRef, ...]
+    writes: tuple[DatasetRef, ...]
+    name: str | None
+    batches: dict[int, Provenance]
+
+
+def known_query(reader: Reader, query_id: str, *, until: int) -> KnownQuery | None:
+    """A query by Spark's id, with its micro-batches below `until`; None where the graph hasn't heard of it."""
+
+    def ask(tx: Transaction) -> KnownQuery | None:
+        key = query_key(tx.tenant, query_id)
+        row = tx.row("reconciling/query", query=key)
+        if row is None:
+            return None
+        batches = tx.rows("reconciling/batches", query=key, **{"from": 0, "until": until})
+        return KnownQuery(
+            jobs=tuple(JobRef(*names) for names in row["jobs"]),
+            reads=tuple(DatasetRef(*names) for names in row["reads"]),
+            writes=tuple(DatasetRef(*names) for names in row["writes"]),
+            name=row["name"],
+            batches={found["batch"]: Provenance(found["provenance"]) for found in batches},
+        )
+
+    return reader.read(ask)
