@@ -50,6 +50,7 @@ COMMANDS: dict[str, Command] = {
     "consume": Command("headwater.commands.consume", extra="materializer"),
     "run": Command("headwater.commands.run", extra="spark"),
     "demo": Command("headwater.commands.demo", extra="demo"),
+    "reconcile": Command("headwater.commands.reconcile", extra="spark"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
