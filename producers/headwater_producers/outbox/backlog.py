@@ -38,6 +38,7 @@ class Backlog:
         self.closed = False
         self.disk_problem: str | None = None
         self.dropped = 0
+        self.lost = 0  # dropped, own, and after they were taken
         self.relayed = 0
         self.adopted: list[Store] = []
         self._unwritten: dict[int, Record] = {}
@@ -116,14 +117,17 @@ class Backlog:
         """Drops the oldest durable events while there are too many bytes; returns how many."""
         with self.changed:
             stores = [*self.adopted, self.store]
-        dropped = 0
+        dropped = lost = 0
         for store in stores:
             if (excess := self.bytes - self.limits.max_bytes) > 0:
-                dropped += store.forget_oldest(excess)
+                gone = store.forget_oldest(excess)
                 store.purge()
+                dropped += gone
+                lost += gone if store is self.store else 0
         if dropped:
             with self.changed:
                 self.dropped += dropped
+                self.lost += lost
                 self.changed.notify_all()
             self.metrics.dropped[DropReason.FULL].inc(dropped)
         return dropped
@@ -141,6 +145,7 @@ class Backlog:
                 self.relayed += count
             else:
                 self.dropped += count
+                self.lost += count if store is self.store else 0
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.changed.notify_all()

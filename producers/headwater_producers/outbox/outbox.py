@@ -111,6 +111,11 @@ class Outbox:
         """Why events don't reach Kafka, where that is known."""
         return self._publisher.problem
 
+    @property
+    def lost(self) -> int:
+        """How many of its own events it took and gave up: too large for Kafka, or the oldest when it was full."""
+        return self._backlog.lost
+
     def figures(self) -> OutboxFigures:
         """The counts so far."""
         backlog = self._backlog

@@ -69,10 +69,8 @@ class Store:
             OutboxUnusableError: there can't be one.
         """
         try:
-            connection = None
-            while connection is None:
-                path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
-                connection = create_locked(path)
+            while (connection := create_locked(path := folder / _new_name())) is None:
+                pass
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_SCHEMA)
             connection.execute(f"PRAGMA user_version = {_FORMAT}")
@@ -223,3 +221,8 @@ class Store:
             raise OutboxUnusableError(f"{self.path}: {error}") from error
         with self._counting:
             self._owed.difference_update(owed)
+
+
+def _new_name() -> str:
+    """Sorted by names, files are in the order in which they were made."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"

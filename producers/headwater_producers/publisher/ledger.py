@@ -60,6 +60,7 @@ class Ledger:
         self._outstanding: dict[int, Outgoing] = {}  # in the order of taking
         self._bytes = 0
         self._taken = 0
+        self._failed = 0
         self._acknowledged = 0  # since the last report, as are the failures
         self._failures: deque[FailedEvent] = deque()
         self._unlisted = 0
@@ -107,6 +108,7 @@ class Ledger:
         with self._changed:
             if not self._settle(outgoing):
                 return
+            self._failed += 1
             if len(self._failures) < MAX_LISTED_FAILURES:
                 self._failures.append(FailedEvent(outgoing.event_id, reason, kind))
             else:
@@ -142,6 +144,11 @@ class Ledger:
         with self._changed:
             return self._refusal
 
+    @property
+    def failed(self) -> int:
+        """How many events have failed so far."""
+        return self._failed
+
     def waiting_since(self) -> float | None:
         """When the oldest outstanding event was taken, by the clock; None where none is."""
         with self._changed:
@@ -152,14 +159,19 @@ class Ledger:
         with self._changed:
             return len(self._outstanding)
 
-    def wait(self, timeout_seconds: float) -> None:
-        """Wait until every event taken so far is settled, the time is over, or the credentials are refused."""
+    def wait(self, timeout_seconds: float) -> int:
+        """Wait until every event taken so far is settled, the time is over, or the credentials are refused.
+
+        Returns:
+            How many of them aren't settled.
+        """
         with self._changed:
             last = self._taken
             self._changed.wait_for(
                 lambda: self._refusal is not None or not self._outstanding or next(iter(self._outstanding)) > last,
                 timeout=max(0.0, timeout_seconds),
             )
+            return sum(sequence <= last for sequence in self._outstanding)
 
     def report(self) -> FlushReport:
         """The outcomes since the last report."""

@@ -87,6 +87,19 @@ class Publisher:
             raise PublisherClosedError("the publisher is closed")
         self._sender.send(self._ledger.take(record.event_id, record.key, record.value, record.headers))
 
+    def await_settled(self, timeout_seconds: float) -> int:
+        """Wait as `flush` does, but take no report and raise nothing.
+
+        Returns:
+            How many of the events taken so far are neither acknowledged nor failed.
+        """
+        return self._ledger.wait(timeout_seconds)
+
+    @property
+    def failed(self) -> int:
+        """How many events have failed so far."""
+        return self._ledger.failed
+
     @property
     def problem(self) -> str | None:
         """Why nothing arrives; None where nothing is known to be wrong."""

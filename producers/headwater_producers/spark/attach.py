@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark import sessions, shutdown
 from headwater_producers.spark.capture import Capture
+from headwater_producers.spark.emission import Emission
 from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
 from headwater_producers.spark.runtime import foreach_batch
@@ -65,10 +66,13 @@ def attach(
             if settings is not None or overrides or sink is not None:
                 logger.warning("this session is being captured already; the settings of a second attach are ignored")
             return running
-        engine = start_engine(spark, chosen, sink if sink is not None else _kafka(chosen))
+        target = sink if sink is not None else _kafka(chosen)
         listeners = sessions.join(spark)
+        emission = Emission(chosen, target, listeners.heard)
+        engine = start_engine(spark, chosen, emission)
+        emission.start(engine)
         key = sessions.application_id(spark)
-        capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners)
+        capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners, emission=emission)
         sessions.begin(key, capture)
         foreach_batch.install()
         sessions.watch_new_sessions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,9 +14,13 @@ from headwater_schemas.events import RunEventType
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from headwater_producers.spark.emission import Emission
     from headwater_producers.spark.engine import Engine
+    from headwater_producers.spark.errors import LineageNotDurableError
     from headwater_producers.spark.sessions import ApplicationListeners
     from headwater_schemas.events import RunError
+
+logger = logging.getLogger(__name__)
 
 
 class Capture:
@@ -31,11 +36,13 @@ class Capture:
         key: str = "",
         spark_context: Any = None,
         listeners: ApplicationListeners | None = None,
+        emission: Emission | None = None,
     ) -> None:
         self._engine = engine
         self._key = key
         self._spark_context = spark_context
         self._listeners = listeners
+        self._emission = emission
         self._closing = threading.RLock()
         self._open = engine is not None
 
@@ -56,32 +63,46 @@ class Capture:
         """Stops capturing: delivers what has happened, and ends the application's run as COMPLETE. Idempotent.
 
         Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
+
+        Raises:
+            LineageNotDurableError: the emission policy is `fail_job` or `fail_closed`, and not all lineage is durable.
+                Only the first call raises it.
         """
-        self.end(RunEventType.COMPLETE, None, session_ends=False)
+        if (problem := self.end(RunEventType.COMPLETE, None, session_ends=False)) is not None:
+            raise problem
 
     def status(self) -> CaptureStatus:
         """What has been captured so far."""
         if self._engine is None:
             return CaptureStatus.nothing()
-        return self._engine.status(enabled=self._open)
+        status = self._engine.status(enabled=self._open)
+        return self._emission.status(status) if self._emission is not None else status
 
     def belongs_to(self, spark_context: Any) -> bool:
         """Whether its session is one of this context's."""
         return self._spark_context is spark_context
 
-    def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> None:
-        """Closes with an outcome other than `close`'s; see `Engine.finish`."""
+    def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:
+        """Closes with an outcome other than `close`'s; see `Engine.finish`.
+
+        Returns:
+            What the emission policy wants to be raised; logged already.
+        """
         with self._closing:
             if self._engine is None:
-                return
+                return None
             if not self._open:
                 self._engine.await_end()
-                return
+                return None
             self._open = False
-            self._engine.finish(kind, error, session_ends=session_ends)
+            delivered = self._engine.finish(kind, error, session_ends=session_ends)
+            problem = self._emission.verdict(delivered=delivered) if self._emission is not None else None
+            if problem is not None:
+                logger.error("%s", problem)
             if self._listeners is not None:
                 self._listeners.target = None
             (sessions.forget if session_ends else sessions.end)(self._key)
+            return problem
 
     def __enter__(self) -> Self:
         return self

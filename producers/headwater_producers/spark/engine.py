@@ -33,6 +33,7 @@ from headwater_producers.spark.versions import capture_version, git_commit
 from headwater_schemas.events import EngineRef, Owner, RunEventType, Tag, Versions
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.emission import Emission
     from headwater_producers.spark.runtime.signals import Signal
     from headwater_producers.spark.settings import CaptureSettings
     from headwater_producers.spark.sink import EventSink
@@ -72,6 +73,7 @@ class Engine:
         self._started_at = datetime.now(UTC)
         self._told_of_drops = False
         self._end: Order | None = None
+        self.emission: Emission | None = None
 
     def start(self, handler: Dispatch, said: Once) -> None:
         """Starts the worker, whose first act is the START of the application's run."""
@@ -97,6 +99,16 @@ class Engine:
         """Waits until everything that has happened so far is delivered; False: the time was over first."""
         return self._worker.carry_out(Order(self._deadline(timeout_seconds)))
 
+    def take_in(self, timeout_seconds: float) -> bool:
+        """Has everything that has happened so far made into events and published; False: not in time."""
+        order = Order(self._deadline(timeout_seconds), delivers=False)
+        return self._worker.carry_out(order) and order.taken_in
+
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        """On the query's thread, before a foreachBatch function is called: waits where the emission policy says so."""
+        if self.emission is not None:
+            self.emission.hold(frame, query_id, batch_id)
+
     def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
         """Ends the application's run, delivers everything, and ends the worker.
 
@@ -121,6 +133,16 @@ class Engine:
         if not delivered:
             logger.warning("lineage capture: not everything could be delivered: %s", self.status(enabled=False))
         return delivered
+
+    @property
+    def ending(self) -> bool:
+        """Whether `finish` was called."""
+        return self._end is not None
+
+    @property
+    def ended_in_time(self) -> bool:
+        """Whether `finish` could look at everything that had happened."""
+        return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
         """Waits for a `finish` that is under way.

@@ -1,10 +1,12 @@
 """What `attach` and `Capture` raise.
 
     CaptureError
-    └── CaptureSettingsError   (also a ValueError) a setting is missing, unknown or of the wrong form
+    ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
+    └── LineageNotDurableError   lineage isn't durable, and the emission policy makes that the job's failure
 
-Only `attach` raises it, before anything is registered. What goes wrong while a job runs is counted in
-`Capture.status()` and logged; it is never raised into the job.
+`attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
+`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. Whatever else goes wrong while a job
+runs is counted in `Capture.status()` and logged; it is never raised into the job.
 """
 
 from __future__ import annotations
@@ -16,3 +18,7 @@ class CaptureError(Exception):
 
 class CaptureSettingsError(CaptureError, ValueError):
     """A setting is missing, unknown or of the wrong form. The text names the setting, never its value."""
+
+
+class LineageNotDurableError(CaptureError):
+    """Lineage isn't durable. The text says how much and why; the data is written all the same."""

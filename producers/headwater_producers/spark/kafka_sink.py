@@ -1,4 +1,4 @@
-"""KafkaSink: the publisher as an EventSink."""
+"""KafkaSink: the publisher as an EventSink; and which sink the settings describe."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
+from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_producers.spark.outbox_folder import outbox_folder
+from headwater_producers.spark.outbox_sink import OutboxSink
+from headwater_schemas.errors import AuthenticationError
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
 
 if TYPE_CHECKING:
     from headwater_producers.publisher import FlushReport
     from headwater_producers.spark.settings import CaptureSettings
+    from headwater_producers.spark.sink import DurableSink
     from headwater_schemas.events import LineageEvent
 
 logger = logging.getLogger(__name__)
@@ -36,21 +41,66 @@ class KafkaSink:
 
     def flush(self, timeout_seconds: float) -> int:
         """Waits for delivery."""
-        report = self._publisher.flush(timeout_seconds=timeout_seconds)
+        try:
+            report = self._publisher.flush(timeout_seconds=timeout_seconds)
+        except AuthenticationError as refusal:
+            outstanding = self._publisher.await_settled(0)
+            logger.error("lineage capture: %d events are not delivered: %s", outstanding, refusal)  # noqa: TRY400
+            return outstanding
         return _undelivered(report)
 
     def close(self) -> None:
         """Frees the producer. What is still on its way is lost, and was reported by `flush`."""
         self._publisher.close(timeout_seconds=0)
 
+    @property
+    def lost(self) -> int:
+        """How many events have failed for good."""
+        return self._publisher.failed
 
-def kafka_sink(settings: CaptureSettings) -> KafkaSink:
-    """The sink that the settings describe.
+    @property
+    def outbox(self) -> None:
+        """It has none."""
+        return
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        """Waits until Kafka has all; see `DurableSink`."""
+        return self._publisher.await_settled(timeout_seconds)
+
+
+def kafka_sink(settings: CaptureSettings) -> DurableSink:
+    """The sink that the settings describe: an outbox before Kafka, or Kafka alone.
 
     Raises:
-        CaptureSettingsError: no brokers are set, or librdkafka doesn't take a setting.
+        CaptureSettingsError: no brokers are set, librdkafka doesn't take a setting, or the outbox can't be where
+            `outbox_path` says. Without a path it goes without, with a warning.
     """
-    return KafkaSink(_publisher(publisher_settings(settings), TopicNames(settings.topic_prefix)))
+    publisher = _publisher(publisher_settings(settings), TopicNames(settings.topic_prefix))
+    wanted = settings.emission_policy is not EmissionPolicy.WARN or settings.outbox_path is not None
+    if not settings.outbox_enabled or not wanted:
+        return KafkaSink(publisher)
+    try:
+        # An interpreter without SQLite can still capture.
+        from headwater_producers.outbox import Outbox, OutboxLimits, OutboxUnusableError, WhenFull
+    except ImportError as error:
+        return _without_outbox(settings, publisher, error)
+    limits = OutboxLimits(max_bytes=settings.outbox_max_bytes, when_full=WhenFull(settings.outbox_when_full))
+    try:
+        return OutboxSink(Outbox(outbox_folder(settings), publisher, limits))
+    except (OutboxUnusableError, RuntimeError) as error:
+        return _without_outbox(settings, publisher, error)
+
+
+def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Exception) -> KafkaSink:
+    if settings.outbox_path is not None:
+        publisher.close(timeout_seconds=0)
+        raise CaptureSettingsError(f"outbox_path: {why}; set another, or outbox_enabled=false") from why
+    logger.warning(
+        "lineage capture: events wait for Kafka in memory only, and are lost with the process: %s "
+        "(set outbox_path, or outbox_enabled=false)",
+        why,
+    )
+    return KafkaSink(publisher)
 
 
 def publisher_settings(settings: CaptureSettings) -> PublisherSettings:

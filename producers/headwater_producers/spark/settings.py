@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
 from headwater_producers.spark.spark_properties import property_name, setting_meant, settings_named
 from headwater_schemas.kafka import ClientProperties
@@ -58,6 +59,13 @@ class CaptureSettings(BaseSettings):
             see `headwater_schemas.kafka.KafkaSettings`.
         registry_url, registry_username, registry_password, registry_timeout_seconds: a schema registry to register the
             schema with; see `headwater_schemas.registry.RegistrySettings`.
+        emission_policy: what becomes of the job where lineage isn't durable; see `EmissionPolicy`.
+        emission_wait_seconds: under `fail_closed`, how long an interval may take to become durable before its query is
+            stopped. A foreachBatch function is held back instead, from the first moment.
+        outbox_enabled: False keeps events in memory only.
+        outbox_path: where the outbox is. Default: the user's folder for state; see `outbox_folder`.
+        outbox_max_bytes: how much it may hold.
+        outbox_when_full: what gives way then.
         topic_prefix: first part of the name of Headwater's topics.
         topic_partitions, topic_replication_factor: of the topics, where capture finds them missing and creates them.
         topic_max_message_bytes: the largest event; also what the events topic is created with.
@@ -98,6 +106,12 @@ class CaptureSettings(BaseSettings):
     registry_username: str | None = None
     registry_password: SecretStr | None = None
     registry_timeout_seconds: float = Field(default=10.0, gt=0)
+    emission_policy: EmissionPolicy = EmissionPolicy.RETRY
+    emission_wait_seconds: float = Field(default=30.0, ge=0)
+    outbox_enabled: bool = True
+    outbox_path: Path | None = None
+    outbox_max_bytes: int = Field(default=256 * 1024 * 1024, ge=1_024 * 1_024)
+    outbox_when_full: Literal["drop_newest", "drop_oldest"] = "drop_newest"
     topic_prefix: str = Field(default="lineage", min_length=1)
     topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)

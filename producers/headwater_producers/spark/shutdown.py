@@ -6,12 +6,16 @@
     spark.stop()               wrapped: the bus is drained before Spark stops it
     SIGTERM                    drain, then die of the signal as one would have; unless the job handles it itself
 
+Where the emission policy makes undurable lineage the job's failure, a script that would have ended well ends with exit
+code 1, and `spark.stop()` raises after it has stopped Spark.
+
 Installed with the first `attach`. Every hook calls what was there before it.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import logging
 import os
@@ -71,30 +75,45 @@ def drain_before_stop(spark: Any) -> None:
 
     @functools.wraps(stop)
     def drain_and_stop() -> None:
-        for capture in sessions.running_captures():
-            if capture.belongs_to(context):
-                _end(capture)
+        passing = sys.exc_info()[1]
+        problems = [_end(capture) for capture in sessions.running_captures() if capture.belongs_to(context)]
         stop()
+        problem = next(filter(None, problems), None)
+        # An exception that is on its way out already says that the job failed.
+        if problem is not None and passing is None:
+            raise problem
 
     setattr(drain_and_stop, _MARK, True)
     context.stop = drain_and_stop
 
 
 def _at_exit() -> None:
-    if _installed_in == os.getpid():
-        _end_all()
+    if _installed_in == os.getpid() and _end_all() and _outcome.kind is RunEventType.COMPLETE:
+        _leave(1)
 
 
-def _end_all() -> None:
-    for capture in sessions.running_captures():
-        _end(capture)
+def _end_all() -> bool:
+    """Ends all captures; whether the emission policy of one makes that a failure."""
+    problems = [_end(capture) for capture in sessions.running_captures()]
+    return any(problem is not None for problem in problems)
 
 
-def _end(capture: Any) -> None:
+def _end(capture: Any) -> Exception | None:
     try:
-        capture.end(_outcome.kind, _outcome.error, session_ends=True)
+        problem: Exception | None = capture.end(_outcome.kind, _outcome.error, session_ends=True)
     except Exception:
         logger.warning("lineage capture could not be ended properly", exc_info=True)
+        return None
+    return problem
+
+
+def _leave(code: int) -> NoReturn:
+    """Leaves with an exit code that the script didn't choose: by now Python has no other way."""
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _excepthook_over(previous: Any) -> Any:

@@ -1,10 +1,11 @@
-"""EventSink: where captured events go. The Kafka publisher is one; a test's recorder is another."""
+"""EventSink: where captured events go. The Kafka publisher is one, an outbox another; a test's recorder is a third."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from headwater_producers.outbox import OutboxFigures
     from headwater_schemas.events import LineageEvent
 
 
@@ -23,3 +24,26 @@ class EventSink(Protocol):
 
     def close(self) -> None:
         """Frees what the sink holds. Nothing is published afterwards."""
+
+
+@runtime_checkable
+class DurableSink(EventSink, Protocol):
+    """A sink that knows what would survive the process. A sink without this is durable where `flush` says delivered.
+
+    What it adds to an EventSink may be asked from any thread, after `close` too.
+    """
+
+    @property
+    def lost(self) -> int:
+        """How many events were taken, and never will be delivered."""
+
+    @property
+    def outbox(self) -> OutboxFigures | None:
+        """What its outbox holds; None: it has none."""
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        """Waits until everything taken so far would survive the process: on disk, or acknowledged by Kafka.
+
+        Returns:
+            How many events wouldn't. Those that are lost don't count.
+        """

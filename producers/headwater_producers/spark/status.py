@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Whoever brings a sink of their own needs no Kafka client, which the outbox brings along.
+    from headwater_producers.outbox import OutboxFigures  # noqa: TC004
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureStatus:
-    """A snapshot of one session's capture.
+    """A snapshot of one application's capture.
 
     Attributes:
         enabled: whether callbacks are being taken.
@@ -18,6 +23,8 @@ class CaptureStatus:
         published: events handed to the sink.
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.
+        lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
+        outbox: what the outbox holds, has relayed and has dropped; None: there is none.
     """
 
     enabled: bool
@@ -28,6 +35,8 @@ class CaptureStatus:
     published: int
     publish_failed: int
     last_error: str | None
+    lost: int = 0
+    outbox: OutboxFigures | None = None
 
     @classmethod
     def nothing(cls) -> CaptureStatus:

@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 
+from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_producers.spark.runtime.foreach_batch import QUERY_ID_PROPERTY, watch
 from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
 from headwater_producers.spark.runtime.signals import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
 
 
 class Target:
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: Exception | None = None, refusal: Exception | None = None) -> None:
+        self.held: list[tuple[str, int]] = []
+        self.refusal = refusal
         self.signals: list[Signal] = []
         self.error = error
 
@@ -19,6 +22,11 @@ class Target:
         if self.error:
             raise self.error
         self.signals.append(signal)
+
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        self.held.append((query_id, batch_id))
+        if self.refusal:
+            raise self.refusal
 
 
 def frame(properties: dict[str, str] | None = None) -> Any:
@@ -51,6 +59,19 @@ def test_an_error_of_the_job_passes_through() -> None:
 
     with pytest.raises(LookupError, match="the job's own"):
         watch(func, listening(Target()))(frame(), 0)
+
+
+def test_a_policy_can_hold_a_call_back_or_refuse_it() -> None:
+    seen: list[int] = []
+    target = Target()
+    watch(lambda df, batch_id: seen.append(batch_id), listening(target))(frame(), 7)
+    assert (target.held, seen) == ([("q-1", 7)], [7])
+
+    with pytest.raises(LineageNotDurableError):
+        watch(lambda df, batch_id: seen.append(batch_id), listening(Target(refusal=LineageNotDurableError())))(
+            frame(), 8
+        )
+    assert seen == [7], "the function wasn't called"
 
 
 @pytest.mark.parametrize("target", [Target(RuntimeError("ours")), None])

@@ -217,7 +217,7 @@ def test_of_a_damaged_file_what_can_be_read_is_relayed_and_it_is_kept_aside(
     assert 0 < readable < 100
     assert delivered(cluster) == [*(f"bad{number}" for number in range(readable)), "good"]
     assert "An outbox is damaged" in caplog.text
-    assert after.figures().events == 0
+    until(lambda: after.figures().events == 0)
 
 
 def test_a_file_without_a_readable_event_is_left_alone(

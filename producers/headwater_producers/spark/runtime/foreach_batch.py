@@ -64,13 +64,17 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 
     @functools.wraps(func)
     def call(frame: Any, batch_id: int) -> None:
-        if listeners.target is not None:
+        query_id = None
+        if (target := listeners.target) is not None:
             try:
                 query_id = frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID_PROPERTY)
                 if query_id is not None:
                     listeners.offer(BatchFunctionCalled(frame._jdf, str(query_id), int(batch_id)))
             except Exception:
                 logger.warning("lineage capture can't tell which micro-batch is being written", exc_info=True)
+            if query_id is not None:
+                # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
+                target.hold(frame, str(query_id), int(batch_id))
         func(frame, batch_id)
 
     setattr(call, _MARK, True)

@@ -25,6 +25,9 @@ class SignalTarget(Protocol):
     def offer(self, signal: Signal) -> None:
         """Takes one."""
 
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        """Called on the query's thread before a foreachBatch function is: may wait, or refuse by raising."""
+
 
 class SessionListeners:
     """One session's registered proxies, and who hears them: nobody while `target` is None.

@@ -56,14 +56,18 @@ class Order:
         deadline: monotonic; nothing is waited for beyond it.
         action: what to do when everything that has happened was taken in.
         last: whether the worker ends with it.
+        delivers: whether the sink is waited for.
         done: set when it has been carried out.
+        taken_in: whether all that had happened was on time to be looked at.
         undelivered: how many events the sink couldn't deliver in time; None until it was asked.
     """
 
     deadline: float
     action: Callable[[], None] | None = None
     last: bool = False
+    delivers: bool = True
     done: threading.Event = field(default_factory=threading.Event)
+    taken_in: bool = False
     undelivered: int | None = None
 
     def remaining(self) -> float:
@@ -172,7 +176,8 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         # 1. Everything that has happened is on the bus: let it come in.
-        if not self._bus.drained(order.remaining()):
+        order.taken_in = self._bus.drained(order.remaining())
+        if not order.taken_in:
             logger.info("lineage capture: Spark's listener bus was not empty in time")
         # 2. Handle it.
         self._take_in()
@@ -187,7 +192,7 @@ class Worker:
         if order.action is not None:
             order.action()
         # 5. Deliver.
-        order.undelivered = self._sink.flush(order.remaining())
+        order.undelivered = self._sink.flush(order.remaining()) if order.delivers else 0
         if order.last:
             self._sink.close()
 

@@ -1,0 +1,163 @@
+"""Overrun: `fail_closed` for sinks other than foreachBatch.
+
+Spark tells of a micro-batch after its commit, so nothing can hold the next one back. What can be done is to stop the
+query when an interval hasn't become durable in time, and to say which micro-batches were committed by then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from headwater_schemas.events import Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_producers.spark.sink import DurableSink
+    from headwater_schemas.events import IntervalEvent
+
+logger = logging.getLogger(__name__)
+
+_LOOK_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Micro-batches that were committed without durable lineage.
+
+    Attributes:
+        query_id: Spark's id of their query.
+        name: the query's name.
+        first_batch, last_batch: the first and the last of them.
+    """
+
+    query_id: str
+    name: str | None
+    first_batch: int
+    last_batch: int
+
+    def __str__(self) -> str:
+        """In a sentence."""
+        query = f"query {self.name}" if self.name else f"query {self.query_id}"
+        several = self.last_batch > self.first_batch
+        batches = f"es {self.first_batch} to {self.last_batch} were" if several else f" {self.first_batch} was"
+        return f"{query}: micro-batch{batches} committed, and the lineage isn't durable"
+
+    def joined(self, other: Overrun) -> Overrun:
+        """With another of the same query."""
+        first, last = min(self.first_batch, other.first_batch), max(self.last_batch, other.last_batch)
+        return replace(self, first_batch=first, last_batch=last)
+
+
+class OverrunWatch:
+    """Stops queries whose intervals don't become durable in time, on a thread of its own.
+
+    Args:
+        sink: where the intervals go.
+        wait_seconds: how long an interval may take.
+        stop: stops a query by its id.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        sink: DurableSink | None,
+        *,
+        wait_seconds: float,
+        stop: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._sink = sink
+        self._wait_seconds = wait_seconds
+        self._stop = stop
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[float, Overrun]] = []
+        self._refused: list[Overrun] = []
+        self._fenced: set[str] = set()
+        self._stopped: dict[str, Overrun] = {}
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name="headwater-emission", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Ends: no query is stopped any more."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+
+    def fence(self, query_id: str) -> None:
+        """This query is held back by a fence, so it can't overrun."""
+        self._fenced.add(query_id)
+
+    def published(self, interval: IntervalEvent) -> None:
+        """The sink has an interval."""
+        self._watch(interval, refused=False)
+
+    def refused(self, interval: IntervalEvent) -> None:
+        """The sink didn't take an interval: it never will be durable."""
+        self._watch(interval, refused=True)
+
+    @property
+    def overruns(self) -> tuple[Overrun, ...]:
+        """The queries that were stopped."""
+        with self._changed:
+            return tuple(self._stopped.values())
+
+    def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
+        # What was only reconstructed was committed by an earlier run.
+        if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
+            return
+        batches = [entry.batch_id for entry in interval.entries]
+        span = Overrun(interval.query_id, interval.query_name, min(batches), max(batches))
+        with self._changed:
+            if (stopped := self._stopped.get(span.query_id)) is not None:
+                self._stopped[span.query_id] = stopped.joined(span)
+            elif refused:
+                self._refused.append(span)
+            else:
+                self._waiting.append((self._clock(), span))
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ending or self._waiting or self._refused)
+                if self._ending:
+                    return
+            try:
+                for span in self._overdue():
+                    self._overran(span)
+            except Exception:
+                logger.exception("lineage capture: the watch over emission goes on after an unexpected error")
+
+    def _overdue(self) -> list[Overrun]:
+        """Lets go of the intervals that are durable by now; those that are late."""
+        with self._changed:
+            asked = len(self._waiting)
+        # All that was taken before the question is durable if nothing of it isn't.
+        durable = self._sink is None or self._sink.await_durable(min(_LOOK_SECONDS, self._wait_seconds)) == 0
+        with self._changed:
+            if durable:
+                del self._waiting[:asked]
+            latest = self._clock() - self._wait_seconds
+            late = {span.query_id for at, span in self._waiting if at <= latest}
+            overdue = self._refused + [span for _, span in self._waiting if span.query_id in late]
+            self._waiting = [(at, span) for at, span in self._waiting if span.query_id not in late]
+            self._refused = []
+            return overdue
+
+    def _overran(self, span: Overrun) -> None:
+        with self._changed:
+            earlier = self._stopped.get(span.query_id)
+            self._stopped[span.query_id] = earlier.joined(span) if earlier is not None else span
+        if earlier is None:
+            logger.error("lineage capture stops a streaming query (emission_policy fail_closed): %s", span)
+            self._stop(span.query_id)
