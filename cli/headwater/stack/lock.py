@@ -19,7 +19,7 @@ from headwater.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage", "spark"]
+LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage", "spark", "tables"]
 
 _LINE = re.compile(r"(?P<coordinates>\S+) sha256:(?P<sha256>[0-9a-f]{64}) (?P<size>[1-9][0-9]*)")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")

@@ -1,4 +1,4 @@
-"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|openlineage|spark …]`. For maintainers; needs the network.
+"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|openlineage|spark|tables …]`. For maintainers; needs the network.
 
 Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
 becomes the flat list. Look at the difference before you commit it.
@@ -51,6 +51,15 @@ ROOTS: dict[LockName, Root] = {
         modules=("org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",),
         # Annotations for compilers; nothing loads them.
         excluded=("com.google.code.findbugs:jsr305",),
+        bundled=True,
+    ),
+    # The table and file formats whose capture is tested on the real thing.
+    "tables": Root(
+        modules=(
+            "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+            "io.delta:delta-spark_2.13:4.0.0",
+            "org.apache.spark:spark-avro_2.13:4.0.0",
+        ),
         bundled=True,
     ),
 }

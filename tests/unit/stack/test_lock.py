@@ -45,7 +45,7 @@ def test_what_is_written_is_read_back() -> None:
     assert parse_lock(render_lock(jars, heading="two\nlines"), where="x") == jars
 
 
-@pytest.mark.parametrize("name", ["kafka", "neo4j", "openlineage", "spark"])
+@pytest.mark.parametrize("name", ["kafka", "neo4j", "openlineage", "spark", "tables"])
 def test_one_lock_has_each_module_in_one_version_and_each_file_once(name: LockName) -> None:
     jars = read_lock(name)
     versions = {(jar.organisation, jar.artifact): jar.version for jar in jars}
@@ -54,7 +54,7 @@ def test_one_lock_has_each_module_in_one_version_and_each_file_once(name: LockNa
 
 
 def test_locks_agree_on_the_jars_they_share() -> None:
-    names: tuple[LockName, ...] = ("kafka", "neo4j", "openlineage", "spark")
+    names: tuple[LockName, ...] = ("kafka", "neo4j", "openlineage", "spark", "tables")
     known: dict[str, str] = {}
     for jar in (jar for name in names for jar in read_lock(name)):
         assert known.setdefault(jar.coordinates, jar.sha256) == jar.sha256
