@@ -1,0 +1,266 @@
+"""What becomes of a job whose lineage can't be made durable: each policy with a broker that isn't there."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.outbox import Outbox
+from headwater_producers.spark import attach
+from headwater_producers.spark.emission import Emission
+from headwater_producers.spark.errors import LineageNotDurableError
+from headwater_schemas.codec import Decoder
+from headwater_schemas.events import RunEventType
+from support.capture import RecordingSink
+from support.fake_producer import FakeCluster
+from support.outbox import EVENTS, metrics, publisher, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from headwater_schemas.events import LineageEvent
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def dead_broker() -> str:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Three files: three micro-batches."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        file = folder / f"{number}.csv"
+        file.write_text(f"{number}\n")
+        os.utime(file, (1_700_000_000 + number,) * 2)
+    return folder
+
+
+class GatedSink(RecordingSink):
+    """What it takes is durable once the gate is open."""
+
+    lost = 0
+    outbox = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        return 0 if self.gate.wait(min(timeout_seconds, 0.2)) else len(self.events)
+
+
+class RefusingSink(RecordingSink):
+    """Takes no interval."""
+
+    def publish(self, event: LineageEvent) -> None:
+        if event.interval_event is not None:
+            raise OSError("no room")
+        super().publish(event)
+
+
+def relayed(folder: Path) -> dict[str, list[RunEventType]]:
+    """What the next start finds in the outbox: the states of each job's runs, in order."""
+    cluster = FakeCluster()
+    [place] = list(folder.iterdir())
+    with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:
+        until(lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0)
+    decoder = Decoder()
+    told: dict[str, list[RunEventType]] = {}
+    for event in map(decoder.decode, cluster.delivered[EVENTS]):
+        if event.run_event is not None and event.job is not None:
+            told.setdefault(event.job.name, []).append(event.run_event.type)
+    return told
+
+
+def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
+    spark: SparkSession, tmp_path: Path, dead_broker: str
+) -> None:
+    with attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=dead_broker,
+        outbox_path=tmp_path / "outbox",
+        capture_drain_timeout_seconds=1,
+    ) as capture:
+        spark.range(3).write.parquet(str(tmp_path / "rows"))
+        assert not capture.flush(1)
+        held = capture.status().outbox
+        assert held is not None
+        assert held.events > 3
+        assert held.relayed == 0
+    assert relayed(tmp_path / "outbox") == {
+        "job": [RunEventType.START, RunEventType.COMPLETE],
+        "job.rows": [RunEventType.START, RunEventType.COMPLETE],
+    }
+
+
+def test_warn_lets_go_and_says_so(
+    spark: SparkSession, tmp_path: Path, dead_broker: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    capture = attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=dead_broker,
+        emission_policy="warn",
+        capture_drain_timeout_seconds=1,
+    )
+    spark.range(3).write.parquet(str(tmp_path / "rows"))
+    capture.close()
+    assert capture.status().outbox is None
+    assert "not delivered yet" in caplog.text
+
+
+def test_fail_job_is_content_with_the_outbox(spark: SparkSession, tmp_path: Path, dead_broker: str) -> None:
+    with attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=dead_broker,
+        outbox_path=tmp_path / "outbox",
+        emission_policy="fail_job",
+        capture_drain_timeout_seconds=1,
+    ):
+        spark.range(3).write.parquet(str(tmp_path / "rows"))
+    assert relayed(tmp_path / "outbox")["job.rows"][-1] is RunEventType.COMPLETE
+
+
+def test_fail_job_without_an_outbox_raises_and_the_data_stays(
+    spark: SparkSession, tmp_path: Path, dead_broker: str
+) -> None:
+    capture = attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=dead_broker,
+        outbox_enabled=False,
+        emission_policy="fail_job",
+        capture_drain_timeout_seconds=1,
+    )
+    spark.range(3).write.parquet(str(tmp_path / "rows"))
+    with pytest.raises(LineageNotDurableError, match="events are neither acknowledged by Kafka nor in an outbox"):
+        capture.close()
+    capture.close()
+    assert spark.read.parquet(str(tmp_path / "rows")).count() == 3
+
+
+def test_an_exception_of_the_job_is_not_hidden_by_the_policy(spark: SparkSession) -> None:
+    with (
+        pytest.raises(LookupError, match="the job's own"),
+        attach(spark, sink=RefusingSink(), job_name="job", emission_policy="fail_job"),
+    ):
+        raise LookupError("the job's own")
+
+
+def foreach_batch(spark: SparkSession, files: Path, func: Callable[[DataFrame, int], None]) -> StreamingQuery:
+    source = spark.readStream.schema("a INT").option("maxFilesPerTrigger", 1).csv(str(files))
+    writer = source.writeStream.foreachBatch(func).queryName("fb")
+    return writer.option("checkpointLocation", str(files.parent / "cp")).trigger(availableNow=True).start()
+
+
+class Holding:
+    """Counts how often the fence found lineage that isn't durable."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.times = 0
+        secure = Emission.secure
+
+        def counted(emission: Emission, timeout_seconds: float) -> bool:
+            secured = secure(emission, min(timeout_seconds, 1.0))
+            self.times += not secured
+            return secured
+
+        monkeypatch.setattr(Emission, "secure", counted)
+
+
+def test_fail_closed_holds_a_micro_batch_back_until_the_one_before_is_durable(
+    spark: SparkSession, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holding, sink, begun = Holding(monkeypatch), GatedSink(), list[tuple[int, list[int]]]()
+
+    def func(frame: DataFrame, batch_id: int) -> None:
+        begun.append((batch_id, [entry.batch_id for entry in sink.entries()]))
+
+    with attach(spark, sink=sink, job_name="job", emission_policy="fail_closed"):
+        query = foreach_batch(spark, files, func)
+        until(lambda: holding.times >= 2, seconds=60)
+        assert begun == [(0, [])], "micro-batch 1 waits"
+        assert [entry.batch_id for entry in sink.entries()] == [0]
+        sink.gate.set()
+        assert query.awaitTermination(60)
+    assert begun == [(0, []), (1, [0]), (2, [0, 1])]
+
+
+def test_fail_closed_holds_while_kafka_is_away_and_lets_the_query_be_stopped(
+    spark: SparkSession, files: Path, dead_broker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holding, begun = Holding(monkeypatch), list[int]()
+    capture = attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=dead_broker,
+        outbox_enabled=False,
+        emission_policy="fail_closed",
+        capture_drain_timeout_seconds=1,
+    )
+    query = foreach_batch(spark, files, lambda _frame, batch_id: begun.append(batch_id))
+    until(lambda: holding.times >= 2, seconds=60)
+    query.stop()
+    assert begun == [0]
+    assert query.exception() is None, "stopping a query that waits is no failure of it"
+    with pytest.raises(LineageNotDurableError):
+        capture.close()
+
+
+def test_fail_closed_fails_the_query_when_its_lineage_is_lost(spark: SparkSession, files: Path) -> None:
+    begun: list[int] = []
+    capture = attach(spark, sink=RefusingSink(), job_name="job", emission_policy="fail_closed")
+    query = foreach_batch(spark, files, lambda _frame, batch_id: begun.append(batch_id))
+    with pytest.raises(Exception, match="micro-batch 1 is not begun"):
+        query.awaitTermination(60)
+    assert begun == [0]
+    with pytest.raises(LineageNotDurableError, match="1 events refused"):
+        capture.close()
+
+
+@pytest.mark.parametrize("how", ["refused", "kafka is away"])
+def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
+    spark: SparkSession, tmp_path: Path, dead_broker: str, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    where: dict[str, Any] = (
+        {"sink": RefusingSink()}
+        if how == "refused"
+        else {"kafka_bootstrap_servers": dead_broker, "outbox_enabled": False}
+    )
+    capture = attach(
+        spark,
+        job_name="job",
+        emission_policy="fail_closed",
+        emission_wait_seconds=0.5,
+        capture_drain_timeout_seconds=1,
+        **where,
+    )
+    source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    query = (
+        source.writeStream.format("parquet")
+        .queryName("copy")
+        .option("checkpointLocation", str(tmp_path / "cp"))
+        .start(str(tmp_path / "out"))
+    )
+    assert query.awaitTermination(60), "it would run for ever"
+    with pytest.raises(LineageNotDurableError, match=r"query copy: micro-batch.* committed, and the lineage"):
+        capture.close()
+    assert "lineage capture stops a streaming query" in caplog.text
