@@ -34,7 +34,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="INDEX=WHERE",
-            help="What a source is: 0=kafka://cluster, 1=/data/in. Default: the graph's. Repeatable.",
+            help="What a source is: 0=kafka://cluster, 1=/data/in, '2=NAMESPACE NAME'. Default: as in the graph.",
             show_default=False,
         ),
     ] = None,
@@ -100,7 +100,10 @@ def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
     out: dict[int, str] = {}
     for option in options:
         index, separator, where = option.partition("=")
-        if not separator or not index.isdecimal() or not where:
-            raise typer.BadParameter(f"{option!r}: write 0=kafka://cluster, or 1=/data/in.", param_hint="--source")
+        known = where.startswith("/") or ":" in where or " " in where.strip()
+        if not separator or not index.isdecimal() or not known:
+            raise typer.BadParameter(
+                f"{option!r}: write 0=kafka://cluster, 1=/data/in or '2=NAMESPACE NAME'.", param_hint="--source"
+            )
         out[int(index)] = where
     return out

@@ -43,7 +43,8 @@ def origins(
         log: of the checkpoint.
         files: to read it with.
         known: the datasets that the query is known to read.
-        given: by index, what a person says: a path or URI, of Kafka the namespace `kafka://<cluster>`.
+        given: by index, what a person says: a path or URI, namespace and name with a space between, of Kafka the
+            namespace `kafka://<cluster>` alone.
 
     Raises:
         UnknownOriginError: a source may be any of several datasets, or none.
@@ -83,11 +84,17 @@ def _origin(
             for topic in sorted(topics)
         ]
     if given is not None:
-        return [PlanInput(dataset=naming.path(given), kind=SourceKind.FILE, source_index=index)]
+        return [PlanInput(dataset=_said(given), kind=SourceKind.UNKNOWN, source_index=index)]
     if isinstance(end, dict) and "logOffset" in end:
         dataset = _folder(index, _a_file(log, files, index, int(end["logOffset"])), known)
         return [PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=index)]
     return None
+
+
+def _said(given: str) -> DatasetRef:
+    """`memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
+    namespace, separator, name = given.partition(" ")
+    return DatasetRef(namespace, name) if separator and name else naming.path(given)
 
 
 def _topic(index: int, topic: str, known: Sequence[DatasetRef], given: str | None) -> DatasetRef:

@@ -181,13 +181,14 @@ class CatchingUp:
     ) -> None:
         waiting = deque(batches)
         link = run.description.streaming if run.description is not None else None
-        if not waiting or run.description is None or link is None:
+        if not waiting or run.description is None:
             return
         rebuilder = Rebuilder(
             log,
             self._files,
             inputs=run.description.inputs,
-            sources=len(link.source_descriptions),
+            # A continuous query's plan doesn't name them.
+            sources=len(link.source_descriptions) if link is not None else None,
             outputs=run.description.outputs,
             sink=run.sink,
         )

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwater_producers.spark.reconcile import QueryLog, UnknownOriginError, origins
+from headwater_schemas.events import DatasetRef
+from support.checkpoints import HandWritten, kafka_checkpoint
+
+HERE, THERE = DatasetRef("kafka://here", "in"), DatasetRef("kafka://there", "in")
+FOLDER, RATE = DatasetRef("file", "/data/in"), DatasetRef("memory://spark/app", "rate")
+
+
+def found(
+    made: HandWritten, known: list[DatasetRef], given: dict[int, str] | None = None
+) -> dict[int, list[DatasetRef]]:
+    inputs, _ = origins(QueryLog(made.location, made.files), made.files, known, given or {})
+    out: dict[int, list[DatasetRef]] = {}
+    for each in inputs:
+        assert each.source_index is not None
+        out.setdefault(each.source_index, []).append(each.dataset)
+    return out
+
+
+def mixed() -> HandWritten:
+    made = HandWritten()
+    line = json.dumps({"path": "file:///data/in/day/1.json", "timestamp": 1, "batchId": 0})
+    made.files.texts["file:/cp/sources/1/0"] = f"v1\n{line}"
+    made.first(0, {"in": {"0": 0}})
+    made.run(0, {"in": {"0": 1}}, {"logOffset": 0}, 5)
+    return made
+
+
+def test_each_source_finds_its_dataset() -> None:
+    known = [HERE, DatasetRef("file", "/data"), FOLDER, DatasetRef("file", "/data/in2"), RATE]
+    assert found(mixed(), [HERE, FOLDER, RATE]) == {0: [HERE], 1: [FOLDER], 2: [RATE]}
+    with pytest.raises(UnknownOriginError, match="source 2"):
+        found(mixed(), known)
+    assert found(mixed(), known, {2: "memory://spark/app rate"}) == {0: [HERE], 1: [FOLDER], 2: [RATE]}
+
+
+def test_of_two_clusters_none_is_taken() -> None:
+    with pytest.raises(UnknownOriginError, match=r"source 0 \(Kafka, topic in\)"):
+        found(kafka_checkpoint(1), [HERE, THERE])
+    assert found(kafka_checkpoint(1), [HERE, THERE], {0: "kafka://there"}) == {0: [THERE]}
+
+
+def test_a_topic_that_nobody_has_seen_is_on_the_cluster_of_the_others() -> None:
+    assert found(kafka_checkpoint(1), [DatasetRef("kafka://here", "older")]) == {0: [HERE]}
+
+
+def test_files_outside_of_every_known_folder_are_of_none() -> None:
+    with pytest.raises(UnknownOriginError, match=r"files such as file:///data/in/day/1\.json"):
+        found(mixed(), [HERE, DatasetRef("file", "/data/inbox"), RATE])
+
+
+def test_nothing_known_is_an_error_and_not_a_guess() -> None:
+    for index, made in ((0, kafka_checkpoint(1)), (0, mixed())):
+        with pytest.raises(UnknownOriginError) as error:
+            found(made, [])
+        assert error.value.source == index
