@@ -1,8 +1,7 @@
-"""A consumer that is killed, and links that are cut: the graph ends as if nothing had happened."""
+"""What a consumer says and does while the other side is away. All classes of faults are in `test_soak.py`."""
 
 from __future__ import annotations
 
-import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -47,35 +46,6 @@ def graph(driver: Driver) -> list[str]:
 def empty(driver: Driver) -> None:
     with driver.session(database="neo4j") as session:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
-
-
-def test_a_consumer_that_is_killed_again_and_again_ends_in_the_same_graph(
-    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
-) -> None:
-    total = feed(world)
-    run_until_caught_up({**settings, "HEADWATER_MATERIALIZER_GROUP": "undisturbed"})
-    undisturbed = graph(neo4j_driver)
-    assert len(undisturbed) > 500
-    empty(neo4j_driver)
-
-    disturbed = {**settings, **SMALL_BATCHES}
-    for turn in range(2):
-        with consuming(disturbed) as consumer:
-            consumer.until(
-                lambda: consumer.metric("events_applied_total") >= 15 * (1 + turn),  # noqa: B023 - within the turn
-                "progress",
-                seconds=120,  # the one killed before holds its partitions until its session times out
-            )
-            consumer.kill()
-    group = settings["HEADWATER_MATERIALIZER_GROUP"]
-    middle = account(world.client, world.topics, group)
-    assert middle.pending > 0, "it was killed in the middle"
-    run_until_caught_up(disturbed, seconds=240)
-
-    assert graph(neo4j_driver) == undisturbed
-    figures = account(world.client, world.topics, group)
-    assert figures.closed
-    assert (figures.acknowledged, figures.dead_lettered) == (total, 3)
 
 
 def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
@@ -132,23 +102,4 @@ def test_a_server_that_stops_answering_for_half_a_minute_delays_and_loses_nothin
         resumed = time.monotonic()
         assert consumer.wait(240) == 0, consumer.said
         assert time.monotonic() - resumed < 60
-    verified(world, neo4j_driver, settings, total)
-
-
-def test_a_zombie_that_wakes_after_another_took_over_changes_nothing(
-    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
-) -> None:
-    total = feed(world)
-    # It may stop within a transaction, and others wait for its locks until Neo4j ends that.
-    slow = {**settings, **SMALL_BATCHES, "HEADWATER_MATERIALIZER_WRITE_TIMEOUT_SECONDS": "10"}
-    with consuming(slow) as zombie:
-        zombie.until(lambda: zombie.metric("events_applied_total") >= 15, "progress", seconds=120)
-        zombie.process.send_signal(signal.SIGSTOP)
-        try:
-            # Its session has to time out before another gets its partitions.
-            run_until_caught_up(slow, seconds=240)
-        finally:
-            zombie.process.send_signal(signal.SIGCONT)
-        zombie.until(lambda: zombie.get("/readyz")[0] == 200, "readiness", seconds=120)
-        assert zombie.stop() == 0
     verified(world, neo4j_driver, settings, total)

@@ -32,12 +32,14 @@ class Options:
         seed: of the events, and of what happens when. The machine's timing is its own.
         rate: events per second.
         only: names of the faults to choose from; empty for all.
+        settle_seconds: how long recovery may take before it counts as lost.
     """
 
     seconds: float | None
     seed: int = 1
     rate: float = 40.0
     only: tuple[str, ...] = ()
+    settle_seconds: float = 240.0
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ def soak(options: Options, watcher: Watcher) -> dict[str, Any]:
     """
     found = Findings()
     watcher.now("starting Kafka, Neo4j and consumers", 0.0)
-    with World(seed=options.seed, rate=options.rate) as world:
+    with World(seed=options.seed, rate=options.rate, settle_seconds=options.settle_seconds) as world:
         began = time.monotonic()
         try:
             _go_through(world, options, found, watcher)

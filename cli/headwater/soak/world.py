@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 PARTITIONS = 4
 DATABASE = "neo4j"
 _GROUP = "soak"
-_SETTLE_SECONDS = 240.0
 _LOOK_SECONDS = 0.2
 # A dead consumer is noticed after the first, a stuck one after the second: shorter than in production, as is the soak.
 _IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
@@ -86,6 +85,7 @@ class World:
         seed: of the events.
         rate: of them, per second.
         consumers: how many members the group has.
+        settle_seconds: how long to wait for a recovery.
 
     Attributes:
         servers: Kafka and Neo4j.
@@ -94,10 +94,11 @@ class World:
         driver: to the graph, past the link.
     """
 
-    def __init__(self, *, seed: int, rate: float, consumers: int = 2) -> None:
+    def __init__(self, *, seed: int, rate: float, consumers: int = 2, settle_seconds: float = 240.0) -> None:
         self._seed = seed
         self._rate = rate
         self._members = consumers
+        self._settle_seconds = settle_seconds
         self._open = ExitStack()
         self._folders = 0
         self._earlier = (0, 0)
@@ -217,7 +218,7 @@ class World:
                 consumer.runs and consumer.ready() for consumer in self.consumers
             )
 
-        self._until(recovered, "recovery", _SETTLE_SECONDS)
+        self._until(recovered, "recovery", self._settle_seconds)
         return time.monotonic() - began
 
     def verify(self) -> Verdict:
@@ -256,7 +257,7 @@ class World:
             found.update({position.partition.number: position.end for position in self._positions()})
             return True
 
-        self._until(asked, "the topic's ends", _SETTLE_SECONDS)
+        self._until(asked, "the topic's ends", self._settle_seconds)
         return found
 
     def _until(self, condition: Callable[[], bool], what: str, seconds: float) -> None:
@@ -268,9 +269,22 @@ class World:
             except (KafkaException, BrokerUnavailableError):
                 pass  # a broker that comes back needs a moment
             if time.monotonic() > deadline:
-                said = "\n".join(consumer.said for consumer in self.consumers)
-                raise HeadwaterError(f"No {what} after {seconds:.0f} s. The consumers said:\n{said}")
+                raise HeadwaterError(f"No {what} after {seconds:.0f} s.\n{self._described()}")
             time.sleep(_LOOK_SECONDS)
+
+    def _described(self) -> str:
+        """How things stand, for whoever has to find out why."""
+        try:
+            lines = [f"{p.partition} {p.partition.topic_id}: {p.committed} of {p.end}" for p in self._positions()]
+        except (KafkaException, BrokerUnavailableError) as error:
+            lines = [f"positions: {error}"]
+        for consumer in self.consumers:
+            try:
+                lines.append(consumer.get("/livez")[1].strip())
+            except (OSError, HeadwaterError) as error:
+                lines.append(f"/livez: {error}")
+            lines.append(consumer.said)
+        return "\n".join(lines)
 
     def _end_consumers(self) -> None:
         for consumer in self.consumers:

@@ -6,6 +6,7 @@ The driver's own retries are off: the loop retries, keeps polling Kafka meanwhil
 from __future__ import annotations
 
 import contextlib
+import logging
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.graph import Folded, WriteSummary
 
 T = TypeVar("T")
+
+# Without a handler its warnings of broken connections go to stderr; what they come to is told as an error of our tree.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)

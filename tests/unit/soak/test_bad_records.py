@@ -1,0 +1,19 @@
+"""None of the bad records can be decoded."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from headwater.soak.bad_records import bad_record
+from headwater.workload.company import EPOCH, described_job
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.errors import DecodeError
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_none_can_be_decoded(seed: int) -> None:
+    value = bad_record(random.Random(seed), encode(described_job(seed, EPOCH)))
+    with pytest.raises(DecodeError):
+        Decoder().decode(value)
