@@ -9,7 +9,9 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.materializer.metrics import Metrics
+from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
+from headwater_producers.spark.metrics import CaptureMetrics
 
 SCRAPED = {"job", "instance"}  # labels that Prometheus adds
 
@@ -22,9 +24,12 @@ def registries() -> list[CollectorRegistry]:
     """A fresh registry of each service."""
     publisher = CollectorRegistry()
     PublisherMetrics(publisher)
+    capture = CollectorRegistry()
+    OutboxMetrics(capture)
+    CaptureMetrics(capture)
     serve = ServeMetrics()
     serve.declare(["/livez"])
-    return [Metrics().registry, publisher, serve.registry]
+    return [Metrics().registry, publisher, capture, serve.registry]
 
 
 def declared() -> dict[str, set[str]]:

@@ -16,6 +16,7 @@ from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.kafka_ends import KafkaEnds, own_connection
+from headwater_producers.spark.metrics import shared_metrics
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
@@ -87,7 +88,10 @@ class Engine:
 
     def offer(self, signal: Signal) -> None:
         """Takes a signal, or drops it where too many wait. Never waits."""
-        if not self._inbox.put(signal) and not self._told_of_drops:
+        if self._inbox.put(signal):
+            return
+        shared_metrics().dropped.inc()
+        if not self._told_of_drops:
             self._told_of_drops = True
             logger.warning(
                 "lineage capture: %d callbacks wait already, so some are dropped; a dropped micro-batch is a gap "
@@ -185,6 +189,7 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
     )
     said = Once()
     inbox: Inbox[Signal | Order] = Inbox(settings.capture_queue_size)
+    shared_metrics().watch(inbox)
     worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
     ends = KafkaEnds(own_connection(settings))
     files = JvmFiles(spark.sparkContext)

@@ -10,7 +10,9 @@ from headwater_producers.spark.emission.fence import Fence
 from headwater_producers.spark.emission.overrun import OverrunWatch
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import LineageNotDurableError
+from headwater_producers.spark.metrics import shared_metrics
 from headwater_producers.spark.sink import DurableSink
+from headwater_schemas.events import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,6 +41,7 @@ class Emission:
         self._sink = sink
         self._durable = sink if isinstance(sink, DurableSink) else None
         self._sessions = sessions
+        self._metrics = shared_metrics()
         self._engine: Engine | None = None
         self._fence: Fence | None = None
         self._watch: OverrunWatch | None = None
@@ -57,14 +60,20 @@ class Emission:
 
     def publish(self, event: LineageEvent) -> None:
         """Passes an event on."""
-        interval = event.interval_event if self._watch is not None else None
+        interval = event.interval_event
         try:
             self._sink.publish(event)
         except Exception:
+            self._metrics.refused.inc()
             if self._watch is not None and interval is not None:
                 self._watch.refused(interval)
             raise
-        if self._watch is not None and interval is not None:
+        self._metrics.published.inc()
+        if interval is None:
+            return
+        if interval.provenance is Provenance.RECONCILED:
+            self._metrics.reconciled.inc(len(interval.entries))
+        elif self._watch is not None:
             self._watch.published(interval)
 
     def flush(self, timeout_seconds: float) -> int:
@@ -155,6 +164,7 @@ class Emission:
         )
 
     def _stop(self, query_id: str) -> None:
+        self._metrics.overruns.inc()
         for session in self._sessions():
             query = session._jsparkSession.streams().get(query_id)
             if query is not None:
