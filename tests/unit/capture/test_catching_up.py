@@ -42,8 +42,9 @@ BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 class Query:
     """One that reads `in`, or whatever topics its pattern meets."""
 
-    def __init__(self, *, pattern: bool = False) -> None:
+    def __init__(self, *, pattern: bool = False, continuous: bool = False) -> None:
         self.pattern = pattern
+        self.continuous = continuous
 
     def is_planned(self) -> bool:
         return True
@@ -71,6 +72,9 @@ class Query:
 
     def sink_name(self) -> str:
         return "kafka"
+
+    def is_continuous(self) -> bool:
+        return self.continuous
 
     def sink_description(self) -> str:
         return "KafkaTable"
@@ -281,3 +285,16 @@ def test_a_pattern_goes_on_with_the_topics_of_its_checkpoint() -> None:
     stage.start(at=BEGAN + timedelta(hours=1), query=Query(pattern=True))
     assert stage.told() == [(RECONCILED, [0, 1, 2])]
     assert {use.dataset.name for entry in stage.sink.entries() for use in entry.inputs} == {"in"}
+
+
+def test_a_continuous_query_is_told_from_its_checkpoint_as_it_goes() -> None:
+    made = kafka_checkpoint(3)
+    stage = Stage(made.files)
+    stage.start(query=Query(continuous=True))
+    made.run(3, {"in": {"0": 45}})
+    stage.flow.catch_up()
+    assert stage.told() == [(RECONCILED, [0, 1, 2])], "not looked at yet"
+    stage.now = 10.0
+    stage.flow.catch_up()
+    stage.flow.terminated("run", None, BEGAN)
+    assert stage.told() == [(RECONCILED, [0, 1, 2]), (RECONCILED, [3])]

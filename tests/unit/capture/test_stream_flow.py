@@ -79,6 +79,9 @@ class FakeQuery:
     def sink_name(self) -> str:
         return "foreachBatch"
 
+    def is_continuous(self) -> bool:
+        return False
+
     def sink_description(self) -> str:
         return "ForeachBatchSink"
 

@@ -48,6 +48,10 @@ class JvmQuery:
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
 
+    def is_continuous(self) -> bool:
+        """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""
+        return class_name(self._query.streamingQuery()) == "ContinuousExecution"
+
     def sink_description(self) -> str:
         """Its sink as a progress describes it: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())

@@ -2,7 +2,8 @@
 
     a query starts      what the process before may have been killed with: the last committed micro-batches
     a batch is skipped  its progress was dropped, because too many callbacks waited
-    a query ends        whatever of it was committed and never told; with a continuous trigger, all of it
+    a query ends        whatever of it was committed and never told
+    now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each is told as RECONCILED, without a run. It merges with what was observed, which wins. Files are read a few
 micro-batches at a time, so that the worker gets to do other things in between.
@@ -85,9 +86,13 @@ class CatchingUp:
         """Micro-batches of which no progress came, though a later one's did."""
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
+    def committed(self, run: StreamRun, reason: EmissionReason) -> None:
+        """What a query has committed since the last that was told."""
+        self._guarded(run, lambda run, log: self._untold(run, log, reason))
+
     def ended(self, run: StreamRun) -> None:
-        """A query has ended: what it committed after the last that was told, or was never told at all."""
-        self._guarded(run, self._ended)
+        """A query has ended: the same, at once."""
+        self.committed(run, EmissionReason.STOP)
         while any(work.run is run for work in self._work):
             self.step()
 
@@ -104,10 +109,12 @@ class CatchingUp:
         # What this run has committed meanwhile it tells itself.
         self._add(run, log, untold, EmissionReason.START, before=run.started_at)
 
-    def _ended(self, run: StreamRun, log: QueryLog) -> None:
+    def _untold(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
         last = run.chain.last if run.chain.last is not None else -1
         untold = [batch for batch in log.committed() if batch > last]
-        self._add(run, log, untold, EmissionReason.STOP, since=run.started_at)
+        self._add(run, log, untold, reason, since=run.started_at)
+        for batch in untold:
+            run.chain.add(batch)
 
     def step(self) -> None:
         """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes."""

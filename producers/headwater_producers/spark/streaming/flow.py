@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Queries remembered after they ended, for their next start in the same application.
 _CHAINS: Final = 1_000
+# How often the checkpoint of a continuous query is looked at: Spark keeps its last 100 epochs, by default of a second.
+_LOOK_SECONDS: Final = 10.0
 
 
 class StreamFlow:
@@ -57,10 +59,12 @@ class StreamFlow:
         self._teller = teller
         self._catching_up = catching_up
         self._coalescing = coalescing or Coalescing()
+        self._look_at = 0.0
         self._chains: OrderedDict[str, Chain] = OrderedDict()
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs: dict[str, StreamRun] = {}
+        self._blamed: dict[str, RunError] = {}
 
     # What happens, in the order in which it may.
 
@@ -114,7 +118,14 @@ class StreamFlow:
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
         """A query has ended: by itself or by being stopped, or with an error."""
+        run = self._runs.get(run_id)
+        if error is None and run is not None:
+            error = self._blamed.pop(run.query_id, None)
         self._end(run_id, RunEventType.COMPLETE if error is None else RunEventType.FAIL, error, at)
+
+    def blame(self, query_id: str, error: RunError) -> None:
+        """Says why a query is about to be stopped: its run FAILs by that. May be called from any thread."""
+        self._blamed[query_id] = error
 
     # Time passes.
 
@@ -171,8 +182,14 @@ class StreamFlow:
 
     def catch_up(self) -> None:
         """Tells the next few micro-batches from a checkpoint."""
-        if self._catching_up is not None:
-            self._catching_up.step()
+        if self._catching_up is None:
+            return
+        if (now := self._clock()) >= self._look_at:
+            self._look_at = now + _LOOK_SECONDS
+            for run in self._runs.values():
+                if run.is_continuous:
+                    self._catching_up.committed(run, EmissionReason.CHECKPOINT)
+        self._catching_up.step()
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
         """The application ends, and with it the queries that still run."""

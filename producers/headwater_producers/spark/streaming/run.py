@@ -40,6 +40,9 @@ class Query(Protocol):
     def sink_description(self) -> str:
         """Its sink as a progress describes it."""
 
+    def is_continuous(self) -> bool:
+        """Whether its trigger is continuous."""
+
 
 @dataclass(slots=True)
 class StreamRun:
@@ -59,6 +62,7 @@ class StreamRun:
             which they are told anyway.
         told: the last micro-batches that were told.
         sink: its sink's description, as in a progress.
+        is_continuous: whether it reports no progress, and is told from its checkpoint.
         waiting: those of them that wait to be sent with others.
         chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
@@ -78,6 +82,7 @@ class StreamRun:
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
     told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
     sink: str = ""
+    is_continuous: bool = False
     waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)

@@ -73,6 +73,7 @@ class Teller:
         if query is not None:
             run.description = query.describe()
             run.sink = query.sink_description()
+            run.is_continuous = query.is_continuous()
             if run.description.streaming is not None and run.description.streaming.pattern_sources:
                 run.read_topics(run.checkpoint.topics() if run.checkpoint is not None else {})
         outputs = run.description.outputs if run.description is not None else ()
