@@ -264,3 +264,8 @@ def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
     with pytest.raises(LineageNotDurableError, match=r"query copy: micro-batch.* committed, and the lineage"):
         capture.close()
     assert "lineage capture stops a streaming query" in caplog.text
+    if how == "refused":
+        run = where["sink"].last_run("job.copy")
+        assert run.type is RunEventType.FAIL, "not COMPLETE: it was stopped for a reason"
+        assert run.error is not None
+        assert run.error.message.startswith("query copy: micro-batch")

@@ -12,7 +12,7 @@ from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_producers.spark.metrics import shared_metrics
 from headwater_producers.spark.sink import DurableSink
-from headwater_schemas.events import Provenance
+from headwater_schemas.events import Provenance, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,11 +163,13 @@ class Emission:
             f"refused, {status.lost} given up" + (f" ({status.last_error})" if status.last_error else "")
         )
 
-    def _stop(self, query_id: str) -> None:
+    def _stop(self, overrun: Overrun) -> None:
+        if self._engine is not None:
+            self._engine.blame(overrun.query_id, RunError(type="LineageNotDurableError", message=str(overrun)))
         self._metrics.overruns.inc()
         for session in self._sessions():
-            query = session._jsparkSession.streams().get(query_id)
+            query = session._jsparkSession.streams().get(overrun.query_id)
             if query is not None:
                 query.stop()
                 return
-        logger.warning("lineage capture: query %s is not there to be stopped", query_id)
+        logger.warning("lineage capture: query %s is not there to be stopped", overrun.query_id)

@@ -59,7 +59,7 @@ class OverrunWatch:
     Args:
         sink: where the intervals go.
         wait_seconds: how long an interval may take.
-        stop: stops a query by its id.
+        stop: stops the query of an overrun.
         clock: monotonic seconds.
     """
 
@@ -68,7 +68,7 @@ class OverrunWatch:
         sink: DurableSink | None,
         *,
         wait_seconds: float,
-        stop: Callable[[str], None],
+        stop: Callable[[Overrun], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sink = sink
@@ -160,4 +160,4 @@ class OverrunWatch:
             self._stopped[span.query_id] = earlier.joined(span) if earlier is not None else span
         if earlier is None:
             logger.error("lineage capture stops a streaming query (emission_policy fail_closed): %s", span)
-            self._stop(span.query_id)
+            self._stop(span)
