@@ -1,4 +1,4 @@
-"""Each DataFrame of frames.py has the lineage that golden/frames.txt says."""
+"""Each DataFrame of *frames.py has the lineage that golden/frames.txt says."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark.explain import explain_lineage
+from spark.plan import api_frames, python_frames  # noqa: F401 - they add their cases
 from spark.plan.frames import CASES
 from spark.plan.goldens import check, lines
 

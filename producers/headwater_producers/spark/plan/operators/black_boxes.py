@@ -26,7 +26,12 @@ def map_groups(operator: Operator) -> Relation:
         keys = operator.child.ordered()[:leading]
     output = operator.attributes() or operator.attributes("outputAttrs")
     by = influences(keys, Kind.GROUP_DEPENDENCY)
-    return operator.child.with_output(same_for_all(output, _function(operator)), by)
+    function = _function(operator)
+    # An initial state isn't among the function's arguments, but comes out of it all the same.
+    states = [column for child in operator.children[1:] for column in child.ordered()]
+    if states:
+        function = combine([function, *states], Kind.EXTERNAL, function.text)
+    return operator.child.with_output(same_for_all(output, function), by)
 
 
 def map_cogroups(operator: Operator) -> Relation:

@@ -1,0 +1,118 @@
+"""More cases of the DataFrame API: columns renamed, frames joined with themselves, fields of structs, streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+
+from spark.plan.frames import case
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@case("withColumnsRenamed, and columns that change places")
+def _(s: SparkSession) -> DataFrame:
+    renamed = s.table("people").withColumnsRenamed({"name": "n", "city": "c"})
+    return renamed.withColumns({"n": F.col("c"), "c": F.col("n")}).select("n", "c")
+
+
+@case("toDF, transform")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("cities").toDF("a", "b").transform(lambda frame: frame.select(F.upper("b").alias("u"), "a"))
+
+
+@case("union of a frame with itself")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").select("name").union(s.table("people").select("city"))
+
+
+@case("self-joins by alias, and of a derived frame")
+def _(s: SparkSession) -> DataFrame:
+    a, b = s.table("people").alias("a"), s.table("people").alias("b")
+    joined = a.join(b, F.col("a.id") == F.col("b.age")).select("a.name", F.col("b.name").alias("other"), "a.id")
+    return joined.join(joined.select("id", F.upper("other").alias("shout")), "id")
+
+
+@case("a frame used twice after it was cached")
+def _(s: SparkSession) -> DataFrame:
+    cached = s.table("people").where("age > 3").select(F.upper("name").alias("n"), "id").cache()
+    return cached.join(cached.select(F.col("id").alias("other")), F.col("id") == F.col("other")).select("n", "other")
+
+
+@case("unionByName of structs with missing fields")
+def _(s: SparkSession) -> DataFrame:
+    more = s.sql("SELECT named_struct('street', city, 'zip', age) AS address FROM people")
+    return s.table("trips").select("address").unionByName(more, allowMissingColumns=True)
+
+
+@case("pivot by the values there are")
+def _(s: SparkSession) -> DataFrame:
+    rows = s.createDataFrame([(1, "a", 2.0)], "id INT, k STRING, v DOUBLE")
+    rows.createOrReplaceTempView("to_pivot")
+    return s.table("to_pivot").groupBy("id").pivot("k").sum("v")
+
+
+@case("exceptAll, intersectAll")
+def _(s: SparkSession) -> DataFrame:
+    items, cities = s.table("orders").select("item"), s.table("cities").select("city")
+    return s.table("people").select("name").exceptAll(items).intersectAll(cities)
+
+
+@case("fillna, replace, dropna")
+def _(s: SparkSession) -> DataFrame:
+    filled = s.table("people").select("name", "age").fillna("x", ["name"])
+    return filled.replace({"a": "b"}, subset=["name"]).dropna()
+
+
+@case("describe")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").describe("age")
+
+
+@case("sampleBy has the same text in every run")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").sampleBy("age", {1: 0.5}).select("name")
+
+
+@case("scalar and exists, and a lateral join")
+def _(s: SparkSession) -> DataFrame:
+    bought = s.table("orders").where(F.col("person_id") == F.col("age").outer())
+    most = bought.select(F.max("amount")).scalar().alias("most")
+    people = s.table("people").where(bought.exists()).lateralJoin(bought.select("item"))
+    return people.select("name", "item", most)
+
+
+@case("table-valued functions")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("trips").lateralJoin(s.tvf.explode(F.col("tags").outer())).select("id", "col")
+
+
+@case("withField within an array")
+def _(s: SparkSession) -> DataFrame:
+    shouted = F.transform("legs", lambda leg: leg.withField("origin", F.upper(leg["origin"])))
+    return s.table("trips").select(shouted.alias("legs"))
+
+
+@case("withField over a coalesce")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("trips").select(F.coalesce("address", F.lit(None)).withField("zip", F.col("id")).alias("a"))
+
+
+@case("structs collected, and a field of each")
+def _(s: SparkSession) -> DataFrame:
+    lists = s.table("people").groupBy("city").agg(F.collect_list(F.struct("name", "age")).alias("l"))
+    return lists.select(F.transform("l", lambda one: one["name"]).alias("names"))
+
+
+@case("a stream joined with a table")
+def _(s: SparkSession) -> DataFrame:
+    numbers = s.readStream.format("rate").load()
+    return numbers.join(s.table("people"), F.col("value") == F.col("id")).select("name", "timestamp")
+
+
+@case("a stream's time window with a watermark")
+def _(s: SparkSession) -> DataFrame:
+    numbers = s.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    return numbers.groupBy(F.window("timestamp", "5 minutes")).agg(F.max("value").alias("most"))

@@ -1,0 +1,149 @@
+"""Cases of Python code within a plan: table functions, state, Arrow. They are black boxes: every column EXTERNAL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pyspark.sql import Row
+from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import StringType, StructType
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
+from pyspark.sql.window import Window
+
+from spark.plan.frames import case, pandas_udf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+# Its overloads have no room for a return type beside a class.
+table_function: Any = F.udtf
+
+
+class Words:
+    """A table function of two values."""
+
+    def eval(self, text: str, count: int) -> Iterator[tuple[str, int]]:
+        yield text, count
+
+
+class Totals:
+    """A table function of a table."""
+
+    def eval(self, row: Row) -> Iterator[tuple[str, float]]:
+        yield row.city, row.salary
+
+
+class Counting(StatefulProcessor):
+    """Keeps state for each key; never run."""
+
+    def init(self, handle: Any) -> None:
+        self.handle = handle
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        yield pd.DataFrame()
+
+    def close(self) -> None:
+        pass
+
+
+@case("python table function of values")
+def _(s: SparkSession) -> DataFrame:
+    s.udtf.register("words", table_function(Words, returnType="word: string, n: int"))
+    return s.sql("SELECT p.id, w.word, w.n FROM people p, LATERAL words(p.name, p.age) w")
+
+
+@case("python table function of constants")
+def _(s: SparkSession) -> DataFrame:
+    words = table_function(Words, returnType="word: string, n: int")
+    frame: DataFrame = words(F.lit("a"), F.lit(1))
+    return frame
+
+
+@case("python table function of a table")
+def _(s: SparkSession) -> DataFrame:
+    s.udtf.register("totals", table_function(Totals, returnType="city: string, total: double"))
+    people = "TABLE(SELECT city, salary FROM people WHERE age > 3)"
+    return s.sql(f"SELECT * FROM totals({people} PARTITION BY city ORDER BY salary)")
+
+
+@case("python table function that decides its columns")
+def _(s: SparkSession) -> DataFrame:
+    # Within the function: a worker can't import this module, so the class has to travel whole.
+    class AnyShape:
+        @staticmethod
+        def analyze(_table: AnalyzeArgument) -> AnalyzeResult:
+            return AnalyzeResult(StructType().add("x", StringType()))
+
+        def eval(self, row: Row) -> Iterator[tuple[str]]:
+            yield (str(row),)
+
+    s.udtf.register("any_shape", table_function(AnyShape))
+    return s.sql("SELECT x FROM any_shape(TABLE(cities))")
+
+
+@case("asTable")
+def _(s: SparkSession) -> DataFrame:
+    totals = table_function(Totals, returnType="city: string, total: double")
+    frame: DataFrame = totals(s.table("people").select("city", "salary").asTable().partitionBy("city"))
+    return frame
+
+
+@case("transformWithStateInPandas")
+def _(s: SparkSession) -> DataFrame:
+    numbers = s.readStream.format("rate").load()
+    return numbers.groupBy("value").transformWithStateInPandas(Counting(), "n LONG", "append", "None")
+
+
+@case("transformWithStateInPandas with an initial state")
+def _(s: SparkSession) -> DataFrame:
+    numbers, initial = s.readStream.format("rate").load(), s.table("people").groupBy("id")
+    return numbers.groupBy("value").transformWithStateInPandas(Counting(), "n LONG", "append", "None", initial)
+
+
+@case("applyInPandasWithState of a frame")
+def _(s: SparkSession) -> DataFrame:
+    grouped = s.readStream.format("rate").load().groupBy("value")
+    return grouped.applyInPandasWithState(_with_state, "n LONG", "c LONG", "append", "NoTimeout")
+
+
+def _with_state(_key: Any, _frames: Any, _state: Any) -> Iterator[pd.DataFrame]:
+    yield pd.DataFrame()
+
+
+@case("applyInArrow")
+def _(s: SparkSession) -> DataFrame:
+    cities: Any = s.table("cities").groupBy("city")
+    frame: DataFrame = cities.applyInArrow(lambda table: table, "city STRING")
+    return frame
+
+
+@case("cogrouped applyInArrow")
+def _(s: SparkSession) -> DataFrame:
+    people: Any = s.table("people").select("city", "name").groupBy("city")
+    frame: DataFrame = people.cogroup(s.table("cities").groupBy("city")).applyInArrow(lambda a, _b: a, "city STRING")
+    return frame
+
+
+@case("pandas udf over a window")
+def _(s: SparkSession) -> DataFrame:
+    mean = pandas_udf(_mean_of, "double")("salary").over(Window.partitionBy("city").orderBy("age"))
+    return s.table("people").select("name", mean.alias("mean"))
+
+
+def _mean_of(salary: pd.Series) -> float:
+    return float(salary.mean())
+
+
+@case("a black box, then an aggregate")
+def _(s: SparkSession) -> DataFrame:
+    mapped = s.table("cities").mapInPandas(lambda frames: frames, "a STRING, b STRING")
+    return mapped.groupBy("a").agg(F.max("b").alias("last"))
+
+
+@case("java methods by name")
+def _(s: SparkSession) -> DataFrame:
+    return s.sql("SELECT reflect('java.util.UUID', 'fromString', name) AS u FROM people")
