@@ -52,11 +52,12 @@ def parse_time(text: str) -> datetime:
     """
     try:
         time = datetime.fromisoformat(text)
-    except ValueError as error:
+        # Near year 1 and 9999 a zone may lead beyond what there is.
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
             f"{shortened(text)!r} is no time; write 2025-01-31, or 2025-01-31T12:00:00Z."
         ) from error
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def time_if_given(text: str | None) -> datetime | None:
@@ -74,11 +75,11 @@ def parse_hops(text: str) -> int | None:
     Raises:
         typer.BadParameter: it is neither.
     """
-    if text == "all":
+    if text.lower() == "all":
         return None
     if text.isdecimal() and int(text):
         return int(text)
-    raise typer.BadParameter("a number of hops from 1 on, or all")
+    raise typer.BadParameter(f"{shortened(text)!r} isn't a number of hops from 1 on, nor all.", param_hint="--depth")
 
 
 @contextlib.contextmanager

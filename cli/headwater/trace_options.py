@@ -38,19 +38,6 @@ def parse_duration(text: str | None) -> timedelta | None:
     return timedelta(seconds=float(found[1]) * _UNITS[found[2]])
 
 
-def parse_depth(text: str) -> int | None:
-    """A number from 1, or `all`, which is None.
-
-    Raises:
-        typer.BadParameter: it is neither.
-    """
-    if text == "all":
-        return None
-    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
-        raise typer.BadParameter(f"{shortened(text)!r} is no depth; write a number from 1, or all.")
-    return int(text)
-
-
 def parse_range(text: str) -> tuple[int, int]:
     """`120`, or `120..130` from the first to before the last.
 

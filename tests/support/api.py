@@ -59,7 +59,7 @@ class _NoDriver:
 
 def fake_graph(*, raises: Exception | None = None, **serve: Any) -> FakeGraph:
     settings = ServeSettings(**{"port": 0, **serve})
-    return FakeGraph(cast("Driver", _NoDriver()), NOWHERE, AnalysisSettings(), settings, raises)
+    return FakeGraph(cast("Driver", _NoDriver()), NOWHERE, AnalysisSettings(), settings, raises=raises)
 
 
 @contextlib.contextmanager

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import TenantOption, TimeoutOption, asking, document
+from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console, shortened
 from headwater.show.fitting import Fitted
 from headwater.show.trace import blast_summary, blast_table
-from headwater.trace_options import HorizonOption, parse_depth, parse_duration, parse_range
+from headwater.trace_options import HorizonOption, parse_duration, parse_range
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Offsets, blast
 
 
@@ -54,7 +54,7 @@ def command(
     """
     start = _start(topic, partition, records, run, query, batches, topic_id)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        found = blast(reader, start, depth=parse_depth(depth), limit=limit, horizon=parse_duration(horizon))
+        found = blast(reader, start, depth=parse_hops(depth), limit=limit, horizon=parse_duration(horizon))
     console.result(document(found), Fitted(blast_table(found)))
     for note in found.notes:
         console.warning(note)

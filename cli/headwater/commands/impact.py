@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,6 +36,8 @@ from headwater_consumers.analysis.impact import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headwater_consumers.analysis.impact import Policy
 
 
@@ -129,13 +132,11 @@ def command(
         nullable=nullable,
         extent=_extent(partition, offsets, since, until),
     )
-    try:
-        asked.check()
+    page = Page(parse_hops(depth), limit, cursor)
+    with _options_named():
         judged_by: Policy | None = None if policy is None else load_policy(policy)
-    except QuestionError as error:
-        raise InputError(_in_words_of_options(error)) from error
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        answer = analyze(reader, asked, judged_by, Page(parse_hops(depth), limit, cursor))
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader, _options_named():
+        answer = analyze(reader, asked, judged_by, page)
     if format_ is Format.MARKDOWN and not json_output:
         console.raw(answer.summary)
     else:
@@ -144,7 +145,17 @@ def command(
         console.message(f"The next page: --cursor {answer.next_cursor}")
 
 
-_OPTIONS = {"schema": "--change", "extent": "--partition, --offsets, --since, --until", "new_type": "--to"}
+_EXTENT = "--partition, --offsets, --since, --until"
+_OPTIONS = {"schema": "--change", "new_type": "--to", "new_name": "--to", "extent": _EXTENT, "offset": "--offsets"}
+
+
+@contextlib.contextmanager
+def _options_named() -> Iterator[None]:
+    """A question that makes no sense is told in words of options."""
+    try:
+        yield
+    except QuestionError as error:
+        raise InputError(_in_words_of_options(error)) from error
 
 
 def _in_words_of_options(error: QuestionError) -> str:

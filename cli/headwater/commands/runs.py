@@ -118,7 +118,7 @@ def intervals(
     of: Annotated[str, typer.Argument(metavar="RUN|JOB", help="A run's id, or a job's name with --job.")],
     *,
     job: Annotated[bool, typer.Option("--job", help="All micro-batches of a job, reconciled ones too.")] = False,
-    from_batch: Annotated[int, typer.Option("--from", min=0, help="The first batch to show.")] = 0,
+    from_batch: Annotated[int, typer.Option("--from", min=0, max=2**63 - 1, help="The first batch to show.")] = 0,
     limit: LimitOption = 20,
     cursor: CursorOption = None,
     tenant: TenantOption = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,7 @@ from headwater.errors import InputError
 from headwater.settings import load_settings, running_stack
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
+from headwater_consumers.analysis.impact import load_policy
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
@@ -25,6 +27,9 @@ def command(
     host: Annotated[str | None, typer.Option(help="The address to listen on. There is no log-in.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and says which.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="A policy file (TOML) for impacts, instead of the one that comes with Headwater.")
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.
@@ -33,8 +38,13 @@ def command(
     under way finish and exits 0. While Neo4j is away questions are answered 503.
     """
     settings = load_settings(
-        {"serve.host": host, "serve.port": port, "analysis.tenant": tenant}, running=running_stack()
+        {"serve.host": host, "serve.port": port, "serve.policy": policy, "analysis.tenant": tenant},
+        running=running_stack(),
     )
+    try:
+        judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
+    except AnalysisError as error:
+        raise translated(error) from error
     neo4j = settings.neo4j
     target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
@@ -43,7 +53,7 @@ def command(
     except AnalysisError as error:
         raise translated(error) from error
     try:
-        server = Server(Graph(driver, target, settings.analysis, settings.serve))
+        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by))
     except OSError as error:
         driver.close()
         raise InputError(

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import TenantOption, TimeoutOption, asking, document
+from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.show.fitting import Fitted
 from headwater.show.trace import summary, tree
-from headwater.trace_options import HorizonOption, parse_depth, parse_duration, parse_records
+from headwater.trace_options import HorizonOption, parse_duration, parse_records
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, VersionOf, trace
 
 
@@ -63,7 +63,7 @@ def command(
             reader,
             start,
             direction=Direction.BACKWARD if back else Direction.FORWARD,
-            depth=parse_depth(depth),
+            depth=parse_hops(depth),
             limit=limit,
             horizon=parse_duration(horizon),
         )

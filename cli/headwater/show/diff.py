@@ -8,8 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater.show.names import asset_text, moment_text, transformation_text
-from headwater.show.runs import short_version
+from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.diff import Change
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.lineage import Transformation, Via
 
 _MOST_EXPRESSION = 80
+SHORT_VERSION = 12
+"""Characters of a digest that tell it from others."""
 
 
 def asset_text(asset: Asset) -> Text:
@@ -55,3 +57,12 @@ def via_text(via: Via) -> str:
     if via.observed:
         said.append(span_text(via.first_seen, via.last_seen))
     return f"{shortened(via.job.name)} ({', '.join(said)})"
+
+
+def short_version(code: str | None) -> str:
+    """A commit by its first 12 digits, a dirty one marked; any other version whole."""
+    if code is None:
+        return ""
+    commit, _, mark = code.partition("-")
+    is_commit = len(commit) == 40 and all(digit in "0123456789abcdef" for digit in commit)
+    return commit[:SHORT_VERSION] + (f"-{mark}" if mark else "") if is_commit else shortened(code, 40)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.batches import quality_text
-from headwater.show.names import moment_text
+from headwater.show.names import SHORT_VERSION, moment_text, short_version
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _STYLES = {RunEventType.COMPLETE: "green", RunEventType.FAIL: "bold red", RunEventType.ABORT: "red"}
 _LONGEST_ERROR = 80
-_SHORT_VERSION = 12
 
 
 def table(runs: Sequence[RunItem]) -> Table:
@@ -85,7 +84,7 @@ def versions(page: VersionPage) -> Table:
         first: Producer | None = next(iter(item.producers), None)
         out.add_row(
             moment_text(item.produced_at),
-            f"{item.format} {item.version if item.format != 'files' else item.version[:_SHORT_VERSION]}",
+            f"{item.format} {item.version if item.format != 'files' else item.version[:SHORT_VERSION]}",
             item.operation or "",
             "" if item.file_count is None else f"{item.file_count:,}",
             "–" if first is None else _producer(first, item.producers_total),
@@ -125,15 +124,6 @@ def duration_text(began: datetime | None, ended: datetime | None) -> str:
 def batches_text(run: RunItem) -> str:
     """`0 … 23`, of a streaming run."""
     return "" if run.first_batch is None else f"{run.first_batch} … {run.last_batch}"
-
-
-def short_version(code: str | None) -> str:
-    """A commit by its first 12 digits, a dirty one marked; any other version whole."""
-    if code is None:
-        return ""
-    commit, _, mark = code.partition("-")
-    is_commit = len(commit) == 40 and all(digit in "0123456789abcdef" for digit in commit)
-    return commit[:_SHORT_VERSION] + (f"-{mark}" if mark else "") if is_commit else shortened(code, 40)
 
 
 def _state(run: RunItem) -> Text:

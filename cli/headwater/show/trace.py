@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater.show.names import asset_text, moment_text
+from headwater.show.names import asset_text, moment_text, short_version
 from headwater_consumers.analysis.trace import Direction, Hop, Part, PartKind, Step, StepKind, Trace
 from headwater_schemas.events import Certainty
 
@@ -27,7 +27,6 @@ _STYLES = {
 _MOST_RANGES = 8
 _MOST_FILES = 2
 _LONGEST_FILE = 24
-_SHORT_VERSION = 12
 
 
 def tree(found: Trace) -> Tree:
@@ -64,7 +63,7 @@ def step_words(step: Step) -> str:
     """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`."""
     job = _job(step.job) if step.job is not None else "a job"
     details = [moment_text(step.started_at)] if step.started_at is not None else []
-    codes = sorted({run.code_version[:_SHORT_VERSION] for run in step.runs if run.code_version is not None})
+    codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
     if step.kind is StepKind.RUN:
         details.insert(0, f"run {step.runs[0].run_id}")
@@ -107,7 +106,11 @@ def part_words(part: Part) -> str:
             f"{span.partition}: {span.start}" + (f"–{span.end - 1}" if span.end > span.start + 1 else "")
             for span in part.offsets
         ]
-        more = f", and {len(ranges) - _MOST_RANGES} more ranges" if len(ranges) > _MOST_RANGES else ""
+        more = (
+            f", and {len(ranges) - _MOST_RANGES} more range{'s' * (len(ranges) > _MOST_RANGES + 1)}"
+            if len(ranges) > _MOST_RANGES
+            else ""
+        )
         incarnation = f" (topic {part.topic_id})" if part.topic_id else ""
         return ", ".join(ranges[:_MOST_RANGES]) + more + incarnation if ranges else "no records"
     if part.kind is PartKind.FILES:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
+from headwater_consumers.analysis.deadline import within
 from headwater_consumers.analysis.errors import (
     GraphRefusedError,
     GraphUnreachableError,
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Neo4j looks for what to end every two seconds; and a connection may have to be made first.
+_PATIENCE_SECONDS = 5.0
+# The driver's own words, for which it has no class of their own.
+_NO_SUCH_HOST = "Cannot resolve address"
+_NO_CONNECTION = "failed to obtain a connection from the pool"
 # Of the full-text indexes that names are looked up in; the consumer makes them before it writes anything.
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
 
@@ -61,7 +67,8 @@ class Reader:
         driver: to the database; stays the caller's to close.
         target: where it is, for messages.
         tenant: whose graph.
-        timeout_seconds: for one question, all its statements together; Neo4j ends it then.
+        timeout_seconds: for one question, all its statements together; Neo4j ends it then. One that stays silent for
+            5 s longer doesn't answer.
     """
 
     def __init__(
@@ -89,11 +96,19 @@ class Reader:
         def work(tx: ManagedTransaction) -> T:
             return question(Transaction(self.tenant, tx))
 
-        try:
+        def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
                 return session.execute_read(work)
+
+        try:
+            # The driver waits for a server that hangs until the connection is given up, minutes later.
+            return within(limit + _PATIENCE_SECONDS, ask)
         except (Neo4jError, DriverError, OSError) as error:
             raise self._meaning(error, limit) from error
+        except ValueError as error:
+            if not str(error).startswith(_NO_SUCH_HOST):
+                raise
+            raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri
@@ -113,7 +128,9 @@ class Reader:
             return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
         if _NO_INDEX in str(error):
             return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
-        if isinstance(error, Neo4jError) and not error.is_retryable():
+        if isinstance(error, TimeoutError):
+            return GraphUnreachableError(f"Neo4j at {uri} said nothing for {limit + _PATIENCE_SECONDS:g} s.")
+        if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):
             return error  # a defect of a statement: as it was raised
         return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")
 

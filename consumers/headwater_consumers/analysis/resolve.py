@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"[0-9a-f]{32}")
 # A spelling is tried at each of its slashes; a longer path than this is named by key or by name alone.
 _MOST_SPLITS = 100
+_MOST_HASHES = 8
 _MOST_CANDIDATES = 20
 
 
@@ -68,15 +69,41 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
         AmbiguousError: several datasets are called that.
     """
     owner = resolve_dataset(tx, dataset)
-    key = column_key(tx.tenant, owner.asset.key, column)
-    row = tx.row("resolve/column", key=key)
-    if row is None:
+    found = _column(tx, column_key(tx.tenant, owner.asset.key, column))
+    if found is None:
         known = [found["name"] for found in tx.rows("resolve/columns", dataset=owner.asset.key)]
         raise NotFoundError(
             f"{owner.asset.spelling} has no column {column!r}.",
             nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
         )
-    return Found(row["id"], column_asset(row["dataset"], row["properties"]))
+    return found
+
+
+def resolve_asset(tx: Transaction, text: str) -> Found:
+    """The dataset that `text` names; or the column, spelled `dataset#field.path` as answers show it, or by its key.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several datasets are called that.
+    """
+    try:
+        return resolve_dataset(tx, text)
+    except NotFoundError as error:
+        if _KEY.fullmatch(text) and (found := _column(tx, text)) is not None:
+            return found
+        # Names may have a # too: the longest that is a dataset's leaves the column.
+        last: NotFoundError = error
+        for hash_ in [match.start() for match in re.finditer("#", text)][: -_MOST_HASHES - 1 : -1]:
+            try:
+                return resolve_column(tx, text[:hash_], text[hash_ + 1 :])
+            except NotFoundError as narrower:
+                last = narrower
+        raise last from None
+
+
+def _column(tx: Transaction, key: str) -> Found | None:
+    row = tx.row("resolve/column", key=key)
+    return None if row is None else Found(row["id"], column_asset(row["dataset"], row["properties"]))
 
 
 def _resolve(

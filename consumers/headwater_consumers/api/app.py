@@ -23,6 +23,7 @@ from headwater_consumers.api.middleware.head import Head
 from headwater_consumers.api.middleware.headers import Headers
 from headwater_consumers.api.middleware.hosts import Hosts
 from headwater_consumers.api.middleware.measure import Measure
+from headwater_consumers.api.middleware.media import Media
 from headwater_consumers.api.middleware.paths import Paths
 from headwater_consumers.api.middleware.unforeseen import Unforeseen
 from headwater_consumers.api.page import page_routes
@@ -68,6 +69,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
             Middleware(Bodies, most_bytes=limits.body_max_bytes),
+            Middleware(Media, below=BELOW),
             Middleware(Admission, below=BELOW, most=limits.threads + limits.waiting_max),
             Middleware(Paths, below=BELOW),
         ],

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Query, Request
 from neo4j import Driver
 
+from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.answers import answered
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Whose graph is asked, and within which limits. The driver stays the caller's to close."""
+    """Whose graph is asked, within which limits, and by which policy impacts are judged.
+
+    The driver stays the caller's to close. Without a policy it is the one that comes with Headwater.
+    """
 
     driver: Driver
     target: Neo4jTarget
     analysis: AnalysisSettings
     serve: ServeSettings
+    policy: Policy | None = None
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""

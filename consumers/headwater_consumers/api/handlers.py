@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -20,6 +20,8 @@ from headwater_consumers.analysis.errors import (
 from headwater_consumers.api.problems import FieldProblem, ProblemType, problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.responses import Response
@@ -66,15 +68,27 @@ def _of_parameters(_request: Request, error: Exception) -> Response:
         raise error
     # Not `input`: it may be long, and is the sender's own.
     errors = tuple(
-        FieldProblem(_field(each["loc"]), str(each["msg"])[:_LONGEST_DETAIL]) for each in error.errors()[:_MOST_ERRORS]
+        FieldProblem(_field(each["loc"]), _message(each)[:_LONGEST_DETAIL]) for each in error.errors()[:_MOST_ERRORS]
     )
     named = ", ".join(f"`{name[:80]}`" for name in dict.fromkeys(each.field for each in errors))
     return problem(ProblemType.PARAMETERS, f"See `errors` for what is wrong with {named}.", errors=errors)
 
 
+def _message(error: Mapping[str, Any]) -> str:
+    match error.get("type"):
+        case "json_invalid":
+            return f"That is no JSON: {error.get('ctx', {}).get('error', '')} at character {error['loc'][-1]}."
+        case "dataclass_type":
+            return "Input should be an object"
+        case _:
+            return str(error["msg"])
+
+
 def _field(where: tuple[str | int, ...]) -> str:
     """`("query", "depth", "int")` ⇒ `depth`; a union's branches end in its types."""
     if where[0] == "body":
+        # Of what is no JSON, the character at which it isn't.
+        where = tuple(part for part in where if isinstance(part, str))
         return ".".join(str(part) for part in where[1:]) or "body"
     return str(where[1]) if len(where) > 1 else str(where[0])
 

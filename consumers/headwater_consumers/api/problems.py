@@ -8,6 +8,7 @@
 | 405 | `urn:headwater:method` | not with this method |
 | 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
 | 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes` |
+| 415 | `urn:headwater:media-type` | the body isn't JSON, or is compressed |
 | 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
 | 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
 | 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
@@ -45,6 +46,7 @@ class ProblemType(StrEnum):
     METHOD = "urn:headwater:method"
     AMBIGUOUS = "urn:headwater:ambiguous"
     TOO_LARGE = "urn:headwater:too-large"
+    MEDIA_TYPE = "urn:headwater:media-type"
     HOST = "urn:headwater:host"
     PARAMETERS = "urn:headwater:parameters"
     DEFECT = "urn:headwater:defect"
@@ -61,6 +63,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.METHOD: HTTPStatus.METHOD_NOT_ALLOWED,
     ProblemType.AMBIGUOUS: HTTPStatus.CONFLICT,
     ProblemType.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    ProblemType.MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     ProblemType.HOST: HTTPStatus.MISDIRECTED_REQUEST,
     ProblemType.PARAMETERS: HTTPStatus.UNPROCESSABLE_ENTITY,
     ProblemType.DEFECT: HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -77,6 +80,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.METHOD: "Not with this method",
     ProblemType.AMBIGUOUS: "Several are called that",
     ProblemType.TOO_LARGE: "The body is too large",
+    ProblemType.MEDIA_TYPE: "Not a media type that is read",
     ProblemType.HOST: "Not a name of this server",
     ProblemType.PARAMETERS: "A parameter is wrong",
     ProblemType.DEFECT: "A defect of this server",

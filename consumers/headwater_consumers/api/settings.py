@@ -42,6 +42,9 @@ class ServeSettings(BaseModel):
     body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
     """The largest body of a request."""
 
+    policy: str | None = None
+    """A policy file (TOML) by which impacts are judged. None: the one that comes with Headwater."""
+
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
     """How long requests under way may go on when the server is stopped."""
 

@@ -95,6 +95,30 @@ def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver
     assert [(hop.depth, hop.step.query_name) for hop in same.hops] == [(0, "first"), (1, "second")]
 
 
+def test_what_is_known_in_two_ways_counts_once(clean_database: Driver, reader: Reader) -> None:
+    """The same records came by a way that is known exactly, and by one of which only the time is."""
+    first, second = stream("first", "in", "mid"), stream("second", "mid", "out")
+    silent = Stream(
+        "silent",
+        [
+            Entry(n, (kafka_use("in", None, EXACT),), (use,), 0)
+            for n, use in enumerate(kafka_use("mid", {0: (at * 10, at * 10 + 10)}, EXACT) for at in range(10))
+        ],
+    )
+    write(clean_database, first, second, silent)
+    found = blast(reader, Offsets("in", 0, 25, 26))
+    parts = [(part.certainty, [(s.start, s.end) for s in part.offsets]) for part in tainted(found, "mid").parts]
+    assert parts == [(EXACT, [(20, 30)]), (Certainty.UNKNOWN, [(0, 20), (30, 100)])]
+    assert found.totals.offsets == 200
+
+
+def test_micro_batches_that_wrote_nothing_taint_nothing(clean_database: Driver, reader: Reader) -> None:
+    idle = Stream("idle", [Entry(0, (kafka_use("in", {0: (0, 0)}, EXACT),), (kafka_use("mid", {0: (0, 0)}, EXACT),))])
+    write(clean_database, idle)
+    found = blast(reader, BadBatches("idle", 0, 0))
+    assert (found.tainted, found.totals.datasets) == ((), 0)
+
+
 def started(of: Stream, run: int, batch: int) -> LineageEvent:
     """A start of a query, of which no end is known, just before a batch."""
     body = RunEvent(

@@ -366,6 +366,29 @@ def test_what_is_not_there(fill: Callable[..., None], reader: Reader) -> None:
     assert any("orders" in name for name in missing.value.nearest)
 
 
+def test_what_changes_nothing(fill: Callable[..., None], reader: Reader) -> None:
+    fill([table("orders", ["id int", "person"])])
+    with pytest.raises(QuestionError, match="has a column 'person' already"):
+        analyze(reader, Change("orders", "id", schema=SchemaChange.RENAMED, new_name="person"))
+    with pytest.raises(QuestionError, match="is int already"):
+        analyze(reader, Change("orders", "id", schema=SchemaChange.RETYPED, new_type="INTEGER"))
+    offsets = Extent(partition="0", first_offset=1)
+    with pytest.raises(QuestionError, match="is a TABLE: offsets are of topics"):
+        analyze(reader, Change("orders", type=ChangeType.DATA_INCORRECT, extent=offsets))
+
+
+def test_a_column_as_answers_spell_it(fill: Callable[..., None], reader: Reader) -> None:
+    fill([table("orders", ["id int"]), plan("a", "orders.id > x.id COPY")])
+    spelled = analyze(reader, Change("orders#id", schema=REMOVED))
+    assert (spelled.start.column, told(spelled)) == (
+        "id",
+        told(analyze(reader, Change("orders", "id", schema=REMOVED))),
+    )
+    assert analyze(reader, Change("orders#note", schema=SchemaChange.ADDED)).change.column == "note"
+    with pytest.raises(NotFoundError, match="no column 'idd'"):
+        analyze(reader, Change("orders#idd", schema=REMOVED))
+
+
 def test_a_part_of_a_table_can_not_be_followed_and_that_is_said(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id"]), plan("a", "orders.id > x.id COPY")])
     part = Extent(partition="day=2025-01-31")

@@ -85,6 +85,7 @@ def graph(clean_database: Driver, reader: Reader) -> Reader:
         *told(plan("b"), JOB, 3, 4),
         *told(plan(None), JOB, 5),
         *told(plan("c", "y"), JOB, 1),
+        *told(plan("g", "z"), JOB, 1, 6),
         *told(plan("d"), OTHER, 2),
         build.job_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
     ]
@@ -113,3 +114,12 @@ def test_a_column_that_newer_plans_dont_write_keeps_its_last_lineage(graph: Read
 def test_since_a_time_only_what_ran_later(graph: Reader) -> None:
     assert upstream(graph, since=4) == {"a", "e"}
     assert upstream(graph, "y", since=4) == set()
+
+
+def test_since_a_time_and_until_another_only_what_ran_in_between(graph: Reader) -> None:
+    """The plan of z ran before, and again later."""
+    assert upstream(graph, "z", since=4) == {"g"}
+    assert upstream(graph, "z", since=0, as_of=4) == {"g"}
+    assert upstream(graph, "z", since=2, as_of=4) == set()
+    assert upstream(graph, since=3, as_of=5) == set()
+    assert upstream(graph, since=3, as_of=4.5) == {"b"}

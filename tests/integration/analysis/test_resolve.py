@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset, resolve_job
-from headwater_consumers.graph.keys import dataset_key
+from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
+from headwater_consumers.graph.keys import column_key, dataset_key
 from headwater_consumers.graph.titles import dataset_title
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -87,6 +87,26 @@ def test_nothing_of_that_name(graph: Reader) -> None:
             graph.read(partial(resolve_dataset, text=text))
     with pytest.raises(NotFoundError, match="no column"):
         graph.read(lambda tx: resolve_column(tx, "orders", "idd"))
+
+
+def test_a_column_as_answers_spell_it_or_by_key(graph: Reader) -> None:
+    for text in (
+        "kafka://b:9092/orders#id",
+        "orders#id",
+        column_key("default", dataset_key("default", "kafka://b:9092", "orders"), "id"),
+    ):
+        found = graph.read(partial(resolve_asset, text=text)).asset
+        assert (found.name, found.column) == ("orders", "id")
+    assert graph.read(partial(resolve_asset, text="orders")).asset.column is None
+    for text, names in (
+        ("orders#idd", "id"),
+        ("orrders#id", "kafka://b:9092/orders"),
+        ("#", None),
+        ("#" * 9_999, None),
+    ):
+        with pytest.raises(NotFoundError) as raised:
+            graph.read(partial(resolve_asset, text=text))
+        assert names is None or names in raised.value.nearest
 
 
 def test_another_tenants_are_not_found(graph: Reader) -> None:

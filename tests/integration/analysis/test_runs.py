@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,6 +210,8 @@ def test_what_cannot_be_asked(reader: Reader, history: History) -> None:
         runs(reader)
     with pytest.raises(QuestionError):
         runs(reader, job=LOAD.name, dataset="warehouse/orders")
+    with pytest.raises(QuestionError, match="isn't before"):
+        runs(reader, job=LOAD.name, since=datetime(2025, 2, 1, tzinfo=UTC), until=datetime(2025, 1, 1, tzinfo=UTC))
     cursor = runs(reader, job=LOAD.name, limit=1).next_cursor
     with pytest.raises(QuestionError):
         runs(reader, job=REPAIR.name, limit=1, cursor=cursor)

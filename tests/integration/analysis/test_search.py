@@ -172,6 +172,9 @@ def test_no_text_is_an_error(named: Driver, reader: Reader, text: str) -> None:
             ("team:shop",),
         }
     reader.read(lambda tx: (exact(tx, AssetKind.JOB, text), nearest(tx, AssetKind.DATASET, text)))
+    if not words(text):
+        assert not text or search(reader, text).total == search(reader, text, fuzzy=True).total == 0
+        assert search(reader, owner=text).total == search(reader, column=text).total == 0
     with named.session() as session:
         assert session.run("MATCH (d:Dataset) RETURN count(d) AS n").single(strict=True)["n"] == len(NAMES) + 3
 
@@ -204,6 +207,8 @@ def test_columns(named: Driver, reader: Reader) -> None:
     assert found(search(reader, column="postalCode")) == ["homeAddress.postal_code"]
     assert found(search(reader, column="emial")) == ["email", "customer_email"]
     assert found(search(reader, "home postal", kinds=[AssetKind.COLUMN])) == ["homeAddress.postal_code"]
+    assert found(search(reader, "orders", column="emial")) == ["customer_email"]
+    assert found(search(reader, "orders", column="emial", fuzzy=True)) == ["customer_email"]
     assert found(search(reader, "nothing like it", column="email")) == []
     with pytest.raises(QuestionError):
         search(reader, column="email", kinds=[AssetKind.DATASET])

@@ -26,6 +26,7 @@ from headwater_consumers.analysis.trace import (
 )
 from headwater_schemas.events import (
     Certainty,
+    DatasetEvent,
     DatasetRef,
     DatasetUse,
     JobRef,
@@ -38,7 +39,7 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from headwater_schemas.events.build import run_event
+from headwater_schemas.events.build import dataset_event, run_event
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -417,6 +418,25 @@ def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None
     assert (only.step.first_batch, only.step.last_batch, only.step.batches) == (7, 10, 4)
 
 
+def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
+    read, wrote = kafka_use("in", {0: (10, 20), 1: (0, 5)}, EXACT), files_use("/lake/report", ["part-0"])
+    write(clean_database, events=[batch_run("report", (read,), (wrote,), at=100)])
+    at = BEGIN + timedelta(seconds=102)
+    found = trace(reader, Times("in", 0, at, at))
+    assert [spans(each) for each in found.start] == [[(0, 10, 20)]]
+    assert hop(found, "report").certainty is EXACT
+    before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99)))
+    assert (before.start, before.hops) == ((), ())
+    assert before.notes == ("Nothing that read kafka://k/in is known to have run then.",)
+
+
+def test_an_incarnation_that_nothing_tells(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    found = trace(reader, Offsets("in", 0, 5, 6, topic_id="some id"))
+    assert found.notes == ("copy doesn't say which incarnation of the topic it read.",)
+    assert trace(reader, Offsets("in", 0, 5, 6)).notes == ()
+
+
 def test_a_cycle_ends(clean_database: Driver, reader: Reader) -> None:
     there, back = copying("there", "a", "b"), copying("back", "b", "a")
     write(clean_database, there, back)
@@ -436,6 +456,20 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
         trace(reader, Offsets("out", 0, 5, 6), depth=0)
     with pytest.raises(NotFoundError):
         trace(reader, Path("/nowhere/at/all"))
+    with pytest.raises(QuestionError, match="by its path"):
+        trace(reader, Path(" "))
+
+
+def test_what_has_no_offsets(clean_database: Driver, reader: Reader) -> None:
+    of_files = dataset_event(
+        DatasetEvent(dataset=DatasetRef("file", "/lake/files"), type="FILE"), producer="test", event_time=BEGIN
+    )
+    write(clean_database, events=[of_files])
+    with pytest.raises(QuestionError, match="/lake/files is a FILE: offsets are of topics"):
+        trace(reader, Offsets("files", 0, 5, 6))
+    # A name in place of a path is as good: nothing lists its files, so it may be any of them.
+    [start] = trace(reader, Path("files"), direction=BACK).start
+    assert (start.dataset.name, start.kind) == ("/lake/files", PartKind.UNKNOWN)
 
 
 @pytest.mark.parametrize("batches", [40, 400])

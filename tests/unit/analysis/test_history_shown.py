@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from headwater.show.batches import faults_text, part_text, quality_text
+from headwater.show.names import short_version
 from headwater.show.pages import counted
-from headwater.show.runs import duration_text, short_version
+from headwater.show.runs import duration_text
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_consumers.analysis.runs.one import joined

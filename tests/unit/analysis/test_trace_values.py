@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import typer
 
-from headwater.trace_options import parse_depth, parse_duration, parse_range, parse_records
+from headwater.asking import parse_hops
+from headwater.trace_options import parse_duration, parse_range, parse_records
 from headwater_consumers.analysis.trace import Offsets, Times
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, intersection, union
 from headwater_consumers.graph.marks import canonical_path, path_mark, path_marks
@@ -73,10 +74,10 @@ def test_what_are_no_records(partition: str, records: str) -> None:
 
 
 def test_depths_durations_and_ranges() -> None:
-    assert (parse_depth("all"), parse_depth("3")) == (None, 3)
+    assert (parse_hops("all"), parse_hops("3")) == (None, 3)
     assert parse_duration("1.5h") == timedelta(minutes=90)
     assert parse_duration(None) is None
     assert parse_range("5..9") == (5, 9)
-    for parse, text in ((parse_depth, "0"), (parse_duration, "3 weeks"), (parse_range, "9-5")):
+    for parse, text in ((parse_hops, "0"), (parse_duration, "3 weeks"), (parse_range, "9-5")):
         with pytest.raises(typer.BadParameter):
             parse(text)

@@ -110,6 +110,28 @@ def test_a_wrong_body_is_named() -> None:
             assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json"), body
 
 
+def test_a_body_that_is_no_json_is_told_so() -> None:
+    path, body = "/api/v1/impact/analyze", b'{"dataset": "orders", "type": "DATA_INCORRECT"}'
+    with client_of(fake_graph()) as client:
+        for headers in (
+            {},
+            {"Content-Type": "text/plain"},
+            {"Content-Type": "application/x-www-form-urlencoded"},
+            {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+        ):
+            answer = client.post(path, content=body, headers=headers)
+            assert (answer.status_code, answer.json()["type"]) == (415, "urn:headwater:media-type"), headers
+        for media in ("application/json", "Application/JSON; charset=utf-8", "application/vnd.x+json"):
+            assert client.post(path, content=body, headers={"Content-Type": media}).status_code == 200
+        json = {"Content-Type": "application/json"}
+        [cut] = client.post(path, content=b'{"dataset": ', headers=json).json()["errors"]
+        assert cut["field"] == "body"
+        assert cut["message"].startswith("That is no JSON: ")
+        assert cut["message"].endswith("at character 12.")
+        [not_one] = client.post(path, content=b"[]", headers=json).json()["errors"]
+        assert not_one == {"field": "body", "message": "Input should be an object"}
+
+
 def test_what_is_not_served_is_a_problem_too() -> None:
     with client_of(fake_graph()) as client:
         for path in ("/nothing", "/api/v1/nothing", "/api/v1/assets", "/api/v2/graph", "/api/v1/graph/"):

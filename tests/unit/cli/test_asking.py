@@ -50,9 +50,10 @@ def test_times_are_in_utc_unless_they_say_otherwise(text: str, time: datetime) -
     assert parse_time(text).tzinfo is UTC
 
 
-def test_what_is_no_time() -> None:
+@pytest.mark.parametrize("text", ["yesterday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_what_is_no_time(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="is no time"):
-        parse_time("yesterday")
+        parse_time(text)
 
 
 def test_a_graph_that_is_away(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

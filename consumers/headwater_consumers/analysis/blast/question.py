@@ -13,8 +13,9 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
-from headwater_consumers.analysis.trace.parts import Datasets, join
+from headwater_consumers.analysis.trace.parts import Datasets, is_empty, join
 from headwater_consumers.analysis.trace.question import check, parts_of_start
+from headwater_consumers.analysis.trace.spans import difference, offsets, spans_of
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tain
     replacements = Replacements(context, [part for _, part in written])
     by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
     for hop, part in written:
+        if is_empty(part):
+            continue
         left, gone = replacements.split(part)
         by_dataset[part.dataset.key].append((hop, left, gone))
     out = []
@@ -107,11 +110,27 @@ def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tain
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Joined, but the certain ones apart from the others."""
+    """Joined, but the surer ones apart from the others, and what a surer one has left out of those."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)
-    return tuple(part for certainty in _SUREST if certainty in groups for part in join(groups[certainty]))
+    out: list[Part] = []
+    for certainty in _SUREST:
+        surer = tuple(out)
+        out += [left for part in join(groups[certainty]) if not is_empty(left := _without(part, surer))]
+    return tuple(out)
+
+
+def _without(part: Part, surer: Iterable[Part]) -> Part:
+    alike = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
+    if part.kind is PartKind.OFFSETS:
+        left = difference(spans_of(part.offsets), spans_of(span for each in alike for span in each.offsets))
+        return part if left == spans_of(part.offsets) else replace(part, offsets=offsets(left), rows=None)
+    if part.kind is PartKind.FILES and len(part.files) == part.file_count:
+        known = {path for each in alike for path in each.files}
+        files = tuple(path for path in part.files if path not in known)
+        return part if files == part.files else replace(part, files=files, file_count=len(files), rows=None)
+    return part
 
 
 def _surest(certainties: list[Certainty]) -> Certainty:

@@ -15,7 +15,7 @@ from headwater_consumers.analysis.impact.place import is_indirect, rank_of
 from headwater_consumers.analysis.impact.policy_file import default_policy
 from headwater_consumers.analysis.impact.severity import SEVERITIES, Severity
 from headwater_consumers.analysis.impact.spread import spread
-from headwater_consumers.analysis.impact.start import begin
+from headwater_consumers.analysis.impact.start import begin, named
 from headwater_consumers.analysis.impact.summary import summary_of
 from headwater_consumers.analysis.paging import check_depth, check_limit
 
@@ -65,12 +65,14 @@ def analyze(reader: Reader, change: Change, policy: Policy | None = None, page: 
         AmbiguousError: several datasets are called that.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
     """
-    change.check()
     page.check()
-    return reader.read(lambda tx: _answer(tx, change, policy or default_policy(), page))
+    if "#" not in change.dataset:  # What that may name only the graph knows.
+        change.check()
+    return reader.read(lambda tx: _answer(tx, named(tx, change), policy or default_policy(), page))
 
 
 def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impact:
+    change.check()
     beginning = begin(tx, change)
     type_ = beginning.type
     hit = spread(StoredGraph(tx), beginning.start, type_, change.schema, policy, depth=page.depth)

@@ -90,8 +90,8 @@ class Change:
     """A change of a dataset, or of one of its columns.
 
     Attributes:
-        dataset: as `resolve_dataset` understands.
-        column: field path of the column; None: the dataset as a whole.
+        dataset: as `resolve_dataset` understands; or a column of it, as `resolve_asset` does.
+        column: field path of the column; None: what `dataset` names, as a whole.
         type: what sort of change; of a schema change it follows from the rest.
         schema: what happens to the column, if it is a schema change.
         new_name: of a RENAMED column, if that is known.

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
+from headwater_consumers.analysis.trace.spans import MOST_OFFSET
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 10
 _MOST_STEPS = 2_000
-_MOST_OFFSET = 2**63 - 1
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -62,16 +63,22 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> Reach:
 
 
 def _start(dataset: Asset, extent: Extent) -> Start | None:
-    """The part as a trace takes it; None: it takes no such part."""
+    """The part as a trace takes it; None: it takes no such part.
+
+    Raises:
+        QuestionError: offsets of what has none.
+    """
     number = int(extent.partition) if extent.partition is not None and extent.partition.isdecimal() else None
     if (dataset.type or "").upper() == "TOPIC":
         if extent.since is not None or extent.until is not None:
             return Times(dataset.key, number, extent.since or _FIRST, extent.until or _LAST)
         if number is not None:
-            end = _MOST_OFFSET if extent.end_offset is None else extent.end_offset
+            end = MOST_OFFSET if extent.end_offset is None else extent.end_offset
             return Offsets(dataset.key, number, extent.first_offset or 0, end)
         return None
-    if (dataset.type or "").upper() == "FILE" and extent.partition is not None and extent.since == extent.until:
+    if extent.first_offset is not None and dataset.type is not None:
+        raise QuestionError(f"{dataset.spelling} is a {dataset.type}: offsets are of topics.", field="extent")
+    if (dataset.type or "").upper() == "FILE" and "=" in (extent.partition or "") and extent.since == extent.until:
         folder = dataset.name if dataset.namespace == "file" else dataset.spelling
         return Path(f"{folder}/{extent.partition}")
     return None

@@ -10,9 +10,9 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.moves import Start
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
-from headwater_consumers.analysis.impact.widening import widens
-from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
-from headwater_consumers.graph.keys import column_key
+from headwater_consumers.analysis.impact.widening import is_same, widens
+from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset
+from headwater_consumers.graph.keys import column_key, dataset_key
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.impact.change import Change
@@ -41,12 +41,29 @@ class Beginning:
     reach: Reach = EVERYWHERE
 
 
+def named(tx: Transaction, change: Change) -> Change:
+    """The same change, with the column that `dataset` spells where it is one: `orders#price`.
+
+    Raises:
+        NotFoundError, AmbiguousError: as `resolve_asset`.
+    """
+    if change.column is not None or "#" not in change.dataset:
+        return change
+    if change.schema is SchemaChange.ADDED:
+        dataset, _, column = change.dataset.rpartition("#")
+        return replace(change, dataset=dataset, column=column)
+    found = resolve_asset(tx, change.dataset).asset
+    if found.column is None:
+        return change
+    return replace(change, dataset=dataset_key(tx.tenant, found.namespace, found.name), column=found.column)
+
+
 def begin(tx: Transaction, change: Change) -> Beginning:
     """Find what changes.
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
-        QuestionError: the column that is to be added is there.
+        QuestionError: the column that is to be added is there; what is said to change is so already.
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)
@@ -73,12 +90,20 @@ def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
             whole = replace(whole, nodes=every or whole.nodes)
         return Beginning(whole, dataset.asset, dataset.asset, change.type or ChangeType.SCHEMA_BREAKING)
     found = resolve_column(tx, dataset.asset.key, change.column)
+    _check_differs(change, found.asset, {row["name"] for row in columns if not row["gone"]})
     nested = tuple(row["id"] for row in columns if row["name"].startswith(f"{change.column}.") and not row["gone"])
     wholes = tuple(row["id"] for row in columns if change.column.startswith(f"{row['name']}.") and not row["gone"])
     start = Start((found.id, *nested), wholes, dataset.id, dataset.asset.type)
     gone = next(row["gone"] for row in columns if row["id"] == found.id)
     notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
+
+
+def _check_differs(change: Change, column: Asset, there: set[str]) -> None:
+    if change.new_name is not None and change.new_name in there:
+        raise QuestionError(f"{column.name} has a column {change.new_name!r} already.", field="new_name")
+    if change.schema is SchemaChange.RETYPED and column.type and is_same(column.type, change.new_type):
+        raise QuestionError(f"{column.spelling} is {column.type} already.", field="new_type")
 
 
 def _type_of(change: Change, type_: str | None) -> ChangeType:

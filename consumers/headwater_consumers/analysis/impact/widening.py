@@ -22,6 +22,11 @@ _DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(\d+)\)")
 _TEXT = re.compile(r"(var)?char\((\d+)\)")
 
 
+def is_same(before: str, after: str | None) -> bool:
+    """Whether both are words for one type."""
+    return after is not None and _plain(before) == _plain(after)
+
+
 def widens(before: str | None, after: str | None) -> bool:
     """Whether `after` holds every value of `before`; False where that isn't known."""
     if before is None or after is None:

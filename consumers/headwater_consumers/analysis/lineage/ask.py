@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.lineage.answer import Lineage
 from headwater_consumers.analysis.lineage.between import edges_between
 from headwater_consumers.analysis.lineage.columns import ColumnSteps
@@ -14,7 +15,7 @@ from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import Influence
 from headwater_consumers.analysis.lineage.scope import scope_of
 from headwater_consumers.analysis.lineage.search import search
-from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
+from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.lineage.details import Details
@@ -41,11 +42,15 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     steps: Steps
     details: Details
     if question.column is None:
-        start = resolve_dataset(tx, question.asset)
+        start = resolve_asset(tx, question.asset)
+    else:
+        start = resolve_column(tx, question.asset, question.column)
+    of_columns = start.asset.kind is AssetKind.COLUMN
+    question.check_of(columns=of_columns)
+    if not of_columns:
         plans = Plans(tx, as_of=question.as_of, since=question.since) if question.columns else None
         steps, details = DatasetSteps(tx, scope), DatasetDetails(tx, scope, plans)
     else:
-        start = resolve_column(tx, question.asset, question.column)
         plans = Plans(tx, as_of=question.as_of, since=question.since)
         steps = ColumnSteps(tx, scope, plans, direct_only=question.influence is Influence.DIRECT)
         details = ColumnDetails(tx, plans)
@@ -57,7 +62,6 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     shown = [*page.places, *page.through]
     items = details.items(reached, shown)
     edges = edges_between(reached, shown, steps, details, question.direction) if question.edges else ()
-    of_columns = question.column is not None
     indirect = sum(place & 1 for place in listed)
     return Lineage(
         start=start.asset,

@@ -104,6 +104,6 @@ class Plans:
         plan = self._plans[key]
         if plan.declared:
             return True
-        if plan.active is None or plan.last_seen is None or (self._since is not None and plan.last_seen < self._since):
+        if plan.active is None or (self._since is not None and plan.active < self._since):
             return False
         return not self._is_doubtful(key) or bool(plan.active == self._writers[node][plan.job])

@@ -54,9 +54,9 @@ class LineageQuestion:
     """Upstream or downstream of a dataset, or of one of its columns.
 
     Attributes:
-        asset: the dataset, as `resolve_dataset` understands.
+        asset: the dataset, as `resolve_dataset` understands; or a column of it, as `resolve_asset` does.
         direction: which way.
-        column: field path of a column; None asks of the dataset.
+        column: field path of a column; None asks of `asset` itself.
         depth: most hops from it; `ALL_HOPS` for all.
         influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
         columns: of datasets: say which columns make which, along each hop.
@@ -89,12 +89,6 @@ class LineageQuestion:
         """
         check_depth(self.depth)
         check_limit(self.limit)
-        if self.influence is not None and self.column is None:
-            raise QuestionError("`influence` is of columns: name one.", field="influence")
-        if self.columns and self.column is not None:
-            raise QuestionError(
-                "`columns` is for the lineage of a dataset: that of a column is of columns.", field="columns"
-            )
         for field in ("as_of", "since"):
             time: datetime | None = getattr(self, field)
             if time is not None and time.tzinfo is None:
@@ -104,3 +98,16 @@ class LineageQuestion:
         for field in ("namespaces", "types", "tags", "jobs"):
             if len(getattr(self.filters, field)) > _MOST_OF_A_FILTER:
                 raise QuestionError(f"At most {_MOST_OF_A_FILTER} values.", field=field)
+
+    def check_of(self, *, columns: bool) -> None:
+        """Refuse what makes no sense of a dataset, or of columns.
+
+        Raises:
+            QuestionError: naming the field.
+        """
+        if self.influence is not None and not columns:
+            raise QuestionError("`influence` is of columns: name one.", field="influence")
+        if self.columns and columns:
+            raise QuestionError(
+                "`columns` is for the lineage of a dataset: that of a column is of columns.", field="columns"
+            )

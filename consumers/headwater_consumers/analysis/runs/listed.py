@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.runs.answer import Role, RunItem, RunPage
 from headwater_consumers.analysis.runs.order import EPOCH, PROBED, decoded, encoded
 from headwater_consumers.analysis.runs.resolve import resolve_owner
@@ -51,8 +52,11 @@ def runs(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving says; or the cursor is of another question.
+        NotFoundError, AmbiguousError, QuestionError: as resolving says; the cursor is of another question.
+        QuestionError: `since` isn't before `until`.
     """
+    if since is not None and until is not None and since >= until:
+        raise QuestionError("`since` isn't before `until`.", field="since")
 
     def question(tx: Transaction) -> RunPage:
         of = resolve_owner(tx, job, dataset)

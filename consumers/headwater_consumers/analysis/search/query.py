@@ -38,11 +38,13 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
     return _of_tenant(tenant, named, *narrowed)
 
 
-def alike(tenant: str, text: str, *narrowed: str) -> str:
-    """Nodes that have for every word of the text one like it, or all of them written as one."""
+def alike(tenant: str, text: str, *narrowed: str) -> str | None:
+    """Nodes that have for every word of the text one like it, or all of them written as one; None for no words."""
     asked = words(text)[:MOST_WORDS]
+    if not asked:
+        return None
     each = " ".join(f"+({_beginning(word)}{_fuzzy(word)})" for word in asked)
-    return _of_tenant(tenant, f"+_words:(({each}){_joined(asked)})" if asked else "", *narrowed)
+    return _of_tenant(tenant, f"+_words:(({each}){_joined(asked)})", *narrowed)
 
 
 def any_alike(tenant: str, text: str) -> str | None:

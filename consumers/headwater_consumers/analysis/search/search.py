@@ -173,9 +173,13 @@ class _Filters:
 
 
 def _hits(
-    read: Callable[[AssetKind, Callable[..., str]], list[Row]], kinds: Sequence[AssetKind], text: str, *, fuzzy: bool
+    read: Callable[[AssetKind, Callable[..., str | None]], list[Row]],
+    kinds: Sequence[AssetKind],
+    text: str,
+    *,
+    fuzzy: bool,
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    ways = [query.alike] if fuzzy else [query.beginnings, query.alike]
+    ways: list[Callable[..., str | None]] = [query.alike] if fuzzy else [query.beginnings, query.alike]
     for asking in ways if text else [query.beginnings]:
         found = {kind: read(kind, asking) for kind in kinds}
         if any(found.values()):
@@ -185,10 +189,14 @@ def _hits(
     return [], False
 
 
-def _read(tx: Transaction, kind: AssetKind, asking: Callable[..., str], text: str, filters: _Filters) -> list[Row]:
+def _read(
+    tx: Transaction, kind: AssetKind, asking: Callable[..., str | None], text: str, filters: _Filters
+) -> list[Row]:
     # Columns have no owners and tags in the index: those of their datasets are looked at afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
     asked = asking(tx.tenant, text, *clauses)
+    if asked is None:
+        return []
     rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
     return [row for row in rows if filters.admit(row)]
 
@@ -200,14 +208,20 @@ def _columns(
     if not text:
         return _hits(lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
 
-    def read(kind: AssetKind, asking: Callable[..., str]) -> list[Row]:
+    def read(kind: AssetKind, asking: Callable[..., str | None]) -> list[Row]:
         return _read(tx, kind, asking, text, _Filters(None, None, filters.namespace))
 
     datasets, truncated = _hits(read, _KINDS[:1], text, fuzzy=fuzzy)
     keys = [row.asset.key for row, _ in datasets]
-    rows = columns_of(tx, keys, words(column), limit=MOST_HITS)
+    rows = [] if fuzzy or not words(column) else columns_of(tx, keys, words(column), limit=MOST_HITS)
+    full = len(rows) >= MOST_HITS
+    if not rows:
+        of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
+        every = _read(tx, AssetKind.COLUMN, query.alike, column, _Filters(None, None, filters.namespace))
+        full = len(every) >= MOST_HITS
+        rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
     hits = sorted(((row, _match(row, column)) for row in rows if filters.admit(row)), key=lambda hit: _rank(*hit))
-    return hits, truncated or len(rows) >= MOST_HITS
+    return hits, truncated or full
 
 
 def _match(row: Row, text: str) -> Match:
@@ -233,7 +247,8 @@ def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:
 
 
 def _has_words(texts: Sequence[str], text: str) -> bool:
-    return {word for each in texts for word in words(each)}.issuperset(words(text))
+    asked = words(text)
+    return bool(asked) and {word for each in texts for word in words(each)}.issuperset(asked)
 
 
 def _is_tag(asked: str, key: str, value: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Direction, Hop, Part, PartKind, Trace, weakest
 from headwater_consumers.analysis.trace.level import expand
+from headwater_consumers.analysis.trace.parts import is_empty
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending
 from headwater_consumers.graph.marks import canonical_path
@@ -127,15 +128,9 @@ def _pendings(context: Context, followed: _Followed, parts: Iterable[tuple[Part,
     out: list[Pending] = []
     for part, after, overall in parts:
         fresh = followed.fresh(part, backward=context.backward)
-        if fresh is not None and not _is_empty(fresh):
+        if fresh is not None and not is_empty(fresh):
             out.append(Pending(len(out), fresh, after, overall))
     return out
-
-
-def _is_empty(part: Part) -> bool:
-    return (part.kind is PartKind.OFFSETS and not part.offsets) or (
-        part.kind is PartKind.FILES and part.file_count == 0
-    )
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:

@@ -80,6 +80,9 @@ def _take(
         part = _narrowed(pending.part, hit.spans)
         piece = sum(first <= hit.batch.first for first in located.rewinds)
         taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
+    if pending.after == 0 and pending.part.topic_id is not None and not _tells_incarnation(located):
+        name = query.name or query.query_id
+        context.notes[f"{name} doesn't say which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
         part = _narrowed(pending.part, located.left)
         why = f"It doesn't say what it {verb}; those around it leave these to it."
@@ -87,6 +90,15 @@ def _take(
     if located.left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
         left = _narrowed(pending.part, located.left)
         context.notes[_not_used(context, query, left, verb)] = None
+
+
+def _tells_incarnation(located: Located) -> bool:
+    uses = [
+        use
+        for hit in located.hits
+        for use in (hit.batch.writes if located.want.produced else hit.batch.reads)(located.want.dataset)
+    ]
+    return all(use.topic_id is not None for use in uses)
 
 
 def _narrowed(part: Part, spans: dict[int, list[tuple[int, int]]]) -> Part:
@@ -104,7 +116,7 @@ def _rewound(located: Located, piece: int) -> str:
 
 def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
     """Why a query has nothing of some offsets: it isn't that far yet, or it left them out."""
-    name = query.name or query.query_id
+    name, done = query.name or query.query_id, "written" if context.backward else "read"
     last = context.last_batch(query)
     ends: dict[int, int] = {}
     for use in (last.writes if context.backward else last.reads)(left.dataset.key) if last is not None else ():
@@ -118,7 +130,7 @@ def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
             if known is not None
             else f"nothing of partition {partition}"
         )
-        return f"{name} has {verb} {upto} by batch {query.last_batch}, the last one known: not yet {described(left)}."
+        return f"{name} has {done} {upto} by batch {query.last_batch}, the last one known: not yet {described(left)}."
     return f"{name} {verb} {described(left)} in no micro-batch that is known."
 
 

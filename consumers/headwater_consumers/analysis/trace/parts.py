@@ -41,6 +41,13 @@ class Datasets:
         return self._known[key]
 
 
+def is_empty(part: Part) -> bool:
+    """Whether it has no record."""
+    return (part.kind is PartKind.OFFSETS and not part.offsets) or (
+        part.kind is PartKind.FILES and part.file_count == 0
+    )
+
+
 def joined(used: Sequence[tuple[Batch | Run, Use]], datasets: Datasets) -> tuple[Part, ...]:
     """The parts that these uses are, together."""
     datasets.know(use.dataset for _, use in used)

@@ -13,6 +13,7 @@ from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets
+from headwater_consumers.analysis.trace.spans import MOST_OFFSET
 from headwater_consumers.analysis.trace.times import parts_at
 from headwater_consumers.graph.keys import dataset_key, version_key
 from headwater_consumers.graph.marks import canonical_path, is_within
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Batch, Run
 
 LIMIT = 200
-MOST_OFFSET = 2**63 - 1
+# Of a dataset of another type, or of none that is known, there may be offsets.
+_WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats whose versions have names of their own; a manifest's is its digest.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
 
@@ -146,11 +148,18 @@ def check(start: Start, depth: int | None, limit: int) -> None:
 def parts_of_start(context: Context, start: Start) -> list[Part]:
     """The parts that are asked about."""
     if isinstance(start, Path):
+        if not start.path.strip():
+            raise QuestionError("Name a file or partition by its path.", field="path")
         return _path_parts(context, start.path)
     found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)
     if isinstance(start, Times):
         return parts_at(context, found.asset, start.partition, start.start, start.end)
     if isinstance(start, Offsets):
+        if (found.asset.type or "").upper() in _WITHOUT_OFFSETS:
+            raise QuestionError(
+                f"{found.asset.spelling} is a {found.asset.type}: offsets are of topics.",
+                field="topic",
+            )
         span = OffsetSpan(start.partition, start.start, start.end)
         return [
             Part(
@@ -171,7 +180,8 @@ def parts_of_start(context: Context, start: Start) -> list[Part]:
         )
         if _version_is_known(context, part):
             return [part]
-    raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.")
+    begun = context.tx.one("trace/versions_begun", dataset=found.asset.key, text=start.version)["versions"]
+    raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=begun)
 
 
 def _version_is_known(context: Context, part: Part) -> bool:
@@ -206,9 +216,9 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     ref = naming.path(path)
     key = dataset_key(context.tx.tenant, ref.namespace, ref.name)
     if not context.tx.rows("trace/datasets", keys=[key]):
-        resolve_dataset(context.tx, ref.name)  # raises with the nearest names
+        key = resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
-        f"No micro-batch or run lists this file among those it {used}: it may be any part of the dataset."
+        f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset."
     ] = None
     return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]

@@ -82,4 +82,4 @@ def impact(
 ) -> Response:
     """What breaks, what is tainted, whom to tell: by column, with the way there, totals, and a text for a ticket."""
     page = Page(hops(depth), ask.page(limit), cursor)
-    return ask(lambda reader: analyze(reader, change.change(), page=page))
+    return ask(lambda reader: analyze(reader, change.change(), ask.graph.policy, page))

@@ -1,0 +1,82 @@
+"""What ends a question that Neo4j doesn't answer."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from neo4j.exceptions import ClientError, ServiceUnavailable
+
+from headwater_consumers.analysis import reader as reader_module
+from headwater_consumers.analysis.deadline import within
+from headwater_consumers.analysis.errors import GraphUnreachableError
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neo4j import Driver
+
+TARGET = Neo4jTarget("bolt://graph.invalid:7687", "neo4j", "a-secret-password", "neo4j")
+
+
+class Scripted:
+    """A driver whose sessions do as told."""
+
+    def __init__(self, does: Callable[[], Any]) -> None:
+        self._does = does
+
+    def session(self, **_: Any) -> contextlib.AbstractContextManager[Scripted]:
+        return contextlib.nullcontext(self)
+
+    def execute_read(self, _work: object) -> Any:
+        return self._does()
+
+
+def asked(does: Callable[[], Any], timeout_seconds: float = 30) -> Any:
+    return Reader(cast("Driver", Scripted(does)), TARGET, timeout_seconds=timeout_seconds).read(lambda _tx: None)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ServiceUnavailable("Couldn't connect"),  # type: ignore[no-untyped-call]
+        ClientError("failed to obtain a connection from the pool within 10.0s (timeout)"),
+        ValueError("Cannot resolve address graph.invalid:7687"),
+        OSError("Network is unreachable"),
+    ],
+)
+def test_a_graph_that_is_away_is_unreachable_however_the_driver_says_so(error: Exception) -> None:
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(GraphUnreachableError, match=r"graph\.invalid") as raised:
+        asked(fail)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_questions_own_errors_stay_what_they_are() -> None:
+    def fail() -> None:
+        raise ValueError("a defect of ours")
+
+    with pytest.raises(ValueError, match="a defect of ours"):
+        asked(fail)
+
+
+def test_a_server_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "_PATIENCE_SECONDS", 0.05)
+    never = threading.Event()
+    try:
+        with pytest.raises(GraphUnreachableError, match=r"said nothing for 0\.06 s"):
+            asked(never.wait, timeout_seconds=0.01)
+    finally:
+        never.set()
+
+
+def test_what_comes_in_time_is_given_on() -> None:
+    assert within(10, lambda: 7) == 7
+    with pytest.raises(KeyError, match="of the call"):
+        within(10, lambda: dict[str, int]()["of the call"])
