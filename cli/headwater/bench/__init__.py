@@ -6,4 +6,5 @@ report      the JSON document that a benchmark ends with, goals and all
 memory      peak resident memory
 estate/     a made-up company's lineage, of any size, as a Neo4j store
 query/      `bench query`
+capture/    `bench capture`
 """

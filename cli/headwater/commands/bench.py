@@ -1,4 +1,4 @@
-"""`headwater bench query`: how fast questions are answered on a large graph."""
+"""`headwater bench query`: how fast questions are answered on a large graph; `bench capture`: what capturing costs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from headwater.bench.capture.run import Options as CaptureOptions
+from headwater.bench.capture.run import run as run_capture
+from headwater.bench.capture.show import view as view_capture
 from headwater.bench.estate.sizes import FULL, QUICK, Sizes
 from headwater.bench.figures import ROUNDS
 from headwater.bench.query.run import Options, run
@@ -58,3 +61,48 @@ def query(  # noqa: PLR0917  Typer's options are parameters
     if output is not None:
         save(document, output)
     console.result(document, view(document))
+
+
+@app.command()
+def capture(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[
+        bool, typer.Option("--full", help="The sizes that the goals are about: 15 rounds of 20 micro-batches.")
+    ] = False,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Interleaved rounds. Default: 5.", show_default=False)
+    ] = None,
+    micro_batches: Annotated[
+        int | None, typer.Option(min=2, help="In each round. Default: 10.", show_default=False)
+    ] = None,
+    records: Annotated[int, typer.Option(min=4, help="In each micro-batch.")] = 200,
+    rows: Annotated[int, typer.Option(min=1, help="That the batch job writes.")] = 20_000,
+    columns: Annotated[int, typer.Option(min=8, help="Of the batch job.")] = 300,
+    writes: Annotated[int, typer.Option(min=1, help="Of the batch job, in each round.")] = 2,
+    plan_columns: Annotated[int, typer.Option(min=8, help="Of the large plan.")] = 1_000,
+    warm_up: Annotated[int, typer.Option(min=0, help="Rounds before the first; they don't count.")] = 2,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of each Spark driver.")] = 1_024,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """What capturing costs a Spark driver, and what it sends, beside OpenLineage's agent and beside no capture at all.
+
+    A Kafka-to-Kafka query and a wide batch job, in four Spark drivers that take turns.
+    """
+    document = run_capture(
+        CaptureOptions(
+            rounds=rounds or (15 if full else 5),
+            micro_batches=micro_batches or (20 if full else 10),
+            records=records,
+            rows=rows,
+            columns=columns,
+            writes=writes,
+            plan_columns=plan_columns,
+            warm_up=warm_up,
+            seed=seed,
+            heap_mb=heap_mb,
+        )
+    )
+    if output is not None:
+        save(document, output)
+    console.result(document, view_capture(document))

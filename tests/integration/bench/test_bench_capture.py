@@ -1,0 +1,53 @@
+"""`bench capture`, tiny: four real drivers that take turns, and what each has sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwater.bench.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
+from headwater.bench.capture.run import Options, run
+from headwater.bench.capture.show import view
+from headwater.console import console
+
+pytestmark = pytest.mark.spark
+
+TINY = Options(
+    rounds=1,
+    micro_batches=3,
+    records=20,
+    rows=10,
+    columns=8,
+    writes=1,
+    plan_columns=8,
+    warm_up=0,
+    seed=1,
+    heap_mb=512,
+)
+
+
+@pytest.mark.timeout(600)
+def test_everybody_does_the_same_and_is_measured() -> None:
+    document = run(TINY)
+    by_name = {measurement["name"]: measurement for measurement in document["measurements"]}
+    assert list(by_name) == [WITHOUT, HEADWATER, COALESCING, OPENLINEAGE]
+    for measurement in by_name.values():
+        assert measurement["micro_batches"] >= TINY.micro_batches
+        assert measurement["trigger_p50_ms"]["median"] > 0
+        assert measurement["write_seconds"]["median"] > 0
+        assert measurement["peak_rss_mb"]["jvm"] > 100
+    assert by_name[WITHOUT]["events"]["events"] == 0
+    for name in (HEADWATER, COALESCING):
+        assert by_name[name]["events"]["kinds"]["INTERVAL"] >= 1
+        assert by_name[name]["large_plan_seconds"] > 0
+    # An interval for each micro-batch, and fewer where several share one.
+    assert by_name[HEADWATER]["events"]["kinds"]["INTERVAL"] >= TINY.micro_batches
+    assert by_name[COALESCING]["events"]["kinds"]["INTERVAL"] < by_name[HEADWATER]["events"]["kinds"]["INTERVAL"]
+    assert by_name[OPENLINEAGE]["events"]["kinds"]["START"] >= TINY.micro_batches
+    assert len(document["goals"]) == 6
+    json.dumps(document)
+    out = console.out
+    with out.capture() as captured:
+        out.print(view(document))
+    assert "× without" in captured.get()

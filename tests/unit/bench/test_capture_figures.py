@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwater.bench.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
+from headwater.bench.capture.feed import records
+from headwater.bench.capture.goals import goals, measurement
+from headwater.bench.capture.measure import Measured, ratios
+from headwater.bench.capture.sent import Sent
+
+
+def measured(factor: float, events: int, size: int) -> Measured:
+    return Measured(
+        triggers=[[int(factor * each) for each in (100, 110, 400)], [int(factor * each) for each in (200, 220, 800)]],
+        writes=[[factor, 3 * factor], [2 * factor, 2 * factor]],
+        stream_processor_seconds=0.6,
+        write_processor_seconds=8.0,
+        micro_batches=10,
+        sent=Sent(events, size),
+        plan_seconds=1.5,
+        memory={"jvm": 700.4, "python": None},
+    )
+
+
+def test_a_ratio_compares_what_was_measured_within_seconds() -> None:
+    """The second round is twice as slow for everybody: on a busy machine that is nobody's fault."""
+    base = measured(1, 0, 0)
+    ours = measurement(HEADWATER, measured(1.5, 11, 5_000), base)
+    assert ours["trigger_p50_ratio"] == pytest.approx({"median": 1.5, "minimum": 1.5, "maximum": 1.5}, abs=0.01)
+    assert ours["write_ratio"] == {"median": 1.5, "minimum": 1.5, "maximum": 1.5}
+    assert ours["trigger_p50_ms"] == {"median": 247.5, "minimum": 165, "maximum": 330}
+    assert (ours["events_per_micro_batch"], ours["bytes_per_micro_batch"]) == (1.1, 500)
+    assert ours["micro_batches"] == 6
+    assert ours["processor_ms_per_micro_batch"] == 100.0
+    assert ours["peak_rss_mb"] == {"jvm": 700, "python": None}
+
+
+def test_whole_milliseconds_do_not_hide_a_fraction() -> None:
+    """Of eight triggers, half at 100 and half at 101 ms: the median is neither."""
+    [ratio] = ratios([[100] * 4 + [101] * 4], [[100] * 8], 0.5)
+    assert 1.001 < ratio < 1.01
+
+
+def test_the_goals_are_about_headwater() -> None:
+    base = measured(1, 0, 0)
+    measurements = [
+        measurement(name, measured(factor, events, size), base)
+        for name, factor, events, size in (
+            (WITHOUT, 1, 0, 0),
+            (HEADWATER, 1.01, 11, 9_000),
+            (COALESCING, 1.2, 2, 900),
+            (OPENLINEAGE, 1.3, 60, 90_000),
+        )
+    ]
+    assert [(goal.value, goal.met) for goal in goals(measurements)] == [
+        (pytest.approx(1.01, abs=0.01), True),
+        (1.1, True),
+        (900, True),
+        (0.2, True),
+        (1.01, True),
+        (1.5, True),
+    ]
+    assert measurements[-1]["large_plan_seconds"] is None, "only Headwater's can be waited for"
+    json.dumps(measurements)
+
+
+def test_records_are_the_same_for_everybody() -> None:
+    assert list(records(5, first=10, seed=1)) == list(records(5, first=10, seed=1))
+    assert list(records(5, first=10, seed=1)) != list(records(5, first=10, seed=2))
+    assert [json.loads(record)["id"] for record in records(3, first=7, seed=1)] == [7, 8, 9]
