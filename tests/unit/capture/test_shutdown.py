@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_producers.spark import shutdown
+from headwater_producers.spark import sessions, shutdown
+from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -58,3 +61,84 @@ def test_an_uncaught_exception_is_noted_and_passed_on(error: BaseException, kind
     assert passed == [error]
     assert shutdown._outcome.kind is kind
     assert "hunter2" not in repr(shutdown._outcome)
+
+
+class _Capture:
+    """Ends with what a policy makes of it."""
+
+    def __init__(self, context: object, problem: Exception | None) -> None:
+        self.context = context
+        self.problem = problem
+        self.ended = 0
+
+    def belongs_to(self, context: object) -> bool:
+        return self.context is context
+
+    def end(self, *_: object, session_ends: bool) -> Exception | None:
+        self.ended += 1
+        return self.problem
+
+
+class _Context:
+    def __init__(self) -> None:
+        self.stopped = 0
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    codes: list[int] = []
+    monkeypatch.setattr(shutdown, "_leave", codes.append)
+    monkeypatch.setattr(shutdown, "_installed_in", os.getpid())
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("outcome", "problem", "codes"),
+    [
+        (RunEventType.COMPLETE, LineageNotDurableError("not durable"), [1]),
+        (RunEventType.COMPLETE, None, []),
+        (RunEventType.FAIL, LineageNotDurableError("not durable"), []),
+    ],
+)
+def test_a_script_that_ends_well_fails_by_the_policy_and_by_nothing_else(
+    left: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: RunEventType,
+    problem: Exception | None,
+    codes: list[int],
+) -> None:
+    captures = [_Capture(None, problem), _Capture(None, None)]
+    monkeypatch.setattr(sessions, "running_captures", lambda: captures)
+    shutdown._outcome.kind = outcome
+    shutdown._at_exit()
+    assert left == codes
+    assert [capture.ended for capture in captures] == [1, 1]
+
+
+def test_stopping_spark_raises_what_the_policy_wants_after_it_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = _Context()
+    problem = LineageNotDurableError("not durable")
+    monkeypatch.setattr(sessions, "running_captures", lambda: [_Capture(context, problem), _Capture(None, None)])
+    shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
+    with pytest.raises(LineageNotDurableError, match="not durable"):
+        context.stop()
+    assert context.stopped == 1
+
+
+def test_stopping_spark_hides_no_exception_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = _Context()
+    monkeypatch.setattr(sessions, "running_captures", lambda: [_Capture(context, LineageNotDurableError("ours"))])
+    shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
+
+    def job() -> None:
+        try:
+            raise LookupError("the job's own")
+        finally:
+            context.stop()
+
+    with pytest.raises(LookupError, match="the job's own"):
+        job()
+    assert context.stopped == 1

@@ -1,0 +1,241 @@
+"""Emission policies without Spark: the fence, the watch over overruns, and the verdict at the end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark.emission import Emission
+from headwater_producers.spark.emission.fence import Fence
+from headwater_producers.spark.emission.overrun import Overrun, OverrunWatch
+from headwater_producers.spark.errors import LineageNotDurableError
+from headwater_producers.spark.settings import CaptureSettings
+from headwater_producers.spark.status import CaptureStatus
+from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance, RunError
+from support.capture import RecordingSink
+from support.outbox import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Intake:
+    """Is secure after some times of not being."""
+
+    def __init__(self, *answers: bool) -> None:
+        self.answers = list(answers)
+        self.closing = False
+
+    def secure(self, timeout_seconds: float) -> bool:
+        return self.answers.pop(0)
+
+
+class Jvm:
+    """Whose thread sleeps, or is interrupted."""
+
+    def __init__(self, during: Callable[[], None] = lambda: None) -> None:
+        self.slept = 0
+        self.during = during
+        self.java = SimpleNamespace(lang=SimpleNamespace(Thread=self))
+
+    def sleep(self, milliseconds: int) -> None:
+        self.slept += 1
+        self.during()
+
+
+class Sink(RecordingSink):
+    """A DurableSink whose answer is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_risk = 0
+        self.lost = 0
+        self.outbox = None
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        return self.at_risk
+
+
+class Engine:
+    """As much of an engine as a policy looks at."""
+
+    def __init__(self, **counts: int) -> None:
+        self.emission: Any = None
+        self.ending = False
+        self.ended_in_time = True
+        self.blamed: dict[str, RunError] = {}
+        self._status = replace(CaptureStatus.nothing(), **counts)  # type: ignore[arg-type]
+
+    def status(self, *, enabled: bool) -> CaptureStatus:
+        return self._status
+
+    def take_in(self, timeout_seconds: float) -> bool:
+        return True
+
+    def blame(self, query_id: str, error: RunError) -> None:
+        self.blamed[query_id] = error
+
+
+def interval(*batches: int, query: str = "q-1", provenance: Provenance = Provenance.OBSERVED) -> IntervalEvent:
+    entries = tuple(IntervalEntry(batch_id=batch) for batch in batches)
+    return IntervalEvent(query_id=query, query_name="enrich", entries=entries, provenance=provenance)
+
+
+def emission(policy: str, sink: Any, engine: Engine | None = None) -> Emission:
+    made = Emission(CaptureSettings(emission_policy=policy, emission_wait_seconds=0.05), sink, list)
+    made.start(engine or Engine())  # type: ignore[arg-type]
+    return made
+
+
+# The fence
+
+
+def test_the_fence_opens_when_all_is_durable() -> None:
+    jvm = Jvm()
+    Fence(Intake(False, False, True), lambda: None).hold(jvm, 7)
+    assert jvm.slept == 2
+
+
+def test_the_fence_opens_when_capture_is_closed() -> None:
+    intake = Intake(False, False)
+
+    def close() -> None:
+        intake.closing = True
+
+    Fence(intake, lambda: None).hold(Jvm(close), 7)
+    assert intake.answers == [False]
+
+
+def test_the_fence_refuses_when_lineage_is_lost() -> None:
+    with pytest.raises(LineageNotDurableError, match=r"micro-batch 7 is not begun.*1 events refused"):
+        Fence(Intake(), lambda: "1 events refused").hold(Jvm(), 7)
+
+
+def test_stopping_the_query_ends_the_waiting() -> None:
+    def interrupt() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        Fence(Intake(False, False), lambda: None).hold(Jvm(interrupt), 7)
+
+
+def test_the_fence_says_every_ten_seconds_that_it_waits(caplog: pytest.LogCaptureFixture) -> None:
+    times = iter([0.0, 5.0, 11.0, 12.0, 22.0])
+    Fence(Intake(False, False, False, False, True), lambda: None, clock=lambda: next(times)).hold(Jvm(), 7)
+    assert [record.args for record in caplog.records] == [(7, 11.0), (7, 22.0)]
+
+
+def test_the_first_micro_batch_follows_none_and_the_others_wait() -> None:
+    sink = Sink()
+    sink.at_risk = 1
+    made = emission("fail_closed", sink)
+    asleep = Jvm(lambda: setattr(sink, "at_risk", 0))
+    frame = SimpleNamespace(sparkSession=SimpleNamespace(sparkContext=SimpleNamespace(_jvm=asleep)))
+    made.hold(frame, "q-1", 0)
+    assert asleep.slept == 0
+    made.hold(frame, "q-1", 1)
+    assert asleep.slept == 1
+    made.close()
+
+
+# The watch
+
+
+class Stopped:
+    def __init__(self) -> None:
+        self.overruns: list[Overrun] = []
+        self.changed = threading.Event()
+
+    def __call__(self, overrun: Overrun) -> None:
+        self.overruns.append(overrun)
+        self.changed.set()
+
+
+def test_a_late_interval_stops_its_query_once_and_what_follows_is_added_to_the_report() -> None:
+    sink, stopped = Sink(), Stopped()
+    sink.at_risk = 1
+    watch = OverrunWatch(sink, wait_seconds=0.02, stop=stopped)
+    watch.start()
+    watch.published(interval(4, 5))
+    assert stopped.changed.wait(20)
+    watch.published(interval(6))
+    watch.end()
+    assert stopped.overruns == [Overrun("q-1", "enrich", 4, 5)]
+    assert [str(one) for one in watch.overruns] == [
+        "query enrich: micro-batches 4 to 6 were committed, and the lineage isn't durable"
+    ]
+
+
+def test_a_refused_interval_stops_its_query_though_nothing_waits() -> None:
+    stopped = Stopped()
+    watch = OverrunWatch(Sink(), wait_seconds=3_600, stop=stopped)
+    watch.start()
+    watch.refused(interval(4))
+    assert stopped.changed.wait(20)
+    watch.end()
+    assert [str(one) for one in watch.overruns] == [
+        "query enrich: micro-batch 4 was committed, and the lineage isn't durable"
+    ]
+
+
+def test_what_is_durable_held_back_or_only_reconstructed_stops_nothing() -> None:
+    sink, stopped = Sink(), Stopped()
+    watch = OverrunWatch(sink, wait_seconds=0.0, stop=stopped)
+    watch.fence("q-2")
+    watch.published(interval(1))
+    watch.published(interval(1, query="q-2"))
+    watch.refused(interval(2, query="q-2"))
+    watch.refused(interval(1, query="q-3", provenance=Provenance.RECONCILED))
+    watch.start()
+    until(lambda: not watch._waiting)
+    watch.end()
+    assert stopped.overruns == []
+
+
+# The verdict
+
+
+@pytest.mark.parametrize("policy", ["warn", "retry"])
+def test_some_policies_have_no_verdict(policy: str) -> None:
+    sink = Sink()
+    sink.at_risk = 3
+    assert emission(policy, sink, Engine(publish_failed=1)).verdict(delivered=False) is None
+
+
+@pytest.mark.parametrize("policy", ["fail_job", "fail_closed"])
+def test_what_is_durable_is_enough(policy: str) -> None:
+    """Delivered or not: the outbox keeps it."""
+    made = emission(policy, Sink())
+    made.close()
+    assert made.verdict(delivered=False) is None
+    assert made.verdict(delivered=True) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "at_risk", "lost", "in_time", "says"),
+    [
+        ({}, 3, 0, True, "3 events are neither acknowledged by Kafka nor in an outbox"),
+        ({}, 0, 2, True, "2 given up"),
+        ({"dropped": 1}, 0, 0, True, "1 callbacks dropped"),
+        ({"failed": 1}, 0, 0, True, "1 not made into events"),
+        ({"publish_failed": 1}, 0, 0, True, "1 events refused"),
+        ({}, 0, 0, False, "could be looked at in time"),
+    ],
+)
+def test_anything_less_is_not(counts: dict[str, int], at_risk: int, lost: int, in_time: bool, says: str) -> None:
+    sink, engine = Sink(), Engine(**counts)
+    sink.at_risk, sink.lost, engine.ended_in_time = at_risk, lost, in_time
+    problem = emission("fail_job", sink, engine).verdict(delivered=False)
+    assert problem is not None
+    assert says in str(problem)
+    assert "The data is written, and stays" in str(problem)
+
+
+def test_a_sink_of_ones_own_is_durable_where_it_says_delivered() -> None:
+    made = emission("fail_job", RecordingSink())
+    assert made.verdict(delivered=True) is None
+    assert "not all of it was delivered" in str(made.verdict(delivered=False))

@@ -1,0 +1,114 @@
+"""Which sink the settings describe, and where its outbox is."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import CaptureSettings
+from headwater_producers.spark.emission import EmissionPolicy
+from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_producers.spark.kafka_sink import KafkaSink, kafka_sink
+from headwater_producers.spark.outbox_folder import default_root, outbox_folder
+from headwater_producers.spark.outbox_sink import OutboxSink
+from headwater_producers.spark.sink import DurableSink
+from support.capture import RecordingSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater_producers.spark.sink import EventSink
+
+SERVERS = "127.0.0.1:1"
+
+
+def settings(**given: Any) -> CaptureSettings:
+    return CaptureSettings.load(**{"kafka_bootstrap_servers": SERVERS, **given})
+
+
+@pytest.fixture
+def made() -> Iterator[list[EventSink]]:
+    sinks: list[EventSink] = []
+    yield sinks
+    for sink in sinks:
+        sink.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({}, OutboxSink),
+        ({"emission_policy": "fail_job"}, OutboxSink),
+        ({"emission_policy": "fail_closed"}, OutboxSink),
+        ({"emission_policy": "warn"}, KafkaSink),
+        ({"emission_policy": "warn", "outbox_path": "outbox"}, OutboxSink),
+        ({"outbox_enabled": False}, KafkaSink),
+        ({"outbox_enabled": "false", "outbox_path": "outbox"}, KafkaSink),
+    ],
+)
+def test_an_outbox_is_used_unless_nobody_wants_it(
+    given: dict[str, Any], kind: type, made: list[EventSink], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "data"))
+    made.append(kafka_sink(settings(**given)))
+    assert type(made[0]) is kind
+
+
+def test_retry_is_the_default() -> None:
+    assert settings().emission_policy is EmissionPolicy.RETRY
+
+
+def test_what_a_sink_of_ones_own_needs_is_three_methods() -> None:
+    assert not isinstance(RecordingSink(), DurableSink)
+
+
+def test_the_default_place_is_the_users_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADWATER_DATA_DIR")
+    monkeypatch.setenv("XDG_STATE_HOME", "/state")
+    assert default_root() == Path("/state/headwater/outbox")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert default_root() in {
+        Path("/home/me/.local/state/headwater/outbox"),
+        Path("/home/me/Library/Application Support/headwater/outbox"),
+    }
+    monkeypatch.setenv("HEADWATER_DATA_DIR", "/data")
+    assert default_root() == Path("/data/outbox")
+
+
+def test_one_folder_for_each_cluster_and_topic() -> None:
+    def folder(**given: Any) -> str:
+        return outbox_folder(settings(outbox_path="o", **given)).name
+
+    assert folder(kafka_bootstrap_servers="b:1,a:1") == folder(kafka_bootstrap_servers="a:1, b:1")
+    named = {folder(kafka_cluster_name="prod", kafka_bootstrap_servers=servers) for servers in ("a:1", "b:1")}
+    assert len(named) == 1
+    assert named.pop().startswith("prod-")
+    others = [
+        folder(),
+        folder(topic_prefix="other"),
+        folder(kafka_bootstrap_servers="c:1"),
+        folder(kafka_cluster_name="x"),
+    ]
+    assert len(set(others)) == 4
+
+
+def test_a_path_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CaptureSettingsError, match="outbox_path: no outbox can be made"):
+        kafka_sink(settings(outbox_path=tmp_path / "file"))
+
+
+def test_a_default_place_that_cannot_be_used_is_done_without(
+    tmp_path: Path, made: list[EventSink], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "file"))
+    caplog.set_level(logging.WARNING)
+    made.append(kafka_sink(settings()))
+    assert type(made[0]) is KafkaSink
+    assert "in memory only" in caplog.text
