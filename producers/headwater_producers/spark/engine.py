@@ -138,6 +138,10 @@ class Engine:
             logger.warning("lineage capture: not everything could be delivered: %s", self.status(enabled=False))
         return delivered
 
+    def blame(self, query_id: str, error: RunError) -> None:
+        """Says why a query is about to be stopped: its run FAILs by that."""
+        self._streams.blame(query_id, error)
+
     @property
     def ending(self) -> bool:
         """Whether `finish` was called."""
