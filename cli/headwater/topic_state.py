@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_schemas.kafka_answers import answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,5 +83,5 @@ def _latest(client: Mapping[str, Any], partitions: list[TopicPartition]) -> date
         isolation_level=IsolationLevel.READ_UNCOMMITTED,
         request_timeout=_REQUEST_SECONDS,
     )
-    latest = max((future.result(_REQUEST_SECONDS).timestamp for future in futures.values()), default=-1)
+    latest = max((answer(future, _REQUEST_SECONDS).timestamp for future in futures.values()), default=-1)
     return None if latest < 0 else datetime.fromtimestamp(latest / 1000, UTC)

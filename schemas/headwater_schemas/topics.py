@@ -20,6 +20,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
+from headwater_schemas.kafka_answers import answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -206,9 +207,7 @@ def _create(
     created = []
     for name, future in admin.create_topics(requests, operation_timeout=timeout_seconds).items():
         try:
-            future.result(timeout_seconds)
-        except TimeoutError as failure:
-            raise KafkaUnreachableError(f"Kafka at {conf.get('bootstrap.servers')} doesn't create {name}") from failure
+            answer(future, timeout_seconds)
         except KafkaException as failure:
             error = failure.args[0]
             if error.code() == KafkaError.TOPIC_ALREADY_EXISTS:
@@ -251,9 +250,7 @@ def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Ma
     resource = ConfigResource(ResourceType.TOPIC, topic)
     while True:
         try:
-            described: Mapping[str, ConfigEntry] = admin.describe_configs([resource])[resource].result(timeout_seconds)
-        except TimeoutError:
-            return {}
+            described: Mapping[str, ConfigEntry] = answer(admin.describe_configs([resource])[resource], timeout_seconds)
         except KafkaException as failure:
             code = failure.args[0].code()
             # A topic made this moment isn't known to every broker yet.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from headwater_schemas.kafka_answers import answer
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Broker:
             isolation_level=IsolationLevel.READ_COMMITTED,
             request_timeout=_REQUEST_SECONDS,
         )
-        return {partition.partition: future.result(_REQUEST_SECONDS).offset for partition, future in futures.items()}
+        return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
 
     def progress(self, reader: OffsetReader) -> Progress | None:
         """How far the lineage events have come; None while the broker can't tell.

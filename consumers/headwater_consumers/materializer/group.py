@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.ownership import committable
+from headwater_schemas.kafka_answers import answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ def members(client: Mapping[str, Any], group: str) -> list[str]:
     admin = AdminClient(quiet(client))
     future = admin.describe_consumer_groups([group], request_timeout=_REQUEST_SECONDS)[group]
     try:
-        description = future.result(_REQUEST_SECONDS)
+        description = answer(future, _REQUEST_SECONDS)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return []
@@ -43,7 +44,7 @@ def forget(client: Mapping[str, Any], group: str) -> None:
     """
     admin = AdminClient(quiet(client))
     try:
-        admin.delete_consumer_groups([group], request_timeout=_REQUEST_SECONDS)[group].result(_REQUEST_SECONDS)
+        answer(admin.delete_consumer_groups([group], request_timeout=_REQUEST_SECONDS)[group], _REQUEST_SECONDS)
     except KafkaException as error:
         if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
             raise

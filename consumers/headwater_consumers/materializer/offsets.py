@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.materializer.backoff import Deadline
 from headwater_consumers.materializer.records import Partition
+from headwater_schemas.kafka_answers import answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -150,7 +151,7 @@ class OffsetReader:
 
     def _describe(self, topic: str, timeout_seconds: float) -> Any:
         futures = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_seconds)
-        return futures[topic].result(timeout_seconds)
+        return answer(futures[topic], timeout_seconds)
 
     def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
         futures = self._admin.list_offsets(
@@ -158,7 +159,7 @@ class OffsetReader:
             isolation_level=IsolationLevel.READ_COMMITTED,
             request_timeout=timeout_seconds,
         )
-        return {partition.partition: future.result(timeout_seconds).offset for partition, future in futures.items()}
+        return {partition.partition: answer(future, timeout_seconds).offset for partition, future in futures.items()}
 
 
 def _ours(partition: TopicPartition) -> bool:
