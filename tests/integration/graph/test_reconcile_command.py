@@ -1,0 +1,160 @@
+"""`headwater reconcile` as a user runs it: a checkpoint, a graph that lacks some of it, and the graph afterwards."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from headwater.cli import main
+from headwater.errors import ExitCode
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.materializer.fold import fold
+from headwater_producers.spark.plan import PlanInput, SourceKind
+from headwater_producers.spark.reconcile import QueryLog, Rebuilder
+from headwater_producers.spark.streaming.local_files import LocalFiles
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    EmissionReason,
+    IntervalEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    Provenance,
+    RunRef,
+    Versions,
+    build,
+)
+from support.checkpoints import QUERY, kafka_checkpoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+    from support.stack import StackUnderTest
+
+pytestmark = pytest.mark.stack
+IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")
+JOB = JobRef("default", "app.copy")
+BEGAN = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _settings(stack: StackUnderTest, topic_prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
+    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", stack.bootstrap_servers)
+    monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", topic_prefix)
+    monkeypatch.setenv("HEADWATER_MATERIALIZER_GROUP", topic_prefix)
+    monkeypatch.setenv("HEADWATER_MATERIALIZER_HTTP_PORT", "0")
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    """Micro-batches 2 to 7; 0 and 1 purged, 8 not committed."""
+    made = kafka_checkpoint(8)
+    made.purge(2)
+    made.plan(8, {"in": {"0": 95}})
+    folder = tmp_path / "cp"
+    for name, text in made.files.texts.items():
+        path = folder / name.removeprefix(f"{made.location}/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def observed(checkpoint: Path, batch: int) -> LineageEvent:
+    """What capture told while it ran: all that a checkpoint doesn't know."""
+    ends = Position(kafka=KafkaRanges("out", (OffsetRange(0, 10 * batch, 10 * batch + 10),)))
+    source = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
+    entry = Rebuilder(QueryLog(str(checkpoint), LocalFiles()), LocalFiles(), inputs=[source], sources=1).entry(batch)
+    begin = OffsetRange(0, 5 + 10 * batch, 15 + 10 * batch)
+    entry = msgspec.structs.replace(
+        entry,
+        inputs=(
+            DatasetUse(
+                dataset=IN, position=Position(kafka=KafkaRanges("in", (begin,))), certainty=Certainty.EXACT, rows=10
+            ),
+        ),
+        outputs=(DatasetUse(dataset=OUT, position=ends, certainty=Certainty.UPPER_BOUND, rows=10),),
+        processing_time=BEGAN + timedelta(seconds=batch, milliseconds=-7),
+        duration_ms=120,
+        rows_in=10,
+        rows_out=10,
+    )
+    body = IntervalEvent(
+        query_id=QUERY,
+        entries=(entry,),
+        query_name="copy",
+        checkpoint_location=f"file:{checkpoint}",
+        versions=Versions(code="abc", capture="test"),
+        reason=EmissionReason.CHECKPOINT,
+        provenance=Provenance.OBSERVED,
+    )
+    return build.interval_event(
+        body, job=JOB, run=RunRef("run-1"), producer="urn:test", event_time=BEGAN + timedelta(seconds=batch)
+    )
+
+
+def intervals(graph: Driver) -> dict[int, dict[str, Any]]:
+    """Properties of the Interval nodes, by batch id."""
+    nodes = [json.loads(line) for line in dump(graph)]
+    found = [
+        node["properties"] for node in nodes if node.get("labels") == ["Interval"] or node.get("label") == "Interval"
+    ]
+    return {properties["batch_id"]: properties for properties in found}
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main([*arguments, "--json"]) == ExitCode.DONE, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.timeout(300)
+def test_the_chain_is_whole_and_nothing_is_blanked(
+    graph: Driver, writer: GraphWriter, checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    writer.apply(fold([observed(checkpoint, batch) for batch in (2, 3, 5)]))
+    before = intervals(graph)
+    assert set(before) == {2, 3, 5}
+
+    dry = run(capsys, "reconcile", str(checkpoint), "--dry-run")
+    [told] = dry["checkpoints"]
+    assert told["job"] == {"namespace": "default", "name": "app.copy"}, "the graph knows its job, and its cluster"
+    assert told["batches"] == {"count": 6, "first": 2, "last": 7}
+    assert (told["untold"], told["uncommitted"], told["unreadable"]) == ([4, 6, 7], [8], [])
+    assert (told["purged"], told["gaps"]) == (2, [{"first": 0, "last": 1}])
+    assert dry["sent"] == 0
+
+    assert run(capsys, "reconcile", str(checkpoint))["sent"] == 6
+    assert main(["consume", "--until-caught-up"]) == ExitCode.DONE
+    capsys.readouterr()
+    after = intervals(graph)
+    assert {batch: after[batch] for batch in before} == before, "what was observed stays as it was observed"
+    assert {batch: each["provenance"] for batch, each in after.items()} == {
+        2: "OBSERVED",
+        3: "OBSERVED",
+        4: "RECONCILED",
+        5: "OBSERVED",
+        6: "RECONCILED",
+        7: "RECONCILED",
+    }
+    page = run(capsys, "runs", "intervals", "app.copy", "--job")
+    assert [item["batch_id"] for item in page["items"]] == list(range(2, 8))
+    faults = [(item["missing"], item["gaps"], item["overlaps"], item["conflicts"]) for item in page["items"]]
+    assert faults == [(2, [], [], 0), *[(0, [], [], 0)] * 5], "batches 0 and 1 are missing; else it is one chain"
+
+    whole = list(dump(graph))
+    assert run(capsys, "reconcile", str(checkpoint))["checkpoints"][0]["untold"] == []
+    assert main(["consume", "--until-caught-up"]) == ExitCode.DONE
+    assert list(dump(graph)) == whole, "sending it again changes nothing"
