@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from support.capture import DictFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QUERY = "5b0e7f3a-0000-4000-8000-00000000000a"
 BEGAN_MS = 1_700_000_000_000
@@ -48,3 +51,12 @@ def kafka_checkpoint(batches: int) -> HandWritten:
     for batch in range(batches):
         made.run(batch, {"in": {"0": 15 + 10 * batch}})
     return made
+
+
+def written(made: HandWritten, folder: Path) -> Path:
+    """The same as files of this machine."""
+    for name, text in made.files.texts.items():
+        path = folder / name.removeprefix(f"{made.location}/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder

@@ -32,7 +32,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
-from support.checkpoints import QUERY, kafka_checkpoint
+from support.checkpoints import QUERY, kafka_checkpoint, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,12 +65,7 @@ def checkpoint(tmp_path: Path) -> Path:
     made = kafka_checkpoint(8)
     made.purge(2)
     made.plan(8, {"in": {"0": 95}})
-    folder = tmp_path / "cp"
-    for name, text in made.files.texts.items():
-        path = folder / name.removeprefix(f"{made.location}/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
+    return written(made, tmp_path / "cp")
 
 
 def observed(checkpoint: Path, batch: int) -> LineageEvent:

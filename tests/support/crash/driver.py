@@ -28,9 +28,10 @@ class Driver:
         life: which start this is; names its marks and its events.
         brokers: Kafka's.
         queries: those to start.
+        topics: what the names of their topics begin with.
     """
 
-    def __init__(self, folder: Path, life: str, brokers: str, queries: Sequence[str]) -> None:
+    def __init__(self, folder: Path, life: str, brokers: str, queries: Sequence[str], topics: str) -> None:
         self.folder = folder
         self.life = life
         self.log = folder / f"log-{life}"
@@ -50,6 +51,7 @@ class Driver:
                     life,
                     brokers,
                     ",".join(queries),
+                    topics,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""A driver that is killed: streaming queries, captured. `python job.py FOLDER LIFE BROKERS QUERY,…`.
+"""A driver that is killed: streaming queries, captured. `python job.py FOLDER LIFE BROKERS QUERY,… TOPIC_PREFIX`.
 
 copy     Kafka ─▶ Kafka
 files    files ─▶ duplicates taken out by event time ─▶ Parquet
@@ -60,15 +60,15 @@ class SlowFile:
             self.flush(0)
 
 
-def copy(spark: SparkSession, brokers: str) -> Any:
+def copy(spark: SparkSession, brokers: str, topics: str) -> Any:
     kafka = {"kafka.bootstrap.servers": brokers}
-    source = spark.readStream.format("kafka").options(**kafka, subscribe="in", startingOffsets="earliest")
+    source = spark.readStream.format("kafka").options(**kafka, subscribe=f"{topics}in", startingOffsets="earliest")
     rows = (
         source.option("maxOffsetsPerTrigger", 25)
         .load()
         .select("key", F.upper(F.col("value").cast("string")).alias("value"))
     )
-    return rows.writeStream.format("kafka").options(**kafka, topic="out")
+    return rows.writeStream.format("kafka").options(**kafka, topic=f"{topics}out")
 
 
 def files(spark: SparkSession, folder: Path) -> Any:
@@ -86,12 +86,12 @@ def split(spark: SparkSession, folder: Path) -> Any:
     return source.load().writeStream.foreachBatch(both)
 
 
-def main(folder: Path, life: str, brokers: str, chosen: list[str]) -> None:
+def main(folder: Path, life: str, brokers: str, chosen: list[str], topics: str) -> None:
     spark = SparkSession.builder.appName("killed").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     capture = attach(spark, sink=SlowFile(folder / "events" / life))
     writers = {
-        "copy": lambda: copy(spark, brokers),
+        "copy": lambda: copy(spark, brokers, topics),
         "files": lambda: files(spark, folder),
         "split": lambda: split(spark, folder),
     }
@@ -119,4 +119,4 @@ def main(folder: Path, life: str, brokers: str, chosen: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split(","))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split(","), "".join(sys.argv[5:]))

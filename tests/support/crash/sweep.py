@@ -35,8 +35,9 @@ QUERIES = ("copy", "files", "split")
 class Feed:
     """New input for the queries: a file, and records."""
 
-    def __init__(self, folder: Path, brokers: str) -> None:
+    def __init__(self, folder: Path, brokers: str, topic: str) -> None:
         self._folder = folder
+        self._topic = topic
         self._count = 0
         self._next = 0.0
         self._producer = Producer({"bootstrap.servers": brokers, "log_level": 2})
@@ -53,7 +54,7 @@ class Feed:
         os.utime(hidden, (1_700_000_000 + self._count,) * 2)
         hidden.rename(hidden.with_name(f"{self._count:06}.json"))
         for each in range(10):
-            self._producer.produce("in", value=f"{self._count}-{each}", partition=each % 2)
+            self._producer.produce(self._topic, value=f"{self._count}-{each}", partition=each % 2)
         self._producer.flush(10)
 
 
@@ -62,17 +63,19 @@ class Sweep:
     """The history of one folder.
 
     Attributes:
+        topics: what the names of its topics, `in` and `out`, begin with.
         lives: one document a kill.
     """
 
     folder: Path
     brokers: str
     seed: int
+    topics: str = ""
     lives: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
-        self._feed = Feed(self.folder, self.brokers)
+        self._feed = Feed(self.folder, self.brokers, f"{self.topics}in")
         self._truth = Truth(self.folder)
 
     def kill_once(self, phase: str | None = None, queries: Sequence[str] = ()) -> None:
@@ -85,7 +88,7 @@ class Sweep:
         # One query a life: Spark's start is most of what a kill costs.
         chosen = queries or (self._random.choice(QUERIES),)
         before = {name: self._truth.committed(name) for name in chosen if name in self._truth.queries}
-        driver = Driver(self.folder, f"{len(self.lives):03}", self.brokers, chosen)
+        driver = Driver(self.folder, f"{len(self.lives):03}", self.brokers, chosen, self.topics)
         try:
             if phase != "at a start":
                 driver.wait_for("started" if phase == "catching up" else "caught-up", self._feed)
@@ -96,9 +99,9 @@ class Sweep:
         caught_up = (self.folder / f"caught-up-{driver.life}").exists()
         self.lives.append(life | self._check(before if caught_up else {}))
 
-    def end_well(self) -> None:
+    def end_well(self, queries: Sequence[str] = QUERIES) -> None:
         """A last start that is stopped properly: then capture alone has told everything."""
-        driver = Driver(self.folder, "last", self.brokers, QUERIES)
+        driver = Driver(self.folder, "last", self.brokers, queries, self.topics)
         try:
             driver.wait_for("caught-up", self._feed)
         except BaseException:

@@ -1,0 +1,106 @@
+"""`headwater reconcile` without a graph: what it says, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cli import main
+from headwater.errors import ExitCode
+from headwater.reconciling.checkpoints import location
+from headwater.reconciling.reconcile import spans
+from support.checkpoints import QUERY, kafka_checkpoint, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OFFLINE = ("--no-graph", "--dry-run", "--job", "app.copy")
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    made = kafka_checkpoint(5)
+    made.plan(5, {"in": {"0": 99}})
+    return str(written(made, tmp_path / "cp"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    status = main(["reconcile", *arguments, "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_what_would_be_sent(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
+    assert status == ExitCode.DONE
+    assert said == {
+        "checkpoints": [
+            {
+                "checkpoint": f"file:{checkpoint}",
+                "query_id": QUERY,
+                "job": {"namespace": "default", "name": "app.copy"},
+                "batches": {"count": 5, "first": 0, "last": 4},
+                "untold": None,
+                "uncommitted": [5],
+                "unreadable": [],
+                "purged": 0,
+                "gaps": None,
+            }
+        ],
+        "dry_run": True,
+        "sent": 0,
+    }
+
+
+def test_for_people(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reconcile", checkpoint, checkpoint, *OFFLINE, "--source", "0=kafka://here"]) == ExitCode.DONE
+    captured = capsys.readouterr()
+    assert captured.out.count("5: 0 to 4") == 2
+    assert "10 would be sent (--dry-run)." in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ((*OFFLINE,), ExitCode.BAD_INPUT, "source 0 (Kafka, topic in): which dataset it is isn't known"),
+        (("--no-graph", "--dry-run"), ExitCode.BAD_INPUT, "the job has to be named"),
+        ((*OFFLINE, "--source", "0"), ExitCode.BAD_INPUT, None),
+        ((*OFFLINE, "--source", "0=rate"), ExitCode.BAD_INPUT, None),
+    ],
+)
+def test_what_is_not_certain_is_an_error(
+    checkpoint: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], status: ExitCode, said: str | None
+) -> None:
+    assert main(["reconcile", checkpoint, *arguments]) == status
+    assert said is None or said in capsys.readouterr().err
+
+
+def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = run(capsys, str(tmp_path / "none"), *OFFLINE)
+    assert status == ExitCode.NOT_FOUND
+    assert said["error"]["fix"] == "Name the folder that was the query's checkpointLocation."
+
+
+def test_one_that_can_not_be_rebuilt_is_named_and_keeps_no_other_back(
+    checkpoint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "cp/offsets/2").write_text("v9\n{}\n{}")
+    status, said = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
+    assert status == ExitCode.DONE
+    [told] = said["checkpoints"]
+    assert told["batches"]["count"] == 3
+    assert [each["batch_id"] for each in told["unreadable"]] == [2, 3]
+    assert "only v1 is known" in told["unreadable"][0]["reason"]
+
+
+def test_where_a_checkpoint_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert location("cp/") == f"file:{tmp_path}/cp"
+    assert location("/cp") == "file:/cp"
+    assert location("s3a://lake/cp/") == "s3a://lake/cp"
+
+
+def test_spans() -> None:
+    assert spans([]) == []
+    assert spans([3, 4, 9]) == [(3, 4), (9, 9)]
