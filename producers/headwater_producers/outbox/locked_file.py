@@ -8,14 +8,36 @@ https://www.sqlite.org/wal.html and https://www.sqlite.org/lockingv3.html.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
+import weakref
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _LOG_BYTES: Final = 4 * 1024 * 1024
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that can be referred to weakly."""
+
+
+_open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+
+
+def _abandon() -> None:
+    """In a forked child: its copies must never be closed, not even by the end of the interpreter.
+
+    SQLite would take itself for the owner of the lock, and remove the log that the parent goes on writing.
+    """
+    for connection in list(_open):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon)
 
 
 def create_locked(path: Path) -> sqlite3.Connection | None:
@@ -40,7 +62,12 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
     """A connection that alone may use the file; None: another has it, or it is gone."""
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
         )
     except sqlite3.OperationalError:
         if path.exists():
@@ -58,6 +85,7 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY or not path.exists():
             return None
         raise
+    _open.add(connection)
     return connection
 
 

@@ -123,6 +123,11 @@ def test_stopping_the_query_ends_the_waiting() -> None:
         Fence(Intake(False, False), lambda: None).hold(Jvm(interrupt), 7)
 
 
+def test_a_stopped_query_is_seen_where_its_interruption_does_not_get_through() -> None:
+    with pytest.raises(LineageNotDurableError, match="micro-batch 7 is not begun: the query was stopped"):
+        Fence(Intake(False, False), lambda: None).hold(Jvm(), 7, lambda: True)
+
+
 def test_the_fence_says_every_ten_seconds_that_it_waits(caplog: pytest.LogCaptureFixture) -> None:
     times = iter([0.0, 5.0, 11.0, 12.0, 22.0])
     Fence(Intake(False, False, False, False, True), lambda: None, clock=lambda: next(times)).hold(Jvm(), 7)
@@ -134,7 +139,11 @@ def test_the_first_micro_batch_follows_none_and_the_others_wait() -> None:
     sink.at_risk = 1
     made = emission("fail_closed", sink)
     asleep = Jvm(lambda: setattr(sink, "at_risk", 0))
-    frame = SimpleNamespace(sparkSession=SimpleNamespace(sparkContext=SimpleNamespace(_jvm=asleep)))
+    streams = SimpleNamespace(get=lambda query_id: SimpleNamespace(isActive=lambda: True))
+    session = SimpleNamespace(
+        sparkContext=SimpleNamespace(_jvm=asleep), _jsparkSession=SimpleNamespace(streams=lambda: streams)
+    )
+    frame = SimpleNamespace(sparkSession=session)
     made.hold(frame, "q-1", 0)
     assert asleep.slept == 0
     made.hold(frame, "q-1", 1)

@@ -1,20 +1,19 @@
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import stat
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.store import SUFFIX, Store, size_of
 from support.outbox import record
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _numbers(store: Store, after: int = 0) -> list[int]:
@@ -168,3 +167,39 @@ def test_what_the_disk_refuses_to_delete_is_gone_all_the_same(tmp_path: Path) ->
     assert again is not None
     assert _numbers(again) == [3, 4], "the debt was paid with the next write"
     again.close()
+
+
+FORKING = """
+import os, signal, sys
+from pathlib import Path
+from headwater_producers.outbox.store import Store
+from support.outbox import record
+
+store = Store.create(Path(sys.argv[1]))
+store.append([(1, record("e1"))])
+child = os.fork()
+if child == 0:
+    sys.exit(0)  # with all that the end of an interpreter closes
+os.waitpid(child, 0)
+assert Store.adopt(store.path) is None
+store.append([(2, record("e2"))])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_forked_child_that_ends_takes_nothing_along(tmp_path: Path) -> None:
+    """It has a copy of the connection, and SQLite in it believes to own the file."""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
+    ended = subprocess.run(
+        [sys.executable, "-c", FORKING, str(tmp_path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    [path_left] = tmp_path.glob(f"*{SUFFIX}")
+    adopted = Store.adopt(path_left)
+    assert adopted is not None
+    assert _numbers(adopted) == [1, 2]
+    adopted.close()

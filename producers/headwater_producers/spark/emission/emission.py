@@ -100,7 +100,8 @@ class Emission:
             self._watch.fence(query_id)
             if batch_id == 0:
                 return  # nothing was committed before it
-            self._fence.hold(frame.sparkSession.sparkContext._jvm, batch_id)
+            session = frame.sparkSession
+            self._fence.hold(session.sparkContext._jvm, batch_id, lambda: _is_stopped(session, query_id))
 
     @property
     def closing(self) -> bool:
@@ -137,10 +138,10 @@ class Emission:
         reasons = [str(overrun) for overrun in self._overruns]
         if (lost := self._lost()) is not None:
             reasons.append(lost)
-        if not delivered and self._durable is None:
-            reasons.append("not all of it was delivered")
-        elif not delivered and not self._engine.ended_in_time:
+        if not self._engine.ended_in_time:
             reasons.append("not all that happened could be looked at in time (capture_drain_timeout_seconds)")
+        if self._durable is None and not delivered:
+            reasons.append("not all of it was delivered")
         elif self._durable is not None and (at_risk := self._durable.await_durable(0)):
             reasons.append(f"{at_risk} events are neither acknowledged by Kafka nor in an outbox")
         if not reasons:
@@ -173,3 +174,8 @@ class Emission:
                 query.stop()
                 return
         logger.warning("lineage capture: query %s is not there to be stopped", overrun.query_id)
+
+
+def _is_stopped(session: Any, query_id: str) -> bool:
+    query = session._jsparkSession.streams().get(query_id)
+    return query is None or not query.isActive()

@@ -49,16 +49,18 @@ class Fence:
         self._lost = lost
         self._clock = clock
 
-    def hold(self, jvm: Any, batch_id: int) -> None:
+    def hold(self, jvm: Any, batch_id: int, stopped: Callable[[], bool] = lambda: False) -> None:
         """Returns when all that the query has committed is durable, or capture has been closed meanwhile.
 
         Args:
             jvm: the gateway's. Waiting is done by the JVM's thread of the query, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
             batch_id: the micro-batch that is to begin.
+            stopped: whether the query was stopped. Where Python's threads aren't pinned to the JVM's
+                (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
 
         Raises:
-            LineageNotDurableError: lineage is lost for good, so that waiting is no use.
+            LineageNotDurableError: lineage is lost for good, so that waiting is no use; or the query was stopped.
             Py4JJavaError: the query was stopped meanwhile.
         """
         began = complained = self._clock()
@@ -78,3 +80,5 @@ class Fence:
                     now - began,
                 )
             jvm.java.lang.Thread.sleep(_PAUSE_MILLISECONDS)
+            if stopped():
+                raise LineageNotDurableError(f"micro-batch {batch_id} is not begun: the query was stopped")
