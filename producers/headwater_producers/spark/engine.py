@@ -21,7 +21,7 @@ from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
-from headwater_producers.spark.runtime.signals import Attached
+from headwater_producers.spark.runtime.signals import Attached, QueryStarted, QueryTerminated
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
 from headwater_producers.spark.status import CaptureStatus
@@ -87,15 +87,18 @@ class Engine:
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def offer(self, signal: Signal) -> None:
-        """Takes a signal, or drops it where too many wait. Never waits."""
-        if self._inbox.put(signal):
+        """Takes a signal, or drops it where too many wait. Never waits.
+
+        The start and end of a query are never dropped: nothing that comes later tells of them.
+        """
+        if self._inbox.put(signal, always=isinstance(signal, QueryStarted | QueryTerminated)):
             return
         shared_metrics().dropped.inc()
         if not self._told_of_drops:
             self._told_of_drops = True
             logger.warning(
-                "lineage capture: %d callbacks wait already, so some are dropped; a dropped micro-batch is a gap "
-                "(capture_queue_size, HEADWATER_CAPTURE_QUEUE_SIZE)",
+                "lineage capture: %d callbacks wait already, so some are dropped: micro-batches, which are told from "
+                "the checkpoint later, and writes, which aren't (capture_queue_size, HEADWATER_CAPTURE_QUEUE_SIZE)",
                 self.settings.capture_queue_size,
             )
 

@@ -18,6 +18,8 @@ def test_what_finds_no_room_is_counted() -> None:
     assert [inbox.put(number) for number in range(4)] == [True, True, False, False]
     inbox.put_urgent(99)
     assert (inbox.waiting, inbox.received, inbox.dropped) == (2, 2, 2)
+    assert inbox.put(100, always=True)
+    assert [inbox.take(0) for _ in range(4)] == [99, 0, 1, 100]
 
 
 def test_taking_waits_for_a_put() -> None:

@@ -24,10 +24,10 @@ class Inbox(Generic[T]):
         self._received = 0
         self._dropped = 0
 
-    def put(self, item: T) -> bool:
-        """Adds an item; False where there is no room."""
+    def put(self, item: T, *, always: bool = False) -> bool:
+        """Adds an item; False where there is no room. `always` is for the few that are never dropped."""
         with self._changed:
-            if len(self._items) >= self._limit:
+            if len(self._items) >= self._limit and not always:
                 self._dropped += 1
                 return False
             self._items.append(item)
