@@ -1,0 +1,65 @@
+"""Scripts run for real, and the lineage that they have put on a topic."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Consumer, TopicPartition
+
+from headwater.stack import ensure_jars, java_runtime
+from headwater_schemas.codec import Decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_schemas.events import LineageEvent, RunEvent
+    from support.stack import StackUnderTest
+
+SECONDS = 400.0
+
+
+def environment(stack: StackUnderTest, prefix: str, *submit: str) -> dict[str, str]:
+    """Of a driver whose lineage goes to the stack."""
+    options = [*small(), *submit]
+    return {
+        **os.environ,
+        **java_runtime().environment(),
+        "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": stack.bootstrap_servers,
+        "HEADWATER_TOPIC_PREFIX": prefix,
+    }
+
+
+def small() -> list[str]:
+    """Options of spark-submit for a small driver."""
+    jars = ",".join(str(jar) for jar in ensure_jars("spark"))
+    options = ["--master", "local[1]", "--driver-memory", "512m", "--jars", jars]
+    return [*options, "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=1"]
+
+
+def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
+    """All events on a topic, partition by partition."""
+    settings = {"bootstrap.servers": stack.bootstrap_servers, "log_level": 2, "group.id": "reader"}
+    consumer = Consumer({**settings, "enable.auto.commit": False})
+    decoder = Decoder()
+    events: list[LineageEvent] = []
+    try:
+        for partition in consumer.list_topics(topic, 30).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), 30)
+            consumer.assign([TopicPartition(topic, partition, 0)])
+            for _ in range(end):
+                record = consumer.poll(30)
+                assert record is not None
+                assert record.error() is None
+                events.append(decoder.decode(record.value()))
+    finally:
+        consumer.close()
+    return events
+
+
+def runs(events: Sequence[LineageEvent], job: str) -> list[RunEvent]:
+    """What was said of a job's runs, in order."""
+    return [event.run_event for event in events if event.run_event and event.job and event.job.name == job]
