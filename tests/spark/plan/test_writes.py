@@ -8,6 +8,8 @@ import pytest
 
 from headwater_producers.spark.explain import explain_lineage
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSettings, SourceKind, WriteMode, describe
+from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm.jdbc import _tables_of
 from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
 from spark.plan.goldens import check, edge_lines, lines
 from spark.plan.listener import executions
@@ -229,6 +231,15 @@ def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
     queried = explain_lineage(spark.read.format("jdbc").options(**options, dbtable=query).load())
     check("writes", "jdbc table", lines(table))
     check("writes", "jdbc query", lines(queried))
+    inner = 'SELECT p."id", upper(p."name") AS who FROM people p WHERE p."id" > 1'
+    told = f'SELECT q.who, q."id" FROM ({inner}) q'
+    query_told = explain_lineage(spark.read.format("jdbc").options(**options, query=told).load().where("id < 9"))
+    check("writes", "jdbc query that names its columns", lines(query_told))
+
+
+def test_tables_of_a_query_by_sparks_own_parser(spark: SparkSession) -> None:
+    query = "WITH q AS (SELECT a FROM s.t WHERE EXISTS (SELECT 1 FROM u)) SELECT a FROM q UNION SELECT b FROM v"
+    assert sorted(_tables_of(query, Context(spark, PlanSettings()))) == ["s.t", "u", "v"]
 
 
 def test_explanations_can_be_read(tables: SparkSession) -> None:

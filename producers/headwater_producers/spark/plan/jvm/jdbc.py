@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.column import Column, Direct, Field
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute, Relation
@@ -16,6 +17,7 @@ from headwater_schemas.events import SchemaDefinition
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.plan.foreign_values import ForeignRelation
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 
@@ -31,18 +33,29 @@ def source(leaf: JvmLeaf, relation: Any) -> Leaf:
     query = _QUERY.fullmatch(table)
     if query is None:
         return Leaf(inputs=(_table(url, table, schema),))
-    # Which of the query's columns come from which of its tables is the database's to know.
-    names = _tables_of(query["query"], leaf.context)
+    names = foreign_tables(query["query"], _scheme(url)) or _tables_of(query["query"], leaf.context)
     inputs = tuple(_table(url, name, None) for name in names)
     if not inputs:
         return Leaf(problem="the query that a JDBC source runs couldn't be read")
-    anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
-    pairs = [
-        (Attribute(int(a.exprId().id()), str(a.name())), replace(anything, text=str(a.name())))
-        for a in items(leaf.plan.output())
-    ]
+    output = [Attribute(int(a.exprId().id()), str(a.name())) for a in items(leaf.plan.output())]
     rows = frozenset(i.dataset for i in inputs)
+    read = _read(query["query"], url, leaf.context)
+    if read is not None and len(read.columns) == len(output) and read.rows <= rows:
+        pairs = [(attribute, column) for attribute, (_, column) in zip(output, read.columns, strict=True)]
+        relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
+        return Leaf(inputs=inputs, relation=relation)
+    # Which of the query's columns come from which of its tables is the database's to know.
+    anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
+    pairs = [(attribute, replace(anything, text=attribute.name)) for attribute in output]
     return Leaf(inputs=inputs, relation=replace(Relation().with_output(pairs), rows=rows))
+
+
+def _scheme(url: str) -> str:
+    return url.strip().lower().removeprefix("jdbc:").partition(":")[0]
+
+
+def _read(query: str, url: str, context: Context) -> ForeignRelation | None:
+    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), literals=context.settings.literals)
 
 
 def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
@@ -51,10 +64,17 @@ def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
 
 def _tables_of(query: str, context: Context) -> list[str]:
     """The tables that a query names, by Spark's own parser: most of what is asked of a database is SQL to it too."""
-    plan = context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)
+    waiting = [context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)]
     found: dict[str, None] = {}
-    for root in (plan, *items(plan.subqueriesAll())):
-        for leaf in items(root.collectLeaves()):
-            if class_name(leaf) == "UnresolvedRelation":
-                found.setdefault(str(leaf.multipartIdentifier().mkString(".")))
-    return list(found)
+    defined: set[str] = set()
+    while waiting:
+        plan = waiting.pop()
+        match class_name(plan):
+            case "UnresolvedRelation":
+                found.setdefault(str(plan.multipartIdentifier().mkString(".")))
+            case "UnresolvedWith":
+                for definition in items(plan.cteRelations()):
+                    defined.add(str(definition._1()))
+                    waiting.append(definition._2())
+        waiting += [*items(plan.children()), *items(plan.subqueries())]
+    return [name for name in found if name not in defined]

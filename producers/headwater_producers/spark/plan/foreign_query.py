@@ -1,0 +1,184 @@
+"""Column lineage of a query that another database runs: its SQL, read by sqlglot where that is installed.
+
+What isn't plain from the text alone (`SELECT *`, a column that may be of either of two tables, a construct that isn't
+known here) makes the whole query unread: half a reading would be a guess.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.column import Field, Indirect, influences
+from headwater_producers.spark.plan.foreign_values import ForeignRelation, UnreadError, ValueReader, clause_items
+from headwater_producers.spark.plan.structure import merge
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import Scope
+
+_AS_WRITTEN = ", normalization_strategy=case_sensitive"
+DIALECTS = {
+    "postgresql": "postgres",
+    "redshift": "redshift",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "sqlserver": f"tsql{_AS_WRITTEN}",
+    "oracle": "oracle",
+    "snowflake": "snowflake",
+    "trino": "trino",
+    "teradata": f"teradata{_AS_WRITTEN}",
+    "clickhouse": "clickhouse",
+    "sqlite": f"sqlite{_AS_WRITTEN}",
+    "databricks": "databricks",
+}
+"""sqlglot's name for the SQL of a JDBC URL's scheme; any other is read as SQL in general.
+
+A column that isn't quoted is named as the database will: in lower case by Postgres, in upper case by Oracle, as it is
+written by SQL Server. A table is named as it is written, like one that is read without a query.
+"""
+
+WRITTEN = "written"
+"""Where a table's node keeps its name as the query has it, through sqlglot's normalization."""
+
+_CLAUSES = {
+    "where": Kind.FILTER_DEPENDENCY,
+    "having": Kind.FILTER_DEPENDENCY,
+    "qualify": Kind.FILTER_DEPENDENCY,
+    "group": Kind.GROUP_DEPENDENCY,
+    "order": Kind.SORT_DEPENDENCY,
+}
+_KNOWN_CLAUSES = frozenset(
+    {*_CLAUSES, "expressions", "from_", "from", "joins", "with_", "with", "distinct", "limit", "offset"}
+)
+
+
+def read_foreign(
+    query: str, scheme: str, dataset: Callable[[str], DatasetRef], *, literals: bool = True
+) -> ForeignRelation | None:
+    """The relation that a query gives; None where sqlglot isn't installed or the query can't be read.
+
+    Args:
+        query: one SELECT, WITH and set operations included.
+        scheme: of the JDBC URL: `postgresql`.
+        dataset: the identity of a table, as the query writes its name.
+        literals: whether texts show literals.
+    """
+    try:
+        import sqlglot
+        from sqlglot import exp
+        from sqlglot.optimizer import build_scope
+        from sqlglot.optimizer.qualify import qualify
+    except ImportError:
+        return None
+    dialect = DIALECTS.get(scheme, _AS_WRITTEN)
+    logger = logging.getLogger("sqlglot")
+    before = logger.level
+    try:
+        logger.setLevel(logging.CRITICAL)  # it would warn, on the job's standard error, of what it can't parse
+        parsed = sqlglot.parse_one(query, dialect=dialect)
+        if not isinstance(parsed, exp.Query):
+            return None
+        for table in parsed.find_all(exp.Table):
+            table.meta[WRITTEN] = ".".join(part.name for part in table.parts)
+        qualified = qualify(parsed, dialect=dialect, validate_qualify_columns=False, identify=False)
+        root = build_scope(qualified)
+        return _Reader(dialect, dataset, literals).relation(root) if root is not None else None
+    except Exception:
+        # Whatever it is that sqlglot, or this reading, makes nothing of: the caller says so of the whole query.
+        return None
+    finally:
+        logger.setLevel(before)
+
+
+def foreign_tables(query: str, scheme: str) -> tuple[str, ...] | None:
+    """The tables that a query names, as it writes them, each once; None where sqlglot isn't there or can't parse it."""
+    try:
+        import sqlglot
+        from sqlglot import exp
+
+        parsed = sqlglot.parse_one(query, dialect=DIALECTS.get(scheme, _AS_WRITTEN))
+    except Exception:
+        return None
+    defined = {cte.alias for cte in parsed.find_all(exp.CTE)}
+    tables = (table for table in parsed.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
+    names = (".".join(part.name for part in table.parts) for table in tables)
+    return tuple(dict.fromkeys(name for name in names if name not in defined))
+
+
+@dataclass(slots=True)
+class _Reader:
+    dialect: str | None
+    dataset: Callable[[str], DatasetRef]
+    literals: bool
+
+    def relation(self, scope: Scope) -> ForeignRelation:
+        """What the query of a scope gives."""
+        from sqlglot import exp
+
+        statement = scope.expression
+        if isinstance(statement, exp.SetOperation):
+            return self._united(scope, [self.relation(inner) for inner in scope.set_operation_scopes])
+        if not isinstance(statement, exp.Select) or set(_given(statement)) - _KNOWN_CLAUSES:
+            raise UnreadError
+        below = {alias: self._source(source) for alias, (_, source) in scope.selected_sources.items()}
+        found = frozenset[Indirect]().union(*(relation.influences for relation in below.values()))
+        rows = frozenset[DatasetRef]().union(*(relation.rows for relation in below.values()))
+        values = ValueReader(scope, rows, self)
+        columns = tuple((select.alias_or_name, values.column(select)) for select in statement.selects)
+        for name, kind in _CLAUSES.items():
+            clause = statement.args.get(name)
+            if clause is not None:
+                found |= influences(map(values.column, clause_items(clause)), kind)
+        distinct = statement.args.get("distinct")
+        if distinct:
+            if distinct.args.get("on"):
+                raise UnreadError
+            found |= influences((column for _, column in columns), Kind.GROUP_DEPENDENCY)
+        for join in statement.args.get("joins") or ():
+            if join.args.get("using"):
+                raise UnreadError
+            on = join.args.get("on")
+            crossed = frozenset(Indirect(Field(d), Kind.JOIN_DEPENDENCY, text="cross join") for d in rows)
+            found |= influences([values.column(on)], Kind.JOIN_DEPENDENCY) if on is not None else crossed
+        return ForeignRelation(columns, found, rows)
+
+    def _united(self, scope: Scope, branches: list[ForeignRelation]) -> ForeignRelation:
+        from sqlglot import exp
+
+        first = branches[0]
+        if any(len(branch.columns) != len(first.columns) for branch in branches):
+            raise UnreadError
+        columns = tuple(
+            (name, merge([branch.columns[i][1] for branch in branches], f"union({name})"))
+            for i, (name, _) in enumerate(first.columns)
+        )
+        found = frozenset[Indirect]().union(*(branch.influences for branch in branches))
+        rows = frozenset[DatasetRef]().union(*(branch.rows for branch in branches))
+        if not isinstance(scope.expression, exp.Union):
+            compared = (column for branch in branches for _, column in branch.columns)
+            return replace(first, influences=found | influences(compared, Kind.JOIN_DEPENDENCY))
+        if scope.expression.args.get("distinct"):
+            found |= influences((column for _, column in columns), Kind.GROUP_DEPENDENCY)
+        return ForeignRelation(columns, found, rows)
+
+    def _source(self, source: Any) -> ForeignRelation:
+        from sqlglot import exp
+
+        if not isinstance(source, exp.Table):
+            return self.relation(source)
+        if not isinstance(source.this, exp.Identifier):
+            raise UnreadError  # a table function
+        return ForeignRelation((), frozenset(), frozenset({self.table(source)}))
+
+    def table(self, table: exp.Table) -> DatasetRef:
+        """The identity of a table."""
+        return self.dataset(str(table.meta[WRITTEN]))
+
+
+def _given(statement: exp.Expr) -> list[str]:
+    return [name for name, value in statement.args.items() if value]

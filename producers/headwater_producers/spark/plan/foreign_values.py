@@ -1,0 +1,246 @@
+"""Values of a query that another database runs: where each comes from, as far as its text tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect, clip, combine, influences
+from headwater_producers.spark.plan.structure import merge
+from headwater_producers.spark.plan.text import literal_text
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import Scope
+
+# sqlglot's classes by name, as it need not be installed. One that isn't here is computed from its arguments: DERIVE.
+_SAME = ("Alias", "Paren", "Ordered", "Where", "Having", "Qualify")
+_CONSTANTS = ("Literal", "Null", "Boolean", "DataType", "Var")
+_HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")
+_UNREAD = ("Star", "Placeholder", "Parameter", "UDTF", "Lambda", "Bracket", "Dot")
+
+
+class UnreadError(Exception):
+    """The text alone doesn't tell where a column comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRelation:
+    """What a query gives.
+
+    Attributes:
+        columns: names and lineage, in the order of the SELECT list.
+        influences: what decides its rows.
+        rows: the tables that they are rows of.
+    """
+
+    columns: tuple[tuple[str, Column], ...]
+    influences: frozenset[Indirect]
+    rows: frozenset[DatasetRef]
+
+
+class Relations(Protocol):
+    """The reader of the whole query.
+
+    Attributes:
+        dialect: sqlglot's name for its SQL.
+        literals: whether texts show literals.
+    """
+
+    dialect: str | None
+    literals: bool
+
+    def relation(self, scope: Scope) -> ForeignRelation:
+        """What the query of a scope gives."""
+
+    def table(self, table: exp.Table) -> DatasetRef:
+        """The identity of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueReader:
+    """Reads the expressions of one SELECT.
+
+    Attributes:
+        scope: sqlglot's `Scope`, which knows what an alias of FROM stands for.
+        rows: the tables whose rows these are.
+        relations: the reader of the whole query.
+    """
+
+    scope: Any
+    rows: frozenset[DatasetRef]
+    relations: Relations
+
+    def column(self, expression: exp.Expr) -> Column:
+        """The lineage of an expression's value.
+
+        Raises:
+            UnreadError: the text doesn't tell.
+        """
+        names = [base.__name__ for base in type(expression).__mro__]
+        for name in names:
+            rule = _RULES.get(name)
+            if rule is not None:
+                return rule(self, expression)
+        return self._derived(expression)
+
+    def all_of(self, expressions: Iterable[Any]) -> list[Column]:
+        """Columns of those that are there."""
+        return [self.column(expression) for expression in expressions if expression is not None]
+
+    def text(self, expression: exp.Expr) -> str:
+        """The expression as SQL, with the same literals hidden as everywhere."""
+        from sqlglot import exp
+
+        def told(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Literal):
+                return node
+            kind = "string" if node.is_string else None
+            return exp.Var(this=literal_text(node.this, kind, show=self.relations.literals))
+
+        shown = expression.unalias().copy().transform(told)
+        return clip(shown.sql(dialect=self.relations.dialect, comments=False))
+
+    def _derived(self, expression: exp.Expr) -> Column:
+        return self.step(expression, Kind.DERIVE)
+
+    def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> Column:
+        """A value computed from all arguments in one step; of none, a constant."""
+        found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
+        return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
+
+
+def clause_items(clause: Any) -> list[Any]:
+    """GROUP BY and ORDER BY are lists; WHERE and HAVING hold one condition."""
+    if clause is None:
+        return []
+    return list(clause.expressions) or [clause]
+
+
+def _same(reader: ValueReader, expression: exp.Expr) -> Column:
+    return reader.column(expression.this)
+
+
+def _constant(reader: ValueReader, expression: exp.Expr) -> Column:
+    return Column(CONSTANT, text=reader.text(expression))
+
+
+def _unread(_reader: ValueReader, _expression: exp.Expr) -> Column:
+    raise UnreadError
+
+
+def _cast(reader: ValueReader, expression: exp.Expr) -> Column:
+    return combine([reader.column(expression.this)], Kind.CAST, reader.text(expression))
+
+
+def _count(reader: ValueReader, expression: exp.Expr) -> Column:
+    from sqlglot import exp
+
+    counted = [a for a in (expression.this, *expression.expressions) if not isinstance(a, exp.Star)]
+    result = combine(reader.all_of(counted), Kind.AGGREGATE, reader.text(expression), masking=True)
+    of_rows = frozenset(Direct(Field(d), Kind.AGGREGATE, masking=True) for d in reader.rows)
+    return result if any(True for _ in result.sources) else replace(result, direct=of_rows)
+
+
+def _aggregate(reader: ValueReader, expression: exp.Expr) -> Column:
+    return reader.step(expression, Kind.AGGREGATE)
+
+
+def _hash(reader: ValueReader, expression: exp.Expr) -> Column:
+    return reader.step(expression, Kind.HASH, masking=True)
+
+
+def _external(reader: ValueReader, expression: exp.Expr) -> Column:
+    # A function that sqlglot doesn't know: perhaps a user's.
+    return reader.step(expression, Kind.EXTERNAL)
+
+
+def _case(reader: ValueReader, expression: exp.Expr) -> Column:
+    branches = expression.args["ifs"]
+    values = reader.all_of([*(branch.args["true"] for branch in branches), expression.args.get("default")])
+    conditions = reader.all_of([expression.this, *(branch.this for branch in branches)])
+    chosen = combine(values, Kind.DERIVE, reader.text(expression))
+    return replace(chosen, indirect=chosen.indirect | influences(conditions, Kind.CONDITIONAL))
+
+
+def _filtered(reader: ValueReader, expression: exp.Expr) -> Column:
+    function, condition = reader.column(expression.this), reader.column(expression.expression)
+    by = influences([condition], Kind.FILTER_DEPENDENCY)
+    return replace(function, indirect=function.indirect | by, text=reader.text(expression))
+
+
+def _window(reader: ValueReader, expression: exp.Expr) -> Column:
+    function = reader.column(expression.this)
+    order = clause_items(expression.args.get("order"))
+    keys = reader.all_of([*(expression.args.get("partition_by") or ()), *order])
+    by = influences(keys, Kind.WINDOW_DEPENDENCY)
+    if not by and not any(True for _ in function.sources):
+        # A row's number among all.
+        function = replace(function, direct=frozenset(Direct(Field(d), Kind.AGGREGATE) for d in reader.rows))
+    return replace(function, indirect=function.indirect | by, text=reader.text(expression))
+
+
+def _reference(reader: ValueReader, expression: exp.Expr) -> Column:
+    from sqlglot import exp
+
+    name, alias = expression.name, expression.text("table")
+    source = _named(reader.scope, alias) if alias else _only(reader.scope)
+    if not alias and isinstance(expression.find_ancestor(exp.Order, exp.Select), exp.Order):
+        named = [select for select in reader.scope.expression.selects if select.alias_or_name == name]
+        if named:
+            return reader.column(named[0])
+    if isinstance(source, exp.Table):
+        field = Field(reader.relations.table(source), (name,))
+        return Column(frozenset({Direct(field, Kind.COPY)}), text=name)
+    found = [] if source is None else [c for n, c in reader.relations.relation(source).columns if n == name]
+    if len(found) != 1:
+        raise UnreadError
+    return found[0]
+
+
+def _named(scope: Any, alias: str) -> Any:
+    while scope is not None and alias not in scope.sources:
+        scope = scope.parent  # a correlated subquery's
+    return scope.sources[alias] if scope is not None else None
+
+
+def _only(scope: Any) -> Any:
+    # A name without a table is the only table's; but in a subquery it may be one of the query around.
+    sources = [source for _, source in scope.selected_sources.values()]
+    return sources[0] if len(sources) == 1 and not scope.is_subquery else None
+
+
+def _subquery(reader: ValueReader, expression: exp.Expr) -> Column:
+    from sqlglot import exp
+
+    query = expression if isinstance(expression, exp.Select) else expression.this
+    inner = [reader.relations.relation(s) for s in reader.scope.subquery_scopes if s.expression is query]
+    if len(inner) != 1:
+        raise UnreadError
+    by = inner[0].influences
+    if isinstance(expression, exp.Exists):
+        rows = frozenset(Indirect(Field(d), Kind.FILTER_DEPENDENCY, text="exists") for d in inner[0].rows)
+        return Column(CONSTANT, by or rows, text="exists(subquery)")
+    value = merge([column for _, column in inner[0].columns], reader.text(expression))
+    return replace(value, indirect=value.indirect | by)
+
+
+_RULES: dict[str, Callable[[ValueReader, exp.Expr], Column]] = {
+    "Column": _reference,
+    "Cast": _cast,
+    "Count": _count,
+    "AggFunc": _aggregate,
+    "Anonymous": _external,
+    "Case": _case,
+    "Filter": _filtered,
+    "Window": _window,
+    **dict.fromkeys(_SAME, _same),
+    **dict.fromkeys(_CONSTANTS, _constant),
+    **dict.fromkeys(_HASHES, _hash),
+    **dict.fromkeys(_UNREAD, _unread),
+    **dict.fromkeys(("Subquery", "Exists", "Select"), _subquery),
+}

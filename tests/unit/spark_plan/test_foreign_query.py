@@ -1,0 +1,143 @@
+"""Queries that other databases run: what the text tells of their columns, and that nothing is guessed."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from headwater_producers.spark.plan.column import Direct, Field, Indirect
+from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
+from headwater_schemas.events import DatasetRef
+
+
+def table(name: str) -> DatasetRef:
+    return DatasetRef("db", name)
+
+
+def told(one: Direct | Indirect) -> str:
+    where = "nothing"
+    if isinstance(one.field, Field):
+        where = ".".join([one.field.dataset.name, *(one.field.path or ())])
+    return f"{where} {one.kind}{' masked' if one.masking else ''}"
+
+
+def read(query: str, scheme: str = "postgresql") -> dict[str, list[str]] | None:
+    relation = read_foreign(query, scheme, table)
+    if relation is None:
+        return None
+    found = {
+        name: sorted([told(d) for d in column.direct] + [told(i) for i in column.indirect])
+        for name, column in relation.columns
+    }
+    return found | {"*": sorted(told(i) for i in relation.influences)}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            "SELECT id, upper(name) AS n FROM people WHERE age > 3",
+            {"id": ["people.id COPY"], "n": ["people.name DERIVE"], "*": ["people.age FILTER_DEPENDENCY"]},
+        ),
+        (
+            "SELECT p.id, o.amount::int AS x FROM people p JOIN sales.orders o ON p.id = o.person ORDER BY x",
+            {
+                "id": ["people.id COPY"],
+                "x": ["sales.orders.amount CAST"],
+                "*": [
+                    "people.id JOIN_DEPENDENCY",
+                    "sales.orders.amount SORT_DEPENDENCY",
+                    "sales.orders.person JOIN_DEPENDENCY",
+                ],
+            },
+        ),
+        (
+            """WITH q AS (SELECT city, sum(amount) AS s, count(*) AS n, md5(mail) AS h FROM t GROUP BY city, mail)
+            SELECT q.*, mine(s) AS f, CASE WHEN s > 1 THEN city ELSE 'x' END AS c FROM q""",
+            {
+                "city": ["t.city COPY"],
+                "s": ["t.amount AGGREGATE"],
+                "n": ["t AGGREGATE masked"],
+                "h": ["t.mail HASH masked"],
+                "f": ["t.amount EXTERNAL"],
+                "c": ["t.amount CONDITIONAL", "t.city DERIVE"],
+                "*": ["t.city GROUP_DEPENDENCY", "t.mail GROUP_DEPENDENCY"],
+            },
+        ),
+        (
+            "SELECT a FROM t UNION ALL SELECT b FROM u",
+            {"a": ["t.a COPY", "u.b COPY"], "*": []},
+        ),
+        (
+            "SELECT a FROM t EXCEPT SELECT b FROM u",
+            {"a": ["t.a COPY"], "*": ["t.a JOIN_DEPENDENCY", "u.b JOIN_DEPENDENCY"]},
+        ),
+        (
+            """SELECT t.a, (SELECT max(u.v) FROM u WHERE u.k = t.k) AS m FROM t
+            WHERE EXISTS (SELECT 1 FROM w WHERE w.x = t.x)""",
+            {
+                "a": ["t.a COPY"],
+                "m": ["t.k FILTER_DEPENDENCY", "u.k FILTER_DEPENDENCY", "u.v AGGREGATE"],
+                "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"],
+            },
+        ),
+        (
+            "SELECT rank() OVER (PARTITION BY a ORDER BY b) AS r, row_number() OVER () AS n FROM t",
+            {
+                "r": ["nothing CONSTANT", "t.a WINDOW_DEPENDENCY", "t.b WINDOW_DEPENDENCY"],
+                "n": ["t AGGREGATE"],
+                "*": [],
+            },
+        ),
+    ],
+)
+def test_what_the_text_tells(query: str, expected: dict[str, list[str]]) -> None:
+    assert read(query) == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM people",
+        "SELECT id, amount FROM people JOIN orders ON id = person",
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM w WHERE x = y)",
+        "SELECT a FROM t, LATERAL unnest(t.list) AS u(b)",
+        "WITH RECURSIVE r AS (SELECT a FROM t UNION ALL SELECT a + 1 FROM r) SELECT a FROM r",
+        "SELECT DISTINCT ON (a) a, b FROM t",
+        "SELECT x FROM t PIVOT (sum(a) FOR b IN (1, 2))",
+        "SELECT a FROM t WHERE a > ?",
+        "DELETE FROM t",
+        "this is no query (",
+    ],
+)
+def test_what_the_text_does_not_tell_is_not_guessed(query: str) -> None:
+    assert read(query) is None
+
+
+def test_names_are_those_of_the_database() -> None:
+    query = 'SELECT Name, "Name" AS q FROM People'
+    assert read(query) == {"name": ["People.name COPY"], "q": ["People.Name COPY"], "*": []}
+    assert read("SELECT Name FROM People", "oracle") == {"NAME": ["People.NAME COPY"], "*": []}
+    assert read("SELECT [Id] FROM [dbo].[People]", "sqlserver") == {"Id": ["dbo.People.Id COPY"], "*": []}
+
+
+def test_tables_are_those_that_no_with_defines() -> None:
+    query = "WITH q AS (SELECT a FROM sales.t) SELECT a FROM q WHERE EXISTS (SELECT 1 FROM w WHERE w.x = q.a)"
+    assert set(foreign_tables(query, "postgresql") or ()) == {"sales.t", "w"}
+    assert foreign_tables("this is no query (", "postgresql") is None
+
+
+def test_literals_can_be_hidden() -> None:
+    relation = read_foreign("SELECT concat(a, 'secret') AS c FROM t", "mysql", table, literals=False)
+    assert relation is not None
+    assert "secret" not in relation.columns[0][1].text
+    shown = read_foreign("SELECT concat(a, '2026-01-01') AS c FROM t WHERE b > 'x'", "mysql", table)
+    assert shown is not None
+    assert "<date>" in shown.columns[0][1].text
+    assert {i.text for i in shown.influences} == {"b > 'x'"}
+
+
+def test_without_sqlglot_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    assert read("SELECT a FROM t") is None
