@@ -139,10 +139,7 @@ def test_the_first_micro_batch_follows_none_and_the_others_wait() -> None:
     sink.at_risk = 1
     made = emission("fail_closed", sink)
     asleep = Jvm(lambda: setattr(sink, "at_risk", 0))
-    streams = SimpleNamespace(get=lambda query_id: SimpleNamespace(isActive=lambda: True))
-    session = SimpleNamespace(
-        sparkContext=SimpleNamespace(_jvm=asleep), _jsparkSession=SimpleNamespace(streams=lambda: streams)
-    )
+    session = SimpleNamespace(sparkContext=SimpleNamespace(_jvm=asleep))
     frame = SimpleNamespace(sparkSession=session)
     made.hold(frame, "q-1", 0)
     assert asleep.slept == 0

@@ -100,8 +100,8 @@ class Emission:
             self._watch.fence(query_id)
             if batch_id == 0:
                 return  # nothing was committed before it
-            session = frame.sparkSession
-            self._fence.hold(session.sparkContext._jvm, batch_id, lambda: _is_stopped(session, query_id))
+            jvm = frame.sparkSession.sparkContext._jvm
+            self._fence.hold(jvm, batch_id, lambda: self._is_stopped(query_id))
 
     @property
     def closing(self) -> bool:
@@ -168,14 +168,17 @@ class Emission:
         if self._engine is not None:
             self._engine.blame(overrun.query_id, RunError(type="LineageNotDurableError", message=str(overrun)))
         self._metrics.overruns.inc()
-        for session in self._sessions():
-            query = session._jsparkSession.streams().get(overrun.query_id)
-            if query is not None:
-                query.stop()
-                return
-        logger.warning("lineage capture: query %s is not there to be stopped", overrun.query_id)
+        query = self._query(overrun.query_id)
+        if query is not None:
+            query.stop()
+        else:
+            logger.warning("lineage capture: query %s is not there to be stopped", overrun.query_id)
 
+    def _is_stopped(self, query_id: str) -> bool:
+        query = self._query(query_id)
+        return query is not None and not query.isActive()
 
-def _is_stopped(session: Any, query_id: str) -> bool:
-    query = session._jsparkSession.streams().get(query_id)
-    return query is None or not query.isActive()
+    def _query(self, query_id: str) -> Any:
+        """A query that runs; None: it isn't known to any session. The one that its frames bear doesn't know it."""
+        found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
+        return next((query for query in found if query is not None), None)
