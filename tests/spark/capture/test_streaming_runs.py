@@ -138,6 +138,14 @@ def test_watermark_state_and_a_batch_without_data(captured: Captured, tmp_path: 
     assert sum(entry.rows_dropped_late or 0 for entry in entries) == 1
     assert entries[-1].state_rows == 1
     assert all(entry.state_bytes for entry in entries)
+    [start, _] = sink.runs("job.counts")
+    assert start.run_event is not None
+    assert json.loads(start.run_event.run_facets["headwater_eventTime"]) == {
+        "watermarks": [{"field": "t", "delayMs": 60_000}],
+        "statefulOperators": ["Aggregate"],
+        "windowMs": 60_000,
+        "stateHorizonMs": 120_000,
+    }
 
 
 def test_idle_triggers_are_no_intervals(captured: Captured, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
@@ -72,6 +72,9 @@ class Query:
 
     def sink_name(self) -> str:
         return "kafka"
+
+    def event_time(self) -> dict[str, Any]:
+        return {}
 
     def is_continuous(self) -> bool:
         return self.continuous

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.events.writes import Counts, Write
@@ -78,6 +78,9 @@ class FakeQuery:
 
     def sink_name(self) -> str:
         return "foreachBatch"
+
+    def event_time(self) -> dict[str, Any]:
+        return {}
 
     def is_continuous(self) -> bool:
         return False

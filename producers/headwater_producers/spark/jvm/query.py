@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 
+from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.execution import class_name
 from headwater_producers.spark.plan import describe_streaming
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from headwater_producers.spark.plan import PlanDescription, PlanSettings
+
+logger = logging.getLogger(__name__)
 
 
 class JvmQuery:
@@ -47,6 +51,14 @@ class JvmQuery:
         """Root of its checkpoint."""
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
+
+    def event_time(self) -> dict[str, Any]:
+        """Watermarks, stateful operators, and how long they keep a record; see `jvm.event_time`. Never raises."""
+        try:
+            return event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
+        except Exception as error:
+            logger.info("lineage capture: the plan's event time couldn't be read (%s)", type(error).__name__)
+            return {}
 
     def is_continuous(self) -> bool:
         """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.plan import PlanDescription
@@ -43,6 +43,9 @@ class Query(Protocol):
     def is_continuous(self) -> bool:
         """Whether its trigger is continuous."""
 
+    def event_time(self) -> dict[str, Any]:
+        """What its plan says of watermarks and state."""
+
 
 @dataclass(slots=True)
 class StreamRun:
@@ -63,6 +66,7 @@ class StreamRun:
         told: the last micro-batches that were told.
         sink: its sink's description, as in a progress.
         is_continuous: whether it reports no progress, and is told from its checkpoint.
+        event_time: what its plan says of watermarks and state.
         waiting: those of them that wait to be sent with others.
         chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
@@ -83,6 +87,7 @@ class StreamRun:
     told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
     sink: str = ""
     is_continuous: bool = False
+    event_time: dict[str, Any] = field(default_factory=dict)
     waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.datasets import dataset_bodies
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
+
+EVENT_TIME_FACET: Final = "headwater_eventTime"
 
 
 class Teller:
@@ -74,6 +77,7 @@ class Teller:
             run.description = query.describe()
             run.sink = query.sink_description()
             run.is_continuous = query.is_continuous()
+            run.event_time = query.event_time()
             if run.description.streaming is not None and run.description.streaming.pattern_sources:
                 run.read_topics(run.checkpoint.topics() if run.checkpoint is not None else {})
         outputs = run.description.outputs if run.description is not None else ()
@@ -154,6 +158,7 @@ class Teller:
             plan_digest=run.plan_digest,
             query_id=run.query_id,
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
+            run_facets={EVENT_TIME_FACET: json.dumps(run.event_time, sort_keys=True)} if run.event_time else {},
         )
         self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
 

@@ -1,0 +1,91 @@
+"""What a streaming query's plan says of event time: watermarks, what keeps state, and for how long.
+
+    EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
+
+The horizon is how far behind the watermark a record that arrives may still be in the state: the delay of the watermark
+and the length of the window together. It is only claimed of one operator that lets go of its state by event time alone:
+windows and groups of the event time, duplicates by it. Not of sessions, joins of two streams, a user's own state, a
+group without event time, several such operators, or output mode complete.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.jvm.execution import class_name, elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Steps of a plan looked at; a plan of more has no event time here.
+_MAX_NODES: Final = 500
+_BY_EVENT_TIME: Final = frozenset({"Aggregate", "Deduplicate"})
+_STATEFUL: Final = _BY_EVENT_TIME | {
+    "DeduplicateWithinWatermark",
+    "FlatMapGroupsWithState",
+    "FlatMapGroupsInPandasWithState",
+    "TransformWithState",
+    "TransformWithStateInPandas",
+    "TransformWithStateInPySpark",
+}
+# Spark marks a column of event time with its watermark's delay: t#2-T600000ms.
+_EVENT_TIME: Final = re.compile(r"-T\d+ms")
+# The end of a window, as Spark's analysis spells it out: … + 3600000000), LongType, TimestampType))
+_WINDOW_MICROS: Final = re.compile(r"\+ (\d+)\), LongType, TimestampType(?:NTZ)?\)")
+
+
+def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
+    """Watermarks, stateful operators and, where it is known, the state's horizon of an analyzed plan; empty: none.
+
+    Args:
+        plan: a streaming query's `logicalPlan`.
+        jvm: to ask for a delay in milliseconds.
+    """
+    watermarks: list[dict[str, Any]] = []
+    operators: list[str] = []
+    windows: list[int] = []
+    texts: list[str] = []
+    delays = jvm.org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
+    for node in _streaming_nodes(plan):
+        name = class_name(node)
+        if name == "EventTimeWatermark":
+            watermarks.append({"field": str(node.eventTime().name()), "delayMs": int(delays.getDelayMs(node.delay()))})
+        elif name in _STATEFUL or (name == "Join" and node.left().isStreaming() and node.right().isStreaming()):
+            operators.append(name)
+            texts.append(_keys(node, name))
+        elif name in {"Project", "Expand"}:
+            text = ", ".join(str(each.toString()) for each in elements(node.expressions()))
+            windows += [int(micros) // 1_000 for micros in _WINDOW_MICROS.findall(text)]
+            texts += ["session"] if "AS session_window#" in text else []
+    out: dict[str, Any] = {}
+    if watermarks:
+        out["watermarks"] = watermarks
+    if operators:
+        out["statefulOperators"] = operators
+    if windows:
+        out["windowMs"] = max(windows)
+    complete = str(plan.simpleString(100)).rstrip().endswith(", Complete")
+    if watermarks and len(operators) == 1 and not complete and all(_EVENT_TIME.search(text) for text in texts):
+        out["stateHorizonMs"] = max(each["delayMs"] for each in watermarks) + max(windows, default=0)
+    return out
+
+
+def _keys(node: Any, name: str) -> str:
+    """What an operator groups by, where that tells when its state is over."""
+    if name == "Aggregate":
+        return ", ".join(str(each.toString()) for each in elements(node.groupingExpressions()))
+    if name == "Deduplicate":
+        return ", ".join(str(each.toString()) for each in elements(node.keys()))
+    return ""
+
+
+def _streaming_nodes(plan: Any) -> Iterator[Any]:
+    waiting = [plan]
+    for _ in range(_MAX_NODES):
+        if not waiting:
+            return
+        node = waiting.pop()
+        if node.isStreaming():
+            yield node
+        waiting.extend(elements(node.children()))
