@@ -6,6 +6,7 @@ Exit statuses before the script runs: 2 for a command line or script that can't 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,6 +41,10 @@ def _prepare(request: Request) -> None:
     except CaptureSettingsError as error:
         _refuse(str(error), _CONFIGURATION)
     if settings.capture_enabled:
+        if importlib.util.find_spec("pyspark") is None:
+            _refuse(
+                "there is no PySpark for this Python: install headwater[spark], or use spark-submit", _CONFIGURATION
+            )
         attach_to_sessions(functools.partial(_attach, settings=dict(request.settings)))
 
 
