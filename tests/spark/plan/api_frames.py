@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
+from pyspark.sql.avro.functions import from_avro, to_avro
 
 from spark.plan.frames import case
 
@@ -116,3 +117,26 @@ def _(s: SparkSession) -> DataFrame:
 def _(s: SparkSession) -> DataFrame:
     numbers = s.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
     return numbers.groupBy(F.window("timestamp", "5 minutes")).agg(F.max("value").alias("most"))
+
+
+TRIP = '{"type": "record", "name": "trip", "fields": [{"name": "id", "type": "int"}, {"name": "s", "type": "string"}]}'
+
+
+@case("to_avro and from_avro")
+def _(s: SparkSession) -> DataFrame:
+    encoded = to_avro(F.struct("id", F.col("address.street").alias("s")))
+    written = s.table("trips").select(encoded.alias("bytes"))
+    return written.select("bytes", from_avro("bytes", TRIP).alias("back")).select("bytes", "back.s", "back")
+
+
+@case("from_avro of a column that is no payload")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("trips").select(from_avro(F.col("payload").cast("binary"), TRIP).alias("r")).select("r.id")
+
+
+@case("from_avro of a topic")
+def _(s: SparkSession) -> DataFrame:
+    topic = (
+        s.readStream.format("kafka").option("kafka.bootstrap.servers", "localhost:1").option("subscribe", "trips.v1")
+    )
+    return topic.load().select(from_avro("value", TRIP).alias("trip")).select("trip.s")
