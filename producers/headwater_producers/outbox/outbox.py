@@ -5,6 +5,7 @@ put ─▶ memory ─ writer ─▶ file, synced ─ relay ─▶ publisher ─�
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -71,11 +72,7 @@ class Outbox:
     ) -> None:
         self._folder = folder
         self._publisher = publisher
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
-        self._backlog = Backlog(Store.create(folder), limits or OutboxLimits(), metrics or shared_metrics())
+        self._backlog = Backlog(_new_store(folder), limits or OutboxLimits(), metrics or shared_metrics())
         self._writer = Writer(self._backlog)
         self._relay = Relay(self._backlog, publisher, Adoption(folder, self._backlog))
         self._writer.start()
@@ -139,6 +136,9 @@ class Outbox:
         self._writer.stop()
         self._publisher.close(timeout_seconds=0)
         self._backlog.close()
+        # Nothing is left behind where Kafka has all: not the folder either, if this was the last to use it.
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()
 
     def __enter__(self) -> Self:
         return self
@@ -147,3 +147,18 @@ class Outbox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _new_store(folder: Path) -> Store:
+    """A file in the folder, which is made if it is missing."""
+    while True:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
+        try:
+            return Store.create(folder)
+        except OutboxUnusableError as error:
+            # Another outbox that ended has just removed the folder.
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,31 @@ def test_events_go_to_kafka_in_order_and_are_gone(make: Make, cluster: FakeClust
     figures = outbox.figures()
     assert (figures.events, figures.bytes, figures.relayed, figures.dropped) == (0, 0, 1_200, 0)
     outbox.close()
-    assert list((tmp_path / "outbox").iterdir()) == []
+    assert not (tmp_path / "outbox").exists()
+
+
+def test_outboxes_that_come_and_go_do_not_take_the_folder_from_each_other(tmp_path: Path) -> None:
+    """The last to leave removes it, while the next is moving in."""
+    problems: list[Exception] = []
+
+    def come_and_go() -> None:
+        cluster = FakeCluster()
+        try:
+            for number in range(15):
+                with Outbox(tmp_path / "outbox", publisher(cluster), metrics=metrics()) as outbox:
+                    outbox.put(record(f"e{number}"))
+                    assert outbox.await_relayed(60) == 0
+            assert len(delivered(cluster)) == 15
+        except Exception as error:  # noqa: BLE001 - to be seen by the test's own thread
+            problems.append(error)
+
+    threads = [threading.Thread(target=come_and_go) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert not (tmp_path / "outbox").exists()
 
 
 def test_without_kafka_events_are_durable_and_the_next_outbox_relays_them(make: Make, cluster: FakeCluster) -> None:
@@ -223,7 +248,7 @@ def test_of_a_damaged_file_what_can_be_read_is_relayed_and_it_is_kept_aside(
 def test_a_file_without_a_readable_event_is_left_alone(
     make: Make, cluster: FakeCluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    make().close()
+    (tmp_path / "outbox").mkdir()
     (tmp_path / "outbox" / "x.outbox").write_bytes(b"no database" * 100)
     after = make()
     after.put(record("e1"))

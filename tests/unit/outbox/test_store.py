@@ -150,6 +150,20 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         Store.create(tmp_path / "missing")
 
 
+def test_a_full_disk_takes_all_of_a_group_or_nothing(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    store.append([(1, record("e1"))])
+    [pages] = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(OutboxUnusableError, match="database or disk is full"):
+        store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
+    assert (store.count, _numbers(store)) == (1, [1])
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 1_000}")
+    store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
+    assert _numbers(store) == list(range(1, 9))
+    store.close()
+
+
 def test_what_the_disk_refuses_to_delete_is_gone_all_the_same(tmp_path: Path) -> None:
     """Deleting takes space, too. On a full disk the delivered must not count as held, nor be relayed for ever."""
     store = Store.create(tmp_path)
