@@ -56,10 +56,11 @@ class KafkaSource:
         self._next_check = 0.0
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
-        self._consumer = Consumer(
-            config.consumer_config()
-            | {"error_cb": self._on_error, "stats_cb": self._on_stats, "on_commit": self._on_commit},
-        )
+        self._consumer = self._client()
+
+    def _client(self) -> Consumer:
+        callbacks = {"error_cb": self._on_error, "stats_cb": self._on_stats, "on_commit": self._on_commit}
+        return Consumer(self._config.consumer_config() | callbacks)
 
     @property
     def reachable(self) -> bool:
@@ -183,7 +184,8 @@ class KafkaSource:
             records = after_rewind(records)
         return Polled(tuple(records), reached)
 
-    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread.
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. A client that was left
+    # behind revokes what is no longer ours.
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
@@ -198,12 +200,16 @@ class KafkaSource:
         self._told().assigned(self._ownership.take(partitions, topic_id, committed))
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if consumer is not self._consumer:
+            return
         self._rebalanced = True
         self._told().revoked(self._ownership.those(partitions))
         self._ownership.give(partitions)
         consumer.incremental_unassign(partitions)
 
     def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if consumer is not self._consumer:
+            return
         self._rebalanced = True
         those = self._ownership.those(partitions)
         self._ownership.give(partitions)
@@ -274,7 +280,17 @@ class KafkaSource:
             topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException:
             return
-        stale = [TopicPartition(p.topic, p.number) for p in self._ownership.partitions if p.topic_id != topic_id]
-        if stale:
-            self._on_lost(self._consumer, stale)
-            self._on_assign(self._consumer, stale)
+        if any(partition.topic_id != topic_id for partition in self._ownership.partitions):
+            self._join_anew()
+
+    def _join_anew(self) -> None:
+        """Leave the group, and join it with a client that knows nothing of the topic.
+
+        Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher ones, from elections in
+        the topic that is gone, it takes the new ones for old news and fetches nothing.
+        """
+        self._on_lost(self._consumer, [TopicPartition(p.topic, p.number) for p in self._ownership.partitions])
+        left, self._consumer = self._consumer, self._client()
+        left.close()
+        self._told().committed(None)  # of what was being committed nothing is ours; its answer went with the client
+        self.subscribe(self._told())

@@ -65,8 +65,13 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> None:
         _replicas_wanted(world, 1)
 
 
-def recreated(world: World, dice: random.Random) -> None:  # noqa: ARG001 - as every fault
-    """The topic is deleted and created again: offsets start over."""
+def recreated(world: World, dice: random.Random) -> None:
+    """The topic is deleted and created again: offsets start over.
+
+    And leader epochs do, which the restart before has raised: a client that remembers them would fetch nothing.
+    """
+    killed(world, dice)
+    world.recover()
     world.recreate_topic()
 
 
