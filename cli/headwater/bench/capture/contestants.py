@@ -92,6 +92,7 @@ def environment(contestant: Contestant, place: Place, inherited: Mapping[str, st
     capture = {
         "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": place.bootstrap_servers,
         "HEADWATER_TOPIC_PREFIX": place.topic_prefix,
+        "HEADWATER_OUTBOX_PATH": str(place.folder / "outbox"),
         **contestant.settings,
     }
     return {
