@@ -127,7 +127,7 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
     if jdf is None:
         raise TypeError(
             f"explain_lineage needs a DataFrame of a classic Spark session, not {type(df).__module__}."
-            f"{type(df).__name__}: a Spark Connect client has no plan to look at"
+            f"{type(df).__name__}{_hint(df)}"
         )
     description = describe_plan(jdf.queryExecution().analyzed(), session=df.sparkSession, settings=settings)
     problems = description.lineage
@@ -149,6 +149,14 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
         complete=problems.complete,
         incomplete_reason=problems.incomplete_reason,
     )
+
+
+def _hint(df: object) -> str:
+    if type(df).__module__.startswith("pyspark.sql.connect"):
+        return ": a Spark Connect client has no plan to look at; ask where the Spark driver runs"
+    if type(df).__module__.startswith("pyspark.pandas"):
+        return ": give it what to_spark() returns"
+    return ""
 
 
 def _sources(column: Column, name: str) -> tuple[LineageSource, ...]:

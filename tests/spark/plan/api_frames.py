@@ -140,3 +140,15 @@ def _(s: SparkSession) -> DataFrame:
         s.readStream.format("kafka").option("kafka.bootstrap.servers", "localhost:1").option("subscribe", "trips.v1")
     )
     return topic.load().select(from_avro("value", TRIP).alias("trip")).select("trip.s")
+
+
+@case("a frame after localCheckpoint")
+def _(s: SparkSession) -> DataFrame:
+    return (
+        s.table("people").select(F.upper("name").alias("n")).localCheckpoint().groupBy("n").agg(F.max("n").alias("m"))
+    )
+
+
+@case("a struct with two fields of one name")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").select(F.struct("id", F.col("age").alias("id")).alias("s"), F.col("name").alias("s"))

@@ -23,9 +23,11 @@ def named_struct(call: Call) -> Column:
         return time_window(call, names)
     text = f"struct({', '.join(names)})"
     fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
+    # Of two fields with one name nobody can tell which is meant: either.
+    same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
-        parts=dict(zip(names, values, strict=False)),
+        parts={name: merge(of_name, name) for name, of_name in same.items()},
         type={"type": "struct", "fields": fields},
     )
 
