@@ -1,4 +1,4 @@
-"""Faults of the broker, the link to it and its topics."""
+"""Faults of the broker and its topics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from headwater.soak.faults.fault import Fault
-from headwater.soak.servers import kill, standing_still
+from headwater.soak.servers import kill
 
 if TYPE_CHECKING:
     import random
@@ -21,35 +21,6 @@ def killed(world: World, dice: random.Random) -> None:
     kill(world.servers.kafka.process)
     time.sleep(dice.uniform(0, 5))
     world.servers.restart(world.servers.kafka)
-
-
-def paused(world: World, dice: random.Random) -> None:
-    """It stands still: connected, and silent."""
-    with standing_still(world.servers.kafka.process.pid):
-        time.sleep(dice.uniform(3, 12))
-
-
-def cut(world: World, dice: random.Random) -> None:
-    """The link resets every connection, again and again."""
-    for _ in range(3):
-        world.servers.kafka_link.cut()
-        time.sleep(dice.uniform(0.5, 3))
-        world.servers.kafka_link.mend()
-        time.sleep(dice.uniform(0, 1))
-
-
-def lost(world: World, dice: random.Random) -> None:
-    """Every packet is lost for a while."""
-    world.servers.kafka_link.freeze()
-    time.sleep(dice.uniform(3, 12))
-    world.servers.kafka_link.mend()
-
-
-def slow(world: World, dice: random.Random) -> None:
-    """The link is slow."""
-    world.servers.kafka_link.slow_down(dice.uniform(0.05, 0.3))
-    time.sleep(dice.uniform(3, 8))
-    world.servers.kafka_link.mend()
 
 
 def dead_letters_unwritable(world: World, dice: random.Random) -> None:
@@ -84,10 +55,6 @@ def _replicas_wanted(world: World, count: int) -> None:
 
 FAULTS = (
     Fault("broker killed", killed),
-    Fault("broker paused", paused),
-    Fault("link to the broker cut", cut),
-    Fault("link to the broker loses everything", lost),
-    Fault("link to the broker slow", slow),
     Fault("dead-letter topic unwritable", dead_letters_unwritable),
     Fault("topic deleted and created again", recreated, destroys=True),
 )

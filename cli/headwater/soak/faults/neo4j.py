@@ -1,4 +1,4 @@
-"""Faults of the database, the link to it, its disk and its locks."""
+"""Faults of the database, its disk and its locks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neo4j.exceptions import DriverError, Neo4jError
 
 from headwater.soak.faults.fault import Fault, NotPossibleError
-from headwater.soak.servers import kill, standing_still
+from headwater.soak.servers import kill
 
 if TYPE_CHECKING:
     import random
@@ -42,35 +42,6 @@ def restarted_within_a_write(world: World, dice: random.Random) -> None:  # noqa
         world.servers.neo4j.process.stop()
         transaction.rollback()
     world.servers.restart(world.servers.neo4j)
-
-
-def paused(world: World, dice: random.Random) -> None:
-    """It stands still: connected, and silent."""
-    with standing_still(world.servers.neo4j.process.pid):
-        time.sleep(dice.uniform(3, 12))
-
-
-def cut(world: World, dice: random.Random) -> None:
-    """The link resets every connection, again and again."""
-    for _ in range(3):
-        world.servers.neo4j_link.cut()
-        time.sleep(dice.uniform(0.5, 3))
-        world.servers.neo4j_link.mend()
-        time.sleep(dice.uniform(0, 1))
-
-
-def lost(world: World, dice: random.Random) -> None:
-    """Every packet is lost for a while."""
-    world.servers.neo4j_link.freeze()
-    time.sleep(dice.uniform(3, 12))
-    world.servers.neo4j_link.mend()
-
-
-def slow(world: World, dice: random.Random) -> None:
-    """The link is slow."""
-    world.servers.neo4j_link.slow_down(dice.uniform(0.02, 0.1))
-    time.sleep(dice.uniform(3, 8))
-    world.servers.neo4j_link.mend()
 
 
 def deadlocked(world: World, dice: random.Random) -> None:
@@ -121,10 +92,6 @@ def session_keys(driver: Driver) -> list[str]:
 FAULTS = (
     Fault("database killed", killed),
     Fault("database restarted in mid-transaction", restarted_within_a_write),
-    Fault("database paused", paused),
-    Fault("link to the database cut", cut),
-    Fault("link to the database loses everything", lost),
-    Fault("link to the database slow", slow),
     Fault("deadlocks with a rival", deadlocked),
     Fault("database read-only", read_only),
     Fault("database's disk full", disk_full),
