@@ -92,6 +92,11 @@ def bootstrap_file() -> Path:
 def connection() -> dict[str, str]:
     """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables."""
     settings = load_settings(running=running_stack())
+    if "bootstrap_servers" not in settings.kafka.model_fields_set:
+        console.warning(
+            f"no Kafka is named (HEADWATER_KAFKA_BOOTSTRAP_SERVERS), and `headwater up` doesn't run: "
+            f"lineage goes to {settings.kafka.bootstrap_servers}"
+        )
     found: dict[str, str] = {}
     for section in _SECTIONS:
         values = getattr(settings, section)

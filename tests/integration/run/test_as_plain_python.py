@@ -80,9 +80,10 @@ def test_a_script_can_not_tell_the_difference(folder: Path, name: str) -> None:
 
 def test_the_command_becomes_the_script(folder: Path) -> None:
     (folder / "jobs" / "job.py").write_text("import os, sys; print(os.getppid()); sys.exit(9)")
-    status, said, _ = outcome(folder, HEADWATER, "run", "--job-name", "x", "--set", "tenant=y")
+    status, said, warned = outcome(folder, HEADWATER, "run", "--job-name", "x", "--set", "tenant=y")
     # Its parent is this test: there is no process in between to pass signals on, or not.
     assert (status, said) == (9, f"{os.getpid()}\n")
+    assert "no Kafka is named" in warned, "nor does a stack run here"
 
 
 @pytest.mark.parametrize(
