@@ -270,6 +270,39 @@ def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, read
     assert "How long it keeps a record isn't known" in only.why
 
 
+def told(run: str, facet: str | None) -> LineageEvent:
+    """A start of `stateful()`, with what capture tells of its event time."""
+    body = RunEvent(
+        type=RunEventType.START,
+        processing_type=ProcessingType.STREAMING,
+        query_id=stateful().query_id,
+        run_facets={} if facet is None else {"headwater_eventTime": facet},
+    )
+    return run_event(body, job=JobRef("jobs", "windows"), run=RunRef(run), producer="urn:test", event_time=BEGIN)
+
+
+@pytest.mark.parametrize(
+    ("facets", "last"),
+    [
+        (['{"stateHorizonMs": 10800000}'], 7),
+        (['{"stateHorizonMs": 7200000}', '{"stateHorizonMs": 10800000}'], 7),
+        (['{"stateHorizonMs": 10800000}', '{"statefulOperators": ["Join"]}'], 11),
+        (['{"stateHorizonMs": 10800000}', None], 11),
+        (["nothing"], 11),
+    ],
+)
+def test_the_horizon_is_what_every_start_of_the_query_told(
+    clean_database: Driver, reader: Reader, facets: list[str | None], last: int
+) -> None:
+    write(
+        clean_database,
+        stateful(),
+        events=[told(stateful().run_id(number), facet) for number, facet in enumerate(facets)],
+    )
+    [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
+    assert (only.step.spread_first_batch, only.step.spread_last_batch) == (2, last)
+
+
 def test_an_empty_state_ends_the_spread(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, stateful(empty=5))
     [only] = trace(reader, Offsets("in", 0, 25, 26)).hops

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.event_time import told_horizon
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.graph.keys import plan_key
@@ -75,7 +76,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
         tx: the transaction.
         query: whose.
         batches: at least one.
-        horizon: what the person who asks knows of it.
+        horizon: what the person who asks knows of it; None: what the query's starts told.
     """
     rows = [batch.properties.get("state_rows") for batch in batches]
     known = [row for row in rows if row is not None]
@@ -85,7 +86,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
             spreads=True,
             certainty=Certainty.EXACT,
             why=f"The query keeps state ({max(known):,} rows).",
-            horizon=horizon,
+            horizon=told_horizon(tx, query) if horizon is None else horizon,
         )
     if all(_is_ours(batch) for batch in batches):
         return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
@@ -195,7 +196,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
             spreads=True,
             certainty=Certainty.INFERRED,
             why=f"Its columns tell of state ({words}).",
-            horizon=horizon,
+            horizon=told_horizon(tx, query) if horizon is None else horizon,
         )
     if rows and all(row["complete"] for row in rows):
         return State(
