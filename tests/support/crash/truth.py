@@ -28,20 +28,26 @@ class Truth:
             if (checkpoint / "metadata").exists():
                 self.queries[checkpoint.name] = json.loads((checkpoint / "metadata").read_text())["id"]
             for commit in (checkpoint / "commits").glob("[0-9]*"):
-                if (offsets := checkpoint / "offsets" / commit.name).exists():
-                    line = offsets.read_text().split("\n")[2]
-                    self.ends[checkpoint.name, int(commit.name)] = _end(checkpoint, line)
+                batch = int(commit.name)
+                if (end := _logged(checkpoint, batch)) is not None and (checkpoint.name, batch) not in self.ends:
+                    self.ends[checkpoint.name, batch] = _end(checkpoint, end, _logged(checkpoint, batch - 1))
 
     def committed(self, query: str) -> list[int]:
         """Its committed micro-batches, in order."""
         return sorted(batch for name, batch in self.ends if name == query)
 
 
-def _end(checkpoint: Path, line: str) -> Any:
-    offset = json.loads(line)
-    if "logOffset" in offset:
-        return _manifest(checkpoint / "sources" / "0", offset["logOffset"])
-    return offset
+def _logged(checkpoint: Path, batch: int) -> Any:
+    offsets = checkpoint / "offsets" / str(batch)
+    return json.loads(offsets.read_text().split("\n")[2]) if offsets.exists() else None
+
+
+def _end(checkpoint: Path, offset: Any, before: Any) -> Any:
+    if "logOffset" not in offset:
+        return offset
+    # A micro-batch without data, which only moves the watermark, has the offset of the one before it.
+    number = -1 if offset == before else offset["logOffset"]
+    return _manifest(checkpoint / "sources" / "0", number)
 
 
 def _manifest(log: Path, number: int) -> tuple[int, str]:
