@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +27,21 @@ CHOICE = ("CONDITIONAL", "WINDOW_DEPENDENCY")
 ROWS = ("FILTER_DEPENDENCY", "JOIN_DEPENDENCY", "GROUP_DEPENDENCY", "SORT_DEPENDENCY")
 
 
+class Fed(NamedTuple):
+    """A Feed whose parts have names."""
+
+    source: int
+    target: int
+    edge: int
+    job: str
+
+
 @dataclass
 class Picture:
     """A graph in memory. Each edge has a job of its own, and every column edge the FEEDS that goes with it."""
 
     edges: list[ColumnEdge] = field(default_factory=list)
-    fed: list[Feed] = field(default_factory=list)
+    fed: list[Fed] = field(default_factory=list)
     silent: set[str] = field(default_factory=set)
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[ColumnEdge]:
@@ -70,10 +79,10 @@ def pictures(draw: st.DrawFn) -> Picture:
         else:
             edge = ColumnEdge(source, dataset_of(target), number, True, False, ROWS[kind - 9], False, job)
         picture.edges.append(edge)
-        picture.fed.append(Feed(dataset_of(source), dataset_of(target), 100 + number, job))
+        picture.fed.append(Fed(dataset_of(source), dataset_of(target), 100 + number, job))
     pairs = draw(st.lists(st.tuples(st.sampled_from(DATASETS), st.sampled_from(DATASETS), st.booleans()), max_size=5))
     for number, (upper, lower, silent) in enumerate(pairs):
-        picture.fed.append(Feed(upper, lower, 200 + number, f"s{number}"))
+        picture.fed.append(Fed(upper, lower, 200 + number, f"s{number}"))
         if silent:
             picture.silent.add(f"s{number}")
     return picture
@@ -218,7 +227,7 @@ def test_a_job_that_fails_writes_nothing_at_all() -> None:
     """It reads 11 into 21, and writes dataset 2 too; what is made of dataset 2 gets nothing new."""
     picture = Picture(
         [ColumnEdge(11, 21, 1, False, True, "COPY", False, "j")],
-        [Feed(0, 1, 2, "j"), Feed(0, 2, 3, "j"), Feed(2, 3, 4, "later"), Feed(0, 4, 5, "other")],
+        [Fed(0, 1, 2, "j"), Fed(0, 2, 3, "j"), Fed(2, 3, 4, "later"), Fed(0, 4, 5, "other")],
     )
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
     found = {node: (Hit(*hit.walk.found[place].step.facts).cause, rank_of(place)) for node, place in hit.worst.items()}

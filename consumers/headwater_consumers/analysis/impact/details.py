@@ -56,6 +56,9 @@ class Details:
         self._edges = {row["edge"]: row for row in edges}
         jobs = dict.fromkeys([*self._shown_jobs, *(_hit(step).job for step in steps)])
         self._jobs = {row["properties"]["key"]: row for row in tx.one("impact/jobs", keys=list(jobs))["jobs"]}
+        # The ways to a thousand assets have most of their steps in common.
+        self._known_assets: dict[int, Asset] = {}
+        self._known_hops: dict[int, ImpactHop] = {}
 
     def items(self) -> tuple[ImpactItem, ...]:
         """One for each node, in order."""
@@ -107,13 +110,21 @@ class Details:
         )
 
     def _hop(self, step: Step) -> ImpactHop:
-        row, hit = self._edges[step.edge], _hit(step)
-        done = None if row["kind"] is None else transformation(row, whole=row["whole"])
-        return ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done)
+        hop = self._known_hops.get(step.target)
+        if hop is None:
+            row, hit = self._edges[step.edge], _hit(step)
+            done = None if row["kind"] is None else transformation(row, whole=row["whole"])
+            hop = ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done)
+            self._known_hops[step.target] = hop
+        return hop
 
     def _asset(self, node: int) -> Asset:
-        row = self._assets[node]
-        return dataset_asset(row["dataset"]) if row["column"] is None else column_asset(row["dataset"], row["column"])
+        asset = self._known_assets.get(node)
+        if asset is None:
+            row = self._assets[node]
+            of, column = row["dataset"], row["column"]
+            asset = self._known_assets[node] = dataset_asset(of) if column is None else column_asset(of, column)
+        return asset
 
     def _job(self, key: str) -> Asset:
         return job_asset(self._jobs[key]["properties"])

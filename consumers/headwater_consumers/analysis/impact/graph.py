@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from headwater_consumers.analysis.lineage.plans import Plans
 
@@ -35,13 +35,9 @@ class ColumnEdge(NamedTuple):
     job: str
 
 
-class Feed(NamedTuple):
-    """From a dataset to one that a job makes of it."""
-
-    source: int
-    target: int
-    edge: int
-    job: str
+Feed: TypeAlias = tuple[int, int, int, str]
+"""From a dataset to one that a job makes of it: source, target, edge and the job's key. There may be tens of thousands:
+a class of them would take longer to make than they take to travel."""
 
 
 class Facts(NamedTuple):
@@ -87,6 +83,8 @@ class StoredGraph:
         self._tx = tx
         self._plans = Plans(tx)
         self._unseen: dict[str, bool] = {}
+        # Those of a level come with what feeds them: a round trip less for each.
+        self._facts: dict[int, Facts] = {}
 
     def column_edges(self, nodes: Sequence[int], /) -> list[ColumnEdge]:
         """See `Graph`."""
@@ -106,8 +104,13 @@ class StoredGraph:
 
     def feeds(self, nodes: Sequence[int], /) -> list[Feed]:
         """See `Graph`."""
-        row = self._tx.row("impact/feeds", nodes=nodes) if nodes else None
-        return [] if row is None else list(map(Feed, *row.values()))
+        if not nodes:
+            return []
+        sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=nodes).values()
+        for node, key, type_, criticality in zip(*fed, strict=True):
+            if node not in self._facts:
+                self._facts[node] = Facts(key, node, type_, criticality)
+        return list(zip(sources, targets, edges, jobs, strict=True))
 
     def unseen(self, jobs: Iterable[str], /) -> set[str]:
         """See `Graph`."""
@@ -120,8 +123,7 @@ class StoredGraph:
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
         """See `Graph`."""
-        row = self._tx.row("impact/facts", nodes=nodes) if nodes else None
-        if row is None:
-            return {}
-        ids, *facts = row.values()
-        return dict(zip(ids, map(Facts, *facts), strict=True))
+        if new := [node for node in nodes if node not in self._facts]:
+            ids, *facts = self._tx.one("impact/facts", nodes=new).values()
+            self._facts |= zip(ids, map(Facts, *facts), strict=True)
+        return {node: self._facts[node] for node in nodes}

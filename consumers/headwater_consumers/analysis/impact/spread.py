@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from headwater_consumers.analysis.impact.graph import Facts
-from headwater_consumers.analysis.impact.moves import Moves
+from headwater_consumers.analysis.impact.moves import Move, Moves
 from headwater_consumers.analysis.impact.place import (
     NODE_SHIFT,
     is_indirect,
@@ -20,11 +20,11 @@ from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFact
 from headwater_consumers.analysis.walk import Step, Walk, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
-    from headwater_consumers.analysis.impact.graph import Graph
-    from headwater_consumers.analysis.impact.moves import Move, Start
+    from headwater_consumers.analysis.impact.graph import Feed, Graph
+    from headwater_consumers.analysis.impact.moves import Start
     from headwater_consumers.analysis.impact.policy import Policy
 
 
@@ -140,29 +140,63 @@ class _Spreading:
         """The steps that leave these places, one to each place that the policy makes of them and that is new."""
         self._hops += 1
         leaving = self._leaving(frontier)
-        moves = self._moves.leaving(list(leaving), first=self._hops == 1)
-        self._look_up({move.target for move in moves})
+        moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
+        self._look_up({*(move.target for move in moves), *(target for _, target, _, _ in flows)})
         within = self._start.within
         if within is not None:
             moves = [move for move in moves if self.known[move.target].dataset in within]
+            flows = [feed for feed in flows if feed[1] in within]
         counts = self._depth is None or self._hops <= self._depth
         fresh: dict[int, tuple[int, Move, int]] = {}
         for move in moves:
             for place in leaving[move.source]:
-                target, rank, rule = self._judge(move, place)
+                indirect = is_indirect(place) or not move.direct
+                target, rank, rule = self._judge(
+                    move.target, move.cause, move.kind, masking=move.masking, indirect=indirect
+                )
                 if counts:
-                    self._note_job(move, rank)
-                if target in self._placed:
-                    continue
-                # The step that is shown is the same for equal graphs, whatever the order of rows.
-                first = fresh.get(target)
-                if first is None or self._order(move, place) < self._order(first[1], first[0]):
-                    fresh[target] = place, move, rule
+                    self._note_job(move.job, move.cause, move.kind, rank)
+                self._take(fresh, target, place, move, rule)
+        self._flow(flows, leaving, fresh, counts=counts)
         self._placed |= fresh.keys()
         return [
             Step(place, target, move.edge, facts=Hit(move.cause, move.job, rule))
             for target, (place, move, rule) in fresh.items()
         ]
+
+    def _flow(
+        self,
+        flows: Sequence[Feed],
+        leaving: Mapping[int, Sequence[int]],
+        fresh: dict[int, tuple[int, Move, int]],
+        *,
+        counts: bool,
+    ) -> None:
+        """Take the moves by FLOW. Of tens of thousands most lead where others do: those are judged and noted once."""
+        judged: dict[int, tuple[int, int, int]] = {}
+        noted: dict[str, int] = {}
+        placed = self._placed
+        for source, target, edge, job in flows:
+            for place in leaving[source]:
+                indirect = is_indirect(place)
+                verdict = judged.get(target << 1 | indirect)
+                if verdict is None:
+                    verdict = self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
+                    judged[target << 1 | indirect] = verdict
+                there, rank, rule = verdict
+                if counts and noted.get(job) != rank:
+                    noted[job] = rank
+                    self._note_job(job, Cause.FLOW, None, rank)
+                if there not in placed:
+                    move = Move(source, target, edge, job, Cause.FLOW, direct=True)
+                    self._take(fresh, there, place, move, rule)
+
+    def _take(self, fresh: dict[int, tuple[int, Move, int]], target: int, place: int, move: Move, rule: int) -> None:
+        """The step that is shown is the same for equal graphs, whatever the order of rows."""
+        if target not in self._placed:
+            first = fresh.get(target)
+            if first is None or self._order(move, place) < self._order(first[1], first[0]):
+                fresh[target] = place, move, rule
 
     def _leaving(self, frontier: Sequence[int]) -> dict[int, list[int]]:
         """Places to go on from, by node: DIRECT is enough where it is DIRECT too."""
@@ -181,37 +215,30 @@ class _Spreading:
     def _order(self, move: Move, place: int) -> tuple[str, int, str, str, str, int]:
         return self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge
 
-    def _judge(self, move: Move, place: int) -> tuple[int, int, int]:
+    def _judge(
+        self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool
+    ) -> tuple[int, int, int]:
         """The place that a move leads to, the rank of its severity, and the number of the rule."""
-        indirect = is_indirect(place) or not move.direct
-        facts = self.known[move.target]
+        facts = self.known[target]
         first, parted = self._hops == 1, facts.parted
-        asked = (first, move.cause, indirect, move.kind, move.masking, facts.type, facts.criticality, parted)
+        asked = (first, cause, indirect, kind, masking, facts.type, facts.criticality, parted)
         verdict = self._verdicts.get(asked)
         if verdict is None:
-            step = StepFacts(
-                move.cause,
-                Influence.INDIRECT if indirect else Influence.DIRECT,
-                move.kind,
-                move.masking,
-                first,
-                facts.type,
-                facts.criticality,
-                parted,
-            )
+            influence = Influence.INDIRECT if indirect else Influence.DIRECT
+            step = StepFacts(cause, influence, kind, masking, first, facts.type, facts.criticality, parted)
             severity, goes_on, rule = self._policy.judge(self._change, self._schema, step)
             verdict = place_of(0, indirect=indirect, rank=severity.rank, propagates=goes_on), severity.rank, rule
             self._verdicts[asked] = verdict
         how, rank, rule = verdict
-        return move.target << NODE_SHIFT | how, rank, rule
+        return target << NODE_SHIFT | how, rank, rule
 
-    def _note_job(self, move: Move, rank: int) -> None:
-        job = self.jobs.get(move.job)
+    def _note_job(self, key: str, cause: Cause, kind: str | None, rank: int) -> None:
+        job = self.jobs.get(key)
         if job is None:
-            job = self.jobs[move.job] = JobHit(self._hops, rank)
+            job = self.jobs[key] = JobHit(self._hops, rank)
         elif rank < job.rank:
             job.rank = rank
         if job.hops == self._hops:
-            job.causes.add(move.cause)
-            if move.kind:
-                job.kinds.add(move.kind)
+            job.causes.add(cause)
+            if kind:
+                job.kinds.add(kind)

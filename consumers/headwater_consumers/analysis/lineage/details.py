@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.lineage.answer import LineageItem, Via
 from headwater_consumers.analysis.lineage.mappings import Mappings
 from headwater_consumers.analysis.lineage.question import Direction, Influence
@@ -52,9 +52,11 @@ class DatasetDetails:
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
         """See `Details`."""
-        found_nodes = self._tx.one("lineage/datasets", nodes=[place >> 1 for place in places])["datasets"]
-        assets = {node: (dataset_asset(properties), gone) for node, properties, gone in found_nodes}
-        vias = self.vias([reached.edges(place) for place in places])
+        found_nodes, vias = self._page([place >> 1 for place in places], [reached.edges(place) for place in places])
+        assets = {
+            node: (Asset(AssetKind.DATASET, key, namespace, name, None, title, type_), gone)
+            for node, key, namespace, name, title, type_, gone in found_nodes
+        }
         mappings = self._mappings(reached, places, vias)
         items = []
         for place, via in zip(places, vias, strict=True):
@@ -67,13 +69,19 @@ class DatasetDetails:
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
         """See `Details`."""
-        feeds = self._tx.one("lineage/feeds", edges=_each_once(hops))["feeds"]
-        jobs = jobs_by_key(self._tx, (job for _, job, *_ in feeds))
+        return self._page([], hops)[1]
+
+    def _page(self, nodes: list[int], hops: Sequence[Sequence[int]]) -> tuple[list[Any], list[list[Via]]]:
+        """What datasets are called, and by whom the hops are made, in one round trip."""
+        datasets, feeds, makers = self._tx.one("lineage/page", nodes=nodes, edges=_each_once(hops)).values()
+        jobs = {
+            key: Asset(AssetKind.JOB, key, namespace, name, None, None, type_) for key, namespace, name, type_ in makers
+        }
         vias = {
             edge: Via(jobs[job], moment_of(first), moment_of(last), observed, declared)
             for edge, job, first, last, observed, declared in feeds
         }
-        return [[vias[edge] for edge in edges] for edges in hops]
+        return datasets, [[vias[edge] for edge in edges] for edges in hops]
 
     def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
         if self._plans is None:

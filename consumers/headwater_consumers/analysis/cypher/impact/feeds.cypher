@@ -1,4 +1,9 @@
-// What these datasets feed, one level of an impact
-UNWIND $nodes AS node
-MATCH (a:Dataset)-[f:FEEDS]->(b:Dataset) WHERE id(a) = node
-RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges, collect(f.job) AS jobs
+// What these datasets feed, one level of an impact, and what a policy asks of what is fed
+CALL () {
+  UNWIND $nodes AS node
+  MATCH (a:Dataset)-[f:FEEDS]->(b:Dataset) WHERE id(a) = node
+  RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges, collect(f.job) AS jobs,
+    collect(DISTINCT b) AS fed
+}
+RETURN sources, targets, edges, jobs, [b IN fed | id(b)] AS nodes, [b IN fed | b.key] AS keys,
+  [b IN fed | coalesce(b.type, '')] AS types, [b IN fed | coalesce(b.criticality, '')] AS criticalities

@@ -1,0 +1,20 @@
+// A page of datasets, the hops between them, and the jobs that make these; times in microseconds
+CALL () {
+  UNWIND $nodes AS node
+  MATCH (n) WHERE id(n) = node
+  RETURN collect([node, n.key, n.namespace, n.name, n.title, n.type, coalesce(n.dropped, false)]) AS datasets
+}
+CALL () {
+  UNWIND $edges AS edge
+  MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
+  RETURN collect([edge, f.job, f.first_seen.epochSeconds * 1000000 + f.first_seen.microsecond,
+      f.last_seen.epochSeconds * 1000000 + f.last_seen.microsecond, coalesce(f.observed, false),
+      coalesce(f.declared, false)]) AS feeds,
+    collect(DISTINCT f.job) AS keys
+}
+CALL (keys) {
+  UNWIND keys AS key
+  MATCH (j:Job {key: key})
+  RETURN collect([j.key, j.namespace, j.name, j.processing_type]) AS jobs
+}
+RETURN datasets, feeds, jobs
