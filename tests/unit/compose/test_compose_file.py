@@ -33,7 +33,7 @@ def test_it_is_valid_by_the_compose_specification() -> None:
 
 def test_the_services_are_the_documented_ones() -> None:
     always = {name for name, settings in SERVICES.items() if "profiles" not in settings}
-    assert always == {"kafka", "neo4j", "materializer", "prometheus", "grafana"}
+    assert always == {"kafka", "neo4j", "materializer", "serve", "prometheus", "grafana"}
     assert {name: SERVICES[name]["profiles"] for name in set(SERVICES) - always} == {"schema-registry": ["registry"]}
 
 
@@ -58,7 +58,7 @@ def test_no_password_has_a_value_here() -> None:
         for name, value in settings.get("environment", {}).items()
         if re.search(r"PASSWORD|AUTH|SECRET|TOKEN", name)
     }
-    assert len(secrets) == 3
+    assert len(secrets) == 4
     assert {name: value for name, value in secrets.items() if not REQUIRED.search(value)} == {}
     for variable in set(REQUIRED.findall(TEXT)):
         assert re.search(rf"^{variable}=$", ENV_EXAMPLE, re.MULTILINE), f"{variable} has a value in .env.example"
@@ -82,12 +82,24 @@ def test_volumes_are_declared_and_mounted_files_exist() -> None:
     assert [mount for mount in mounts if mount.startswith(".") and not (ROOT / mount).exists()] == []
 
 
-def test_the_materializer_is_given_settings_that_exist() -> None:
-    """It refuses to start on an unknown one."""
+@pytest.mark.parametrize("service", ["materializer", "serve"])
+def test_our_services_are_given_settings_that_exist(service: str) -> None:
+    """They refuse to start on an unknown one."""
     known = {environment_name(setting) for setting in setting_names()}
-    given = {name for name in SERVICES["materializer"]["environment"] if name.startswith("HEADWATER_")}
+    given = {name for name in SERVICES[service]["environment"] if name.startswith("HEADWATER_")}
     assert given
     assert given - known == set()
+
+
+def test_prometheus_may_call_the_server_by_the_name_it_scrapes() -> None:
+    scraped = yaml.safe_load((ROOT / "ops" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    [job] = [each for each in scraped["scrape_configs"] if each["job_name"] == "headwater-serve"]
+    [[target]] = [each["targets"] for each in job["static_configs"]]
+    host, _, port = target.partition(":")
+    environment = SERVICES["serve"]["environment"]
+    assert host in SERVICES
+    assert host in environment["HEADWATER_SERVE_ALLOWED_HOSTS"].split(",")
+    assert port == environment["HEADWATER_SERVE_PORT"]
 
 
 def test_what_a_service_waits_for_is_there_and_has_a_healthcheck() -> None:

@@ -54,12 +54,12 @@ def test_the_final_stage_runs_headwater_as_nobody_in_particular() -> None:
     assert "HEALTHCHECK" in after_user
 
 
-def test_only_the_materializer_extra_is_installed_from_the_lock() -> None:
+def test_only_the_extras_of_its_services_are_installed_from_the_lock() -> None:
     syncs = [rest for word, rest in stages()[0] if word == "RUN" and "uv sync" in rest]
     assert len(syncs) == 2
     for sync in syncs:
         assert {"--locked", "--no-dev"} <= set(sync.split())
-        assert re.findall(r"--extra (\S+)", sync) == ["materializer"]
+        assert re.findall(r"--extra (\S+)", sync) == ["materializer", "api"]
     assert "--no-install-project" in syncs[0]
     assert "--no-editable" in syncs[1]
 
