@@ -43,7 +43,7 @@ def delivered(cluster: FakeCluster) -> list[str]:
     return [name_of(value) for value in cluster.delivered.get(EVENTS, [])]
 
 
-def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"it did not come to that in {seconds} s"

@@ -97,11 +97,15 @@ class Backlog:
         """How many there are."""
         return len(self._unwritten)
 
-    def written(self, numbers: Iterable[int]) -> None:
+    def written(self, records: Iterable[Numbered]) -> None:
         """They are durable."""
+        records = list(records)
         with self.changed:
-            for number in numbers:
-                self._forget_unwritten(number)
+            self.store.admit(records)
+            for number, _ in records:
+                if not self._forget_unwritten(number):
+                    # Kafka got it from memory while the disk, which had refused it before, took it after all.
+                    self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
             self.changed.notify_all()

@@ -66,7 +66,7 @@ class Writer:
             return False
         self._backlog.metrics.commit_seconds.observe(time.monotonic() - began)
         self._told_of = None
-        self._backlog.written([number for number, _ in group])
+        self._backlog.written(group)
         if dropped := self._backlog.make_room():
             logger.warning("The outbox is full: its %d oldest events were dropped (outbox_when_full)", dropped)
         return True

@@ -16,6 +16,7 @@ from support.outbox import delivered, metrics, publisher, until
 ROUNDS = 60
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", [20_261_121])
 def test_whatever_was_durable_is_relayed_by_the_next(tmp_path: Path, seed: int) -> None:
     path = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
@@ -33,7 +34,7 @@ def test_whatever_was_durable_is_relayed_by_the_next(tmp_path: Path, seed: int) 
 
     cluster = FakeCluster()
     with Outbox(tmp_path / "outbox", publisher(cluster), metrics=metrics()) as outbox:
-        until(lambda: delivered(cluster) != [] and outbox.figures().events == 0)
+        until(lambda: delivered(cluster) != [] and outbox.figures().events == 0, seconds=120)
     after = delivered(cluster)
 
     assert durable - before, "some were left for the next start"

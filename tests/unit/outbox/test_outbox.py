@@ -19,6 +19,7 @@ from headwater_producers.outbox import (
     WhenFull,
     relay,
 )
+from headwater_producers.outbox.backlog import Backlog
 from headwater_producers.outbox.store import Store, size_of
 from support.fake_producer import FakeCluster
 from support.outbox import delivered, metrics, name_of, publisher, record, until
@@ -217,6 +218,20 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     monkeypatch.setattr(Store, "append", append)
     assert outbox.await_durable(20) == 0
     assert outbox.figures().disk_problem is None
+
+
+def test_what_kafka_got_while_the_disk_was_writing_it_is_not_held_any_more(tmp_path: Path) -> None:
+    backlog = Backlog(Store.create(tmp_path), OutboxLimits(), metrics())
+    backlog.put(record("e1"))
+    backlog.put(record("e2"))
+    group = backlog.unwritten(max_events=10)
+    backlog.store.append(group)
+    backlog.settle(backlog.store, [1], delivered=True)
+    backlog.written(group)
+    assert (backlog.events, backlog.relayed) == (1, 1)
+    assert [number for number, _ in backlog.store.read(0, max_events=10, max_bytes=10_000)] == [2]
+    assert backlog.bytes == size_of(record("e2"))
+    backlog.close()
 
 
 def test_of_a_damaged_file_what_can_be_read_is_relayed_and_it_is_kept_aside(

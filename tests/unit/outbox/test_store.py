@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,15 +16,23 @@ from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.store import SUFFIX, Store, size_of
 from support.outbox import record
 
+if TYPE_CHECKING:
+    from headwater_producers.publisher import Record
+
 
 def _numbers(store: Store, after: int = 0) -> list[int]:
     return [number for number, _ in store.read(after, max_events=1_000, max_bytes=1_000_000)]
 
 
+def _append(store: Store, records: list[tuple[int, Record]]) -> None:
+    store.append(records)
+    store.admit(records)
+
+
 def _dead(folder: Path, names: range) -> Path:
     """The file of an outbox that is gone."""
     store = Store.create(folder)
-    store.append([(number, record(f"e{number}")) for number in names])
+    _append(store, [(number, record(f"e{number}")) for number in names])
     store.close()
     return store.path
 
@@ -31,7 +40,7 @@ def _dead(folder: Path, names: range) -> Path:
 def test_what_is_written_is_read_in_order_and_removed(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
     records = [(number, record(f"e{number}", size=number)) for number in range(1, 6)]
-    store.append(records)
+    _append(store, records)
     assert store.read(0, max_events=10, max_bytes=10_000) == records
     assert store.read(2, max_events=2, max_bytes=10_000) == records[2:4]
     assert store.read(0, max_events=10, max_bytes=1) == records[:1], "one at least, however large"
@@ -45,7 +54,7 @@ def test_what_is_written_is_read_in_order_and_removed(tmp_path: Path) -> None:
 
 def test_an_empty_one_leaves_nothing_behind(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
-    store.append([(1, record("e1"))])
+    _append(store, [(1, record("e1"))])
     store.forget([1])
     store.close()
     assert list(tmp_path.iterdir()) == []
@@ -53,14 +62,14 @@ def test_an_empty_one_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
-    store.append([(1, record("e1"))])
+    _append(store, [(1, record("e1"))])
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
     store.close()
 
 
 def test_the_dead_are_adopted_and_the_living_are_not(tmp_path: Path) -> None:
     alive = Store.create(tmp_path)
-    alive.append([(1, record("e1"))])
+    _append(alive, [(1, record("e1"))])
     assert Store.adopt(alive.path) is None, "within this process"
     code = (
         "import sys; from pathlib import Path; from headwater_producers.outbox.store import Store\n"
@@ -97,9 +106,9 @@ def test_of_many_who_want_it_one_gets_it(tmp_path: Path) -> None:
 def test_a_torn_tail_costs_nothing_that_was_committed_before_it(tmp_path: Path) -> None:
     """What a machine that lost its power leaves: a log whose last bytes never reached the disk, at every length."""
     store = Store.create(tmp_path)
-    store.append([(1, record("e1"))])
+    _append(store, [(1, record("e1"))])
     committed = store.path.with_name(f"{store.path.name}-wal").stat().st_size
-    store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 5)])
+    _append(store, [(number, record(f"e{number}", size=3_000)) for number in range(2, 5)])
     # The files as they are now, copied by another process: a lock of this one would go with its last descriptor.
     image = tmp_path / "image"
     image.mkdir()
@@ -152,14 +161,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_a_full_disk_takes_all_of_a_group_or_nothing(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
-    store.append([(1, record("e1"))])
+    _append(store, [(1, record("e1"))])
     [pages] = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(OutboxUnusableError, match="database or disk is full"):
-        store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
+        _append(store, [(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
     assert (store.count, _numbers(store)) == (1, [1])
     store._connection.execute(f"PRAGMA max_page_count = {pages + 1_000}")
-    store.append([(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
+    _append(store, [(number, record(f"e{number}", size=3_000)) for number in range(2, 9)])
     assert _numbers(store) == list(range(1, 9))
     store.close()
 
@@ -167,15 +176,15 @@ def test_a_full_disk_takes_all_of_a_group_or_nothing(tmp_path: Path) -> None:
 def test_what_the_disk_refuses_to_delete_is_gone_all_the_same(tmp_path: Path) -> None:
     """Deleting takes space, too. On a full disk the delivered must not count as held, nor be relayed for ever."""
     store = Store.create(tmp_path)
-    store.append([(number, record(f"e{number}")) for number in range(1, 4)])
+    _append(store, [(number, record(f"e{number}")) for number in range(1, 4)])
     store._connection.execute("PRAGMA query_only = ON")
     assert store.forget([1, 2]) == 2
     store.purge()
     assert (store.count, _numbers(store)) == (1, [3])
     with pytest.raises(OutboxUnusableError):
-        store.append([(4, record("e4"))])
+        _append(store, [(4, record("e4"))])
     store._connection.execute("PRAGMA query_only = OFF")
-    store.append([(4, record("e4"))])
+    _append(store, [(4, record("e4"))])
     store.close()
     again = Store.adopt(store.path)
     assert again is not None
