@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from headwater.stack.lock import LockName
+
+JARS: tuple[LockName, ...] = ("spark", "tables")
+"""The Kafka connector; Delta, Iceberg and Avro, which do nothing in a session that doesn't name them."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # PySpark leaves the sockets it gets results through (collect, toPandas, a failed call) to the garbage collector,
@@ -31,7 +36,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     os.environ.update(java_runtime().environment())
     home = tmp_path_factory.mktemp("spark")
-    jars = ",".join(str(jar) for jar in ensure_jars("spark"))
+    jars = ",".join(str(jar) for name in JARS for jar in ensure_jars(name))
     # derby.log and metastore_db would otherwise be made where the tests were started.
     java = f"-Dderby.system.home={home} -Xss4m"
     builder = (

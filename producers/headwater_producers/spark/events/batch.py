@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.job_names import batch_name
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.plan import PlanDescription
     from headwater_schemas.events import JobRef, LineageEvent
+
+UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
+"""The run facet of a write of which isn't known where to; `reason` says what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +50,7 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
     Spark tells of a write when it is over, so START and the end come together; START carries the time it began.
     """
     description = run.write.description
-    job = context.job(batch_name(context.app_name, description.outputs))
+    job = context.job(batch_name(context.app_name, description.outputs, description.command))
     run_id = str(uuid.uuid4())
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, said)
 
@@ -83,8 +88,22 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         # A failed write may have left anything behind: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
         plan_digest=digest,
+        run_facets=_unknown_outputs(description, context.producer),
     )
     yield context.run(end, job=job, run_id=run_id, at=run.ended_at)
+
+
+def _unknown_outputs(description: PlanDescription, producer: str) -> dict[str, str]:
+    """That something was written and isn't known: no list of outputs, empty or not, could say so."""
+    if not description.writes_unknown:
+        return {}
+    facet = {
+        "_producer": producer,
+        "kind": "UNKNOWN",
+        "command": description.command,
+        "reason": description.lineage.incomplete_reason,
+    }
+    return {UNKNOWN_OUTPUTS: json.dumps(facet, sort_keys=True)}
 
 
 def job_events(

@@ -12,7 +12,7 @@ from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefini
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
+    from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
 # must not replace what the topic's writer says.
@@ -28,6 +28,19 @@ def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
     for output in description.outputs:
         if (body := _output_body(output)) is not None:
             yield body
+
+
+def change_body(change: DatasetChange) -> DatasetEvent:
+    """What DDL did to a dataset."""
+    return DatasetEvent(
+        dataset=change.dataset,
+        type=change.type,
+        schema=change.schema if change.schema is not None and change.schema.fields else None,
+        storage=change.storage,
+        symlinks=change.symlinks or None,
+        lifecycle=change.lifecycle,
+        previous=change.previous,
+    )
 
 
 def _input_body(source: PlanInput) -> DatasetEvent | None:

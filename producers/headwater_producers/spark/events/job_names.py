@@ -31,9 +31,9 @@ def application_name(configured: str | None, spark_app_name: str) -> str:
     return _clean(configured or spark_app_name) or "spark"
 
 
-def batch_name(app: str, outputs: Iterable[PlanOutput]) -> str:
-    """Name of a batch write's job."""
-    return f"{app}.{_short_names(outputs) or 'write'}"
+def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = None) -> str:
+    """Name of a batch write's job; `command`, for one of which isn't known what it writes."""
+    return f"{app}.{_short_names(outputs) or _clean(command or '') or 'write'}"
 
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:

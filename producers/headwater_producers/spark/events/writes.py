@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
-from headwater_schemas.events import Certainty, DatasetUse
+from headwater_schemas.events import Certainty, DatasetUse, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +30,25 @@ class Counts:
             files=_sum(self.files, other.files),
         )
 
+    def or_else(self, other: Counts) -> Counts:
+        """These, and where they aren't known the other's."""
+        return Counts(
+            rows=other.rows if self.rows is None else self.rows,
+            bytes=other.bytes if self.bytes is None else self.bytes,
+            files=other.files if self.files is None else self.files,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One scan of the executed plan: what it is known by, and what it read."""
+    """One scan of the executed plan: what it is known by, and what it read.
+
+    `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot.
+    """
 
     names: frozenset[str]
     counts: Counts
+    positions: Mapping[str, Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +59,13 @@ class Write:
         description: its plan.
         written: by the command as a whole.
         scans: of the executed plan, as far as they can be seen.
+        version: of the one table written, where it has versions and which it was is known.
     """
 
     description: PlanDescription
     written: Counts
     scans: tuple[Scan, ...] = ()
+    version: Position | None = None
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read, with counts where a scan is known to be of them."""
@@ -60,9 +75,12 @@ class Write:
         """The datasets written. Counts are the command's: of several outputs they can't be told apart."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
+        version = self.version if len(outputs) == 1 else None
         return tuple(
             DatasetUse(
                 dataset=output.dataset,
+                position=version,
+                certainty=Certainty.EXACT if version is not None else Certainty.UNKNOWN,
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,
@@ -73,12 +91,18 @@ class Write:
 
     def _input(self, source: PlanInput) -> DatasetUse:
         known = {source.dataset.name, *(link.name for link in source.symlinks)}
-        mine = [scan.counts for scan in self.scans if scan.names & known]
+        mine = [scan.counts for scan in self.scans if scan.names & known and len(scan.positions) <= 1]
         counts = _total(mine)
+        position, certainty = source.position, source.certainty
+        if certainty is not Certainty.EXACT:
+            # Of a table that is read twice, two versions or ranges: neither is all of it.
+            settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
+            if len(set(map(repr, settled))) == 1:
+                position, certainty = settled[0], Certainty.EXACT
         return DatasetUse(
             dataset=source.dataset,
-            position=source.position,
-            certainty=source.certainty or Certainty.UNKNOWN,
+            position=position,
+            certainty=certainty or Certainty.UNKNOWN,
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
@@ -101,7 +125,15 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             totals[use.dataset] = use
             continue
         counts = _counts(earlier).plus(_counts(use))
-        totals[use.dataset] = DatasetUse(dataset=use.dataset, rows=counts.rows, bytes=counts.bytes, files=counts.files)
+        # Of several versions the last one has all that the earlier ones brought.
+        totals[use.dataset] = DatasetUse(
+            dataset=use.dataset,
+            position=use.position,
+            certainty=use.certainty,
+            rows=counts.rows,
+            bytes=counts.bytes,
+            files=counts.files,
+        )
     return tuple(sorted(totals.values(), key=lambda use: use.dataset))
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan
+from headwater_producers.spark.jvm.scan_positions import scan_positions
 from headwater_producers.spark.streaming.links import PlanKey
 
 if TYPE_CHECKING:
@@ -72,9 +73,12 @@ def scans(executed_plan: Any) -> tuple[Scan, ...]:
         if names := _scan_names(leaf):
             counted = _metrics(leaf)
             counts = Counts(
-                rows=counted.get("numOutputRows"), bytes=counted.get("filesSize"), files=counted.get("numFiles")
+                rows=counted.get("numOutputRows"),
+                bytes=counted.get("filesSize", counted.get("totalDataFileSize")),
+                files=counted.get("numFiles", counted.get("resultDataFiles")),
             )
-            found.append(Scan(names=names, counts=counts))
+            positions = scan_positions(leaf)
+            found.append(Scan(names=names | positions.keys(), counts=counts, positions=positions))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from headwater_producers.spark.plan.describe import describe, describe_streaming
 from headwater_producers.spark.plan.description import (
+    DatasetChange,
     PlanDescription,
     PlanInput,
     PlanOutput,
@@ -18,6 +19,7 @@ from headwater_producers.spark.plan.description import (
 )
 
 __all__ = [
+    "DatasetChange",
     "PlanDescription",
     "PlanInput",
     "PlanOutput",

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater_producers.spark.plan.description import PlanDescription, PlanInput, PlanOutput, PlanSettings, Upstream
+from headwater_producers.spark.plan.description import (
+    DatasetChange,
+    PlanDescription,
+    PlanInput,
+    PlanOutput,
+    PlanSettings,
+    Upstream,
+)
 from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage, whole_lineage
-from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, query_schema
+from headwater_producers.spark.plan.jvm.changes import changes
+from headwater_producers.spark.plan.jvm.command import WRITES_NOTHING, JvmCommand, Written, query_schema
 from headwater_producers.spark.plan.jvm.context import Context
 from headwater_producers.spark.plan.jvm.leaves import JvmLeaves
 from headwater_producers.spark.plan.jvm.scala import class_name
@@ -140,7 +148,7 @@ class _Description:
         name = class_name(self.plan)
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
         written = self._written(name, columns)
-        schema = query_schema(self.plan) if written.outputs else None
+        schema = (written.schema or query_schema(self.plan)) if written.outputs else None
         outputs, lineage = self._lineage(written, relation, inputs, schema)
         streaming = written.streaming
         if streaming is not None:
@@ -153,8 +161,11 @@ class _Description:
             inputs=inputs,
             outputs=outputs,
             lineage=lineage,
-            command=name if is_write(name) else None,
+            command=name if is_write(name) or name in SINKS else None,
             streaming=streaming,
+            changes=self._changes(),
+            staged=written.staged,
+            writes_unknown=not written.outputs and written.problem is not None,
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
         )
 
@@ -172,18 +183,28 @@ class _Description:
         self.problems.update(reader.problems)
         return relation, tuple(reader.inputs)
 
+    def _changes(self) -> tuple[DatasetChange, ...]:
+        try:
+            return changes(self.plan, self.context) or ()
+        except Exception as error:
+            self._problem(f"what a {class_name(self.plan)} changes couldn't be read ({_told(error)})")
+            return ()
+
     def _written(self, name: str, columns: dict[str, Column]) -> Written:
         rule = SINKS.get(name)
         if rule is None:
-            # DROP, ALTER, CACHE and their like have no columns.
-            if is_write(name) and columns:
-                self._problem(f"what a {name} writes isn't known")
+            # DROP, ALTER and their like have no columns; others keep what they make to the application.
+            if is_write(name) and columns and name not in WRITES_NOTHING:
+                problem = f"what a {name} writes isn't known"
+                self._problem(problem)
+                return Written(problem=problem)
             return Written()
         try:
             written = rule(JvmCommand(self.plan, self.context, columns))
         except Exception as error:
-            self._problem(f"what a {name} writes couldn't be read ({_told(error)})")
-            return Written()
+            problem = f"what a {name} writes couldn't be read ({_told(error)})"
+            self._problem(problem)
+            return Written(problem=problem)
         if written.problem:
             self._problem(written.problem)
         return written
@@ -212,10 +233,10 @@ class _Description:
 def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:
     """The relation's output with the types that `schema`, of the same columns in the same order, has."""
     types = [data_type for _, data_type, _ in type_parts(schema)]
-    if len(types) != len(relation.output):
+    if len(types) != len(relation.output) or any(attribute.branch for attribute in relation.output):
         types = [attribute.type for attribute in relation.output]
     return tuple(
-        OutputField(attribute.name, column, data_type)
+        OutputField(attribute.name, column, data_type, attribute.branch)
         for attribute, column, data_type in zip(relation.output, relation.ordered(), types, strict=True)
     )
 

@@ -121,6 +121,30 @@ class PlanOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetChange:
+    """What DDL does to one dataset.
+
+    Attributes:
+        dataset: which.
+        type, schema, storage, symlinks: for a DatasetEvent, as they are afterwards.
+        lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
+        previous: with RENAME, what it was until then.
+        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer tells where the data
+            lies: one that was met before under this name is meant.
+    """
+
+    dataset: DatasetRef
+    lifecycle: LifecycleChange
+    type: str | None = None
+    schema: SchemaDefinition | None = None
+    storage: Storage | None = None
+    symlinks: tuple[Symlink, ...] = ()
+    previous: DatasetRef | None = None
+    by_name: bool = False
+    previous_by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamingLink:
     """How a plan belongs to a streaming query.
 
@@ -171,6 +195,9 @@ class PlanDescription:
         command: simple class name of the command at the plan's root: `InsertIntoHadoopFsRelationCommand`; None for a
             query that only collects.
         streaming: how the plan belongs to a streaming query, None for a batch plan.
+        changes: what it does to datasets without writing rows: CREATE, ALTER, DROP, RENAME.
+        staged: it writes into a table that a CREATE TABLE AS around it makes, and tells as its own.
+        writes_unknown: it writes, and where to isn't known.
         upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
     """
 
@@ -179,6 +206,9 @@ class PlanDescription:
     lineage: ColumnLineage
     command: str | None = None
     streaming: StreamingLink | None = None
+    changes: tuple[DatasetChange, ...] = ()
+    staged: bool = False
+    writes_unknown: bool = False
     upstream: Upstream | None = None
 
     @property

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, Direct, Field, Indirect, Path
+from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, Direct, Field, Indirect, Path, clip
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.schema import path_text, type_parts
 from headwater_producers.spark.plan.structure import part
@@ -24,6 +24,8 @@ class OutputField:
     name: str
     column: Column
     type: DataType = None
+    branch: str | None = None
+    """Of a MERGE, the WHEN that sets it: each has edges of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def column_lineage(
             book.indirect(target.dataset, None, influence)
         for field in target.fields:
             for path, column in unfold(field, payload=target.payload):
-                book.column(target.dataset, path, column)
+                book.column(target.dataset, path, column, field.branch)
     return book.closed(tuple(problems))
 
 
@@ -111,15 +113,18 @@ class _Book:
     def see(self, dataset: DatasetRef) -> None:
         self._datasets.setdefault(dataset)
 
-    def column(self, output: DatasetRef, path: Path, column: Column) -> None:
+    def column(self, output: DatasetRef, path: Path, column: Column, branch: str | None = None) -> None:
         for direct in edge_sources(column):
-            self.direct(output, path, direct, column.text)
+            self.direct(output, path, direct, column.text, branch)
         for indirect in column.indirect:
             self.indirect(output, path, indirect)
 
-    def direct(self, output: DatasetRef, path: Path | None, direct: Direct, text: str | None) -> None:
+    def direct(
+        self, output: DatasetRef, path: Path | None, direct: Direct, text: str | None, branch: str | None = None
+    ) -> None:
         kind = edge_kind(direct, path[-1] if path else "")
-        told = None if kind in (Kind.COPY, Kind.RENAME) else text
+        told = None if kind in (Kind.COPY, Kind.RENAME) and branch is None else text
+        told = clip(f"{branch}: {told}") if branch else told
         self._edge(output, path, direct.field, TransformationType.DIRECT, kind, told, masking=direct.masking)
 
     def indirect(self, output: DatasetRef, path: Path | None, indirect: Indirect) -> None:

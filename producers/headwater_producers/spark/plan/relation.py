@@ -11,11 +11,15 @@ from headwater_schemas.events import DatasetRef
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of an operator's output: Spark's expression id, name and type."""
+    """A column of an operator's output: Spark's expression id, name and type.
+
+    `branch`: of what a MERGE writes, the WHEN that sets the column: `WHEN MATCHED THEN UPDATE`.
+    """
 
     id: int
     name: str
     type: DataType = None
+    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

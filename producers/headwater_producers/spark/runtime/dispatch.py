@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.batch import BatchRun, batch_events
+from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import from_java_text
-from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.jvm.execution import execution_times, plan_key, scans, written_counts
+from headwater_producers.spark.jvm.commands import StagedWrite, executed_write
+from headwater_producers.spark.jvm.execution import execution_times, plan_key
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import describe
 from headwater_producers.spark.runtime.signals import (
@@ -64,6 +66,8 @@ class Dispatch:
         self._settings = settings
         self._links = BatchLinks()
         self._last: BatchRun | None = None
+        self._staged: StagedWrite | None = None
+        self._tables = KnownTables()
 
     def handle(self, signal: Signal) -> None:
         """Makes events out of one signal."""
@@ -89,15 +93,27 @@ class Dispatch:
         batch = self._links.owner(plan_key(execution)) if self._links else None
         upstream = self._streams.upstream(batch.query_id) if batch is not None else None
         description = describe(execution, session=signal.session, upstream=upstream, settings=self._settings)
-        if not description.outputs or description.is_streaming:
+        if description.is_streaming:
             return
-        executed = execution.executedPlan() if signal.error is None else None
-        write = Write(
-            description=description,
-            written=written_counts(executed) if executed is not None else Counts(),
-            scans=scans(executed) if executed is not None else (),
-        )
+        self._tables.see(description)
+        if signal.error is None:
+            self._changes(description, signal.at)
+        if not description.outputs and not description.writes_unknown:
+            return
         started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
+        staged, self._staged = self._staged, None
+        write = executed_write(
+            execution,
+            description,
+            signal.session,
+            started_at=started_at,
+            ended_at=ended_at,
+            failed=signal.error is not None,
+            staged=staged if staged is not None and started_at <= staged.started_at <= ended_at else None,
+        )
+        if description.staged:
+            self._staged = StagedWrite(write.written, write.scans, started_at)
+            return
         run = BatchRun(
             write=write,
             started_at=started_at,
@@ -111,6 +127,13 @@ class Dispatch:
             return
         for event in batch_events(self._context, run, self._said):
             self._emit(event)
+
+    def _changes(self, description: PlanDescription, at: datetime) -> None:
+        """DDL is no run of its own: it is the application that does it."""
+        for change in description.changes:
+            body = change_body(self._tables.resolved(change))
+            context = self._context
+            self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
 
     def _is_wrapper(self, run: BatchRun) -> bool:
         """Whether a command only wraps the write before it: CREATE TABLE AS runs an INSERT, and both are reported."""

@@ -54,8 +54,11 @@ class CommandListener:
     """Spark's QueryExecutionListener."""
 
     # A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
-    # micro-batch of a V2 sink, of which the query itself tells more.
-    _COMMANDS: ClassVar = frozenset({"command", "multi-commands"})
+    # micro-batch of a V2 sink, of which the query itself tells more. Writes of tables have names of their own
+    # (QueryExecution.commandExecutionName).
+    _COMMANDS: ClassVar = frozenset(
+        {"append", "command", "create", "multi-commands", "overwrite", "overwritePartitions", "replace"}
+    )
 
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners

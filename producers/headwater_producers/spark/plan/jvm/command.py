@@ -30,6 +30,22 @@ LIFECYCLES = {
 }
 
 
+WRITES_NOTHING = frozenset(
+    [
+        "AnalyzeColumnCommand",
+        "AnalyzePartitionCommand",
+        "AnalyzeTableCommand",
+        "AnalyzeTablesCommand",
+        "CacheTableCommand",
+        "DescribeQueryCommand",
+        "ExplainCommand",
+        # CREATE TABLE AS to a folder runs, and tells, a command that writes its files.
+        "InsertIntoDataSourceDirCommand",
+    ]
+)
+"""Commands that run a query and leave no dataset behind, or leave that to a command within."""
+
+
 @dataclass(frozen=True, slots=True)
 class JvmCommand:
     """A command at the root of a JVM plan.
@@ -59,11 +75,15 @@ class Written:
         outputs: the datasets, without schema.
         problem: what isn't known of them, as a sentence.
         streaming: where the command is a streaming query's.
+        schema: the outputs', where it isn't that of the query that the command runs.
+        staged: a CREATE TABLE AS, told next, is what makes the table that is written.
     """
 
     outputs: tuple[PlanOutput, ...] = ()
     problem: str | None = None
     streaming: StreamingLink | None = None
+    schema: DataType = None
+    staged: bool = False
 
 
 def query_schema(plan: Any) -> DataType:

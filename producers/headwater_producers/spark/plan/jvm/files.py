@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.jvm.scala import class_name, items
-from headwater_schemas.events import Certainty, FileSet, Position
+from headwater_schemas.events import Certainty, FileSet, Position, TableSnapshot
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.description import PlanSettings
@@ -24,6 +24,23 @@ def root_paths(location: Any) -> list[str]:
 def format_name(file_format: Any) -> str:
     """The short name of a JVM `FileFormat`: `parquet`."""
     return class_name(file_format).removesuffix("FileFormat").lower()
+
+
+def delta_version(location: Any) -> tuple[Position, Certainty] | None:
+    """The version of a Delta table that a plan reads, as it was analyzed; None for other files."""
+    match class_name(location):
+        case "TahoeLogFileIndex" if not location.isTimeTravelQuery():
+            # What it scans is settled again when the query is optimized: see `jvm.scan_positions`.
+            snapshot = TableSnapshot(format="delta", snapshot_id=str(location.snapshotAtAnalysis().version()))
+            return Position(table_snapshot=snapshot), Certainty.INFERRED
+        case "TahoeLogFileIndex":
+            version = location.snapshotAtAnalysis().version()
+        case "TahoeBatchFileIndex" | "TahoeChangeFileIndex" | "CdcAddFileIndex":
+            version = location.version()
+        case _:
+            return None
+    snapshot = TableSnapshot(format="delta", snapshot_id=str(version))
+    return Position(table_snapshot=snapshot), Certainty.EXACT
 
 
 def file_set(location: Any, settings: PlanSettings) -> tuple[Position | None, Certainty | None]:

@@ -157,7 +157,9 @@ def _leaves_of(plan: Any) -> Iterator[Any]:
 
 
 def _roots(plan: Any) -> list[Any]:
-    # Commands that keep their query to themselves show it as an inner child.
+    # Commands that keep their query to themselves show it as an inner child; Delta's MERGE doesn't show its two.
+    if class_name(plan) == "MergeIntoCommand":
+        return [plan.target(), plan.source()]
     if plan.children().isEmpty():
         return list(items(plan.innerChildren())) or [plan]
     return [plan]

@@ -9,8 +9,14 @@ if TYPE_CHECKING:
 
 
 def class_name(value: Any) -> str:
-    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`."""
-    return str(value.getClass().getName()).rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]
+    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`.
+
+    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
+    """
+    cls = value.getClass()
+    while (name := str(cls.getName()).rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]).isdecimal():
+        cls = cls.getSuperclass()
+    return name
 
 
 def items(sequence: Any) -> Iterator[Any]:

@@ -6,14 +6,17 @@ which topics are written), and tells the outputs.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed, write_mode
+from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.stream_sinks import micro_batch, micro_batch_v1
+from headwater_producers.spark.plan.jvm.table_commands import delta_rows, row_level, table_v2
+from headwater_producers.spark.plan.jvm.table_commands import table_as_select as v2_table_as_select
 from headwater_schemas import naming
 from headwater_schemas.events import LifecycleChange, Storage
 
@@ -104,10 +107,20 @@ def data_source_v1(command: JvmCommand) -> Written:
             output = PlanOutput(dataset=dataset, kind=SourceKind.JDBC, type="TABLE", mode=mode, format="jdbc")
             return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
     path = setting(options, "path")
+    if path and source == "DeltaDataSource":
+        output = PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format="delta")
+        stored = replace(output, storage=Storage("delta", "parquet"), lifecycle=LIFECYCLES.get(mode))
+        return Written((replace(stored, partition_columns=_partitioned(options)),))
     if path:
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
         return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
     return Written(problem=f"what {source} writes isn't known")
+
+
+def _partitioned(options: Any) -> tuple[str, ...]:
+    # As `partitionBy` hands it to a V1 source.
+    columns = setting(options, "__partition_columns")
+    return tuple(json.loads(columns)) if columns else ()
 
 
 def insert_into_source(command: JvmCommand) -> Written:
@@ -123,36 +136,16 @@ def insert_into_source(command: JvmCommand) -> Written:
     return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
 
 
-def table_v2(command: JvmCommand) -> Written:
-    """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions."""
-    plan = command.plan
-    mode = {
-        "AppendData": WriteMode.APPEND,
-        "OverwriteByExpression": WriteMode.OVERWRITE,
-        "OverwritePartitionsDynamic": WriteMode.OVERWRITE_PARTITIONS,
-    }[class_name(plan)]
-    relation = plan.table()
-    table = relation.table()
-    if class_name(table) == "KafkaTable":
-        return topics_of(command, plan.writeOptions(), mode)
-    identifier, catalog = option(relation.identifier()), option(relation.catalog())
-    if identifier is None:
-        return Written((unnamed(command, table, setting(plan.writeOptions(), "path"), mode),))
-    location, provider = table.properties().get("location"), table.properties().get("provider")
-    named = command.context.table(
-        str(identifier.toString()),
-        str(location) if location else None,
-        catalog=str(catalog.name()) if catalog else None,
-    )
+def view_altered(command: JvmCommand) -> Written:
+    """ALTER VIEW … AS."""
+    identifier = command.plan.name()
+    named = command.context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
     output = PlanOutput(
         dataset=named.ref,
         kind=SourceKind.TABLE,
-        type="TABLE",
-        mode=mode,
-        format=str(provider) if provider else None,
-        storage=Storage(str(provider)) if provider else None,
-        symlinks=named.symlinks,
-        lifecycle=LIFECYCLES.get(mode),
+        type="VIEW",
+        mode=WriteMode.REPLACE,
+        lifecycle=LifecycleChange.ALTER,
     )
     return Written((output,))
 
@@ -166,6 +159,11 @@ SINKS: dict[str, Callable[[JvmCommand], Written]] = {
     "AppendData": table_v2,
     "OverwriteByExpression": table_v2,
     "OverwritePartitionsDynamic": table_v2,
+    "CreateTableAsSelect": v2_table_as_select,
+    "ReplaceTableAsSelect": v2_table_as_select,
+    **dict.fromkeys(("ReplaceData", "WriteDelta"), row_level),
+    **dict.fromkeys(("MergeIntoCommand", "UpdateCommand", "DeleteCommand"), delta_rows),
+    "AlterViewAsCommand": view_altered,
     "WriteToMicroBatchDataSource": micro_batch,
     "WriteToMicroBatchDataSourceV1": micro_batch_v1,
 }

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.jvm import jdbc, kafka
-from headwater_producers.spark.plan.jvm.files import file_set, format_name, root_paths
+from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
+from headwater_producers.spark.plan.jvm.tables import CatalogEntry, iceberg_table, relation_table, unwrapped
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
@@ -39,7 +40,8 @@ def logical_relation(leaf: JvmLeaf) -> Leaf:
 def _files(leaf: JvmLeaf, relation: Any) -> Leaf:
     location, table = relation.location(), option(leaf.plan.catalogTable())
     file_format = format_name(relation.fileFormat())
-    position, certainty = file_set(location, leaf.context.settings)
+    position, certainty = delta_version(location) or file_set(location, leaf.context.settings)
+    table_format = "delta" if position is not None and position.table_snapshot is not None else None
     if table is not None:
         named = leaf.context.catalog_table(table)
         datasets, symlinks, kind = [named.ref], named.symlinks, SourceKind.TABLE
@@ -57,7 +59,7 @@ def _files(leaf: JvmLeaf, relation: Any) -> Leaf:
                 kind=kind,
                 type="TABLE" if kind is SourceKind.TABLE else "FILE",
                 schema=schema,
-                storage=Storage("file", file_format),
+                storage=Storage(table_format or "file", file_format),
                 symlinks=symlinks,
                 # Which of several folders a file is in isn't told apart here.
                 position=position if alone else None,
@@ -82,26 +84,18 @@ def data_source_v2(leaf: JvmLeaf) -> Leaf:
     table = relation.table()
     if class_name(table) == "KafkaTable":
         return kafka.source(relation.options(), leaf.context, index=None, schema=leaf.schema())
-    identifier = option(relation.identifier())
-    catalog = option(relation.catalog())
-    if identifier is None:
-        return _unnamed_v2(leaf, table)
-    location = table.properties().get("location")
-    named = leaf.context.table(
-        str(identifier.toString()),
-        str(location) if location else None,
-        catalog=str(catalog.name()) if catalog else None,
-    )
-    provider = table.properties().get("provider")
+    entry = relation_table(leaf.context, relation)
+    if entry is None:
+        return _unnamed_v2(leaf, unwrapped(table))
     return Leaf(
         inputs=(
             PlanInput(
-                dataset=named.ref,
+                dataset=entry.dataset,
                 kind=SourceKind.TABLE,
                 type="TABLE",
                 schema=leaf.schema(),
-                storage=Storage(str(provider)) if provider else None,
-                symlinks=named.symlinks,
+                storage=entry.storage,
+                symlinks=entry.symlinks,
             ),
         )
     )
@@ -125,6 +119,8 @@ def streaming_v2(leaf: JvmLeaf) -> Leaf:
     options = relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
     if class_name(table) == "KafkaTable":
         return kafka.source(options, leaf.context, index=leaf.index, schema=leaf.schema())
+    if class_name(table) == "SparkTable":
+        return _streamed_table(leaf, iceberg_table(leaf.context, table))
     name = "rate" if class_name(table).startswith("Rate") else str(table.name()).split("(")[0].lower()
     dataset = leaf.context.in_memory(name)
     return Leaf(
@@ -143,6 +139,10 @@ def streaming_v2(leaf: JvmLeaf) -> Leaf:
 def streaming_v1(leaf: JvmLeaf) -> Leaf:
     """A V1 source of a running streaming query: files."""
     source = leaf.plan.source()
+    if class_name(source) == "DeltaSource":
+        # DeltaSource[file:/data/flights]
+        path = str(source.toString()).partition("[")[2].removesuffix("]")
+        return _streamed_table(leaf, CatalogEntry(naming.path(path), provider="delta", type="FILE"))
     if class_name(source) != "FileStreamSource":
         return Leaf(problem=f"what a {class_name(source)} reads isn't known")
     # FileStreamSource[file:/data/flights]
@@ -157,6 +157,22 @@ def streaming_relation(leaf: JvmLeaf) -> Leaf:
     if path is None:
         return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
     return _streamed_files(leaf, path)
+
+
+def _streamed_table(leaf: JvmLeaf, entry: CatalogEntry) -> Leaf:
+    return Leaf(
+        inputs=(
+            PlanInput(
+                dataset=entry.dataset,
+                kind=SourceKind.TABLE,
+                type=entry.type,
+                schema=leaf.schema(),
+                storage=entry.storage,
+                symlinks=entry.symlinks,
+                source_index=leaf.index,
+            ),
+        )
+    )
 
 
 def _streamed_files(leaf: JvmLeaf, path: str) -> Leaf:

@@ -9,6 +9,8 @@ from headwater_producers.spark.plan.description import PlanOutput, SourceKind, S
 from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, topics_of, unnamed, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, private, setting
+from headwater_producers.spark.plan.jvm.table_commands import table_output
+from headwater_producers.spark.plan.jvm.tables import iceberg_table, relation_table
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 
@@ -18,7 +20,13 @@ def micro_batch(command: JvmCommand) -> Written:
     plan = command.plan
     table, mode = plan.table(), write_mode(plan.outputMode())
     name = class_name(table)
-    if name == "KafkaTable":
+    relation = option(plan.relation())
+    entry = relation_table(command.context, relation) if relation is not None else None
+    if entry is None and name == "SparkTable":
+        entry = iceberg_table(command.context, table)
+    if entry is not None:
+        written = Written((table_output(entry, mode, table),))
+    elif name == "KafkaTable":
         written = topics_of(command, plan.writeOptions(), mode)
     else:
         path = setting(plan.writeOptions(), "path")
@@ -51,8 +59,26 @@ def micro_batch_v1(command: JvmCommand) -> Written:
             symlinks=named.symlinks if named else (),
         )
         return Written((output,), streaming=_link(plan, name, output.kind))
+    if name == "DeltaSink":
+        return Written((_delta(command, sink),), streaming=_link(plan, name, SourceKind.TABLE))
     problem = f"what {name} writes isn't known"
     return Written(problem=problem, streaming=_link(plan, name, SourceKind.UNKNOWN))
+
+
+def _delta(command: JvmCommand, sink: Any) -> PlanOutput:
+    # DeltaSink[file:/data/flights]
+    path = str(sink.toString()).partition("[")[2].removesuffix("]")
+    table = option(command.plan.catalogTable())
+    named = command.context.catalog_table(table) if table is not None else None
+    return PlanOutput(
+        dataset=named.ref if named else naming.path(path),
+        kind=SourceKind.TABLE,
+        type="TABLE" if named else "FILE",
+        mode=write_mode(command.plan.outputMode()),
+        format="delta",
+        storage=Storage("delta", "parquet"),
+        symlinks=named.symlinks if named else (),
+    )
 
 
 def _link(plan: Any, sink: str, kind: SourceKind) -> StreamingLink:

@@ -12,6 +12,7 @@ from headwater_producers.spark.plan.operators.columns import COLUMNS
 from headwater_producers.spark.plan.operators.combining import COMBINING
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.operators.recursion import RECURSION
+from headwater_producers.spark.plan.operators.row_level import ROW_LEVEL
 from headwater_producers.spark.plan.operators.rows import ROWS
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan.description import PlanInput
     from headwater_producers.spark.plan.leaves import Leaves
 
-RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES}
+RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
 QUERY_FIELDS = ("query", "plan", "analyzedQuery")
 """Where commands keep the query that they run, if it isn't their child."""
@@ -41,6 +42,8 @@ WRITES = frozenset(
         "InsertIntoDir",
         "InsertIntoHiveTable",
         "WriteFiles",
+        "ReplaceData",
+        "WriteDelta",
     ]
 )
 """Commands by another name."""

@@ -1,0 +1,77 @@
+"""One executed command as a `Write`: what its plan says, what it counted, and the version that it made."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.events.writes import Counts, Scan, Write
+from headwater_producers.spark.jvm.execution import scans, written_counts
+from headwater_producers.spark.jvm.versions import committed
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan import PlanDescription
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedWrite:
+    """The rows of a CREATE TABLE AS, which are told before the command that makes the table."""
+
+    counts: Counts
+    scans: tuple[Scan, ...]
+    started_at: datetime
+
+
+def executed_write(
+    execution: Any,
+    description: PlanDescription,
+    session: Any,
+    *,
+    started_at: datetime,
+    ended_at: datetime,
+    failed: bool = False,
+    staged: StagedWrite | None = None,
+) -> Write:
+    """What a write did; of a failed one, what it had read until then.
+
+    Args:
+        execution: the JVM's `QueryExecution`.
+        description: its plan.
+        session: the `SparkSession` that ran it.
+        started_at: by this driver's clock.
+        ended_at: by the same.
+        failed: whether it failed.
+        staged: the write that ran inside, of a command that makes a table of a query.
+    """
+    if failed:
+        return Write(description=description, written=Counts(), scans=_scans_until_it_failed(execution))
+    executed = execution.executedPlan()
+    counts, read = written_counts(executed), scans(executed)
+    if staged is not None:
+        counts, read = staged.counts, staged.scans
+    version = None
+    try:
+        version = committed(execution, session, started_at, ended_at)
+    except Exception:
+        # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
+        logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
+    if version is None:
+        return Write(description=description, written=counts, scans=read)
+    return Write(
+        description=description,
+        written=counts.or_else(version.counts),
+        scans=read,
+        version=version.position,
+    )
+
+
+def _scans_until_it_failed(execution: Any) -> tuple[Scan, ...]:
+    try:
+        return scans(execution.executedPlan())
+    except Exception:
+        # It failed before there was a plan to execute.
+        return ()

@@ -1,0 +1,77 @@
+"""What a V2 scan has settled on when it ran: the snapshot of a table, the offsets of topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.plan.jvm.scala import class_name, items, private
+from headwater_producers.spark.plan.jvm.tables import unwrapped
+from headwater_schemas import naming
+from headwater_schemas.events import KafkaRanges, OffsetRange, Position, TableSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# A topic of more partitions isn't worth so many round trips: its position stays unknown.
+_MAX_RANGES: Final = 1_000
+
+
+def scan_positions(scan_exec: Any) -> Mapping[str, Position]:
+    """Positions by the names of their datasets, of a JVM scan that has run; empty where there are none."""
+    if class_name(scan_exec) == "FileSourceScanExec":
+        return _delta(scan_exec.relation().location())
+    scan = scan_exec.scan()
+    match class_name(scan):
+        case "SparkBatchQueryScan" | "SparkCopyOnWriteScan":
+            return _iceberg(unwrapped(scan_exec.table()).table(), scan)
+        case "KafkaScan":
+            return _kafka(scan_exec.inputPartitions())
+    return {}
+
+
+def _delta(location: Any) -> Mapping[str, Position]:
+    if class_name(location) != "PreparedDeltaFileIndex":
+        return {}
+    position = Position(
+        table_snapshot=TableSnapshot(format="delta", snapshot_id=str(location.preparedScan().version()))
+    )
+    return {naming.path(str(location.rootPaths().head().toString())).name: position}
+
+
+def _iceberg(table: Any, scan: Any) -> Mapping[str, Position]:
+    # The table itself has moved on by now where the write was into it; the report of the scan's planning hasn't.
+    report = private(scan, "scanReportSupplier").get()
+    if report is None or int(report.snapshotId()) < 0:
+        return {}
+    snapshot = table.snapshot(report.snapshotId())
+    parent = snapshot.parentId() if snapshot is not None else None
+    position = Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg",
+            snapshot_id=str(report.snapshotId()),
+            parent_id=None if parent is None else str(parent),
+            operation=str(snapshot.operation()) if snapshot is not None else None,
+        )
+    )
+    return {naming.path(str(table.location())).name: position}
+
+
+def _kafka(partitions: Any) -> Mapping[str, Position]:
+    if partitions.size() > _MAX_RANGES:
+        return {}
+    read: dict[str, list[OffsetRange]] = {}
+    for partition in items(partitions):
+        offsets = partition.offsetRange()
+        topic = offsets.topicPartition()
+        found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
+        read.setdefault(str(topic.topic()), []).append(found)
+    return {topic: Position(kafka=KafkaRanges(topic, _joined(ranges))) for topic, ranges in read.items()}
+
+
+def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
+    """One range a partition: `minPartitions` reads a partition in several pieces, next to each other."""
+    whole: dict[int, OffsetRange] = {}
+    for each in sorted(ranges):
+        first = whole.get(each.partition, each)
+        whole[each.partition] = OffsetRange(each.partition, first.from_, each.to_exclusive)
+    return tuple(whole.values())

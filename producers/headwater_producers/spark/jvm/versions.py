@@ -1,0 +1,186 @@
+"""Which version of a table a batch write has made, by what the table's own log says.
+
+Spark's plan doesn't hold it. So the commits are looked at that were made while the write ran: of Iceberg those that
+bear this application's id, of Delta those of the write's kind, both by this driver's clock. One such commit is the one;
+of several, nothing is claimed. A write that changes nothing commits nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
+from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
+from headwater_schemas.events import Position, TableSnapshot
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# How many commits others may have made meanwhile, and how many partitions a position lists.
+_MAX_COMMITS: Final = 50
+MAX_PARTITIONS: Final = 100
+_OPERATIONS: Final = {
+    "MergeIntoCommand": ("MERGE",),
+    "UpdateCommand": ("UPDATE",),
+    "DeleteCommand": ("DELETE",),
+    "CreateTableAsSelect": ("CREATE TABLE AS SELECT",),
+    "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"),
+}
+_WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A version that a write has made, and what the table counted of it."""
+
+    position: Position
+    counts: Counts
+
+
+def committed(query_execution: Any, session: Any, started_at: datetime, ended_at: datetime) -> Committed | None:
+    """The version that a successful write has made; None for what has no versions, and where it can't be told.
+
+    Reads Delta's newest commits, and of Iceberg the snapshots in memory and one manifest or more.
+    """
+    plan = query_execution.analyzed()
+    window = (int(started_at.timestamp() * 1000), int(ended_at.timestamp() * 1000) + 1)
+    name = class_name(plan)
+    table = _table(plan, name)
+    if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
+        return _iceberg(table, session, window)
+    path = _delta_path(plan, name, table)
+    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window) if path is not None else None
+
+
+def _table(plan: Any, name: str) -> Any | None:
+    """The V2 table that a plan writes."""
+    match name:
+        case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
+            return plan.table().table()
+        case "ReplaceData" | "WriteDelta":
+            return unwrapped(plan.originalTable().table())
+        case "CreateTableAsSelect" | "ReplaceTableAsSelect":
+            return loaded(plan.name().catalog(), plan.name().identifier())
+    return None
+
+
+def _delta_path(plan: Any, name: str, table: Any | None) -> str | None:
+    if table is not None:
+        return str(table.path().toString()) if class_name(table) == "DeltaTableV2" else None
+    if name == "SaveIntoDataSourceCommand" and class_name(plan.dataSource()) == "DeltaDataSource":
+        return setting(plan.options(), "path")
+    if name in ("MergeIntoCommand", "UpdateCommand", "DeleteCommand"):
+        for leaf in items(plan.target().collectLeaves()):
+            if class_name(leaf) == "LogicalRelation":
+                return str(leaf.relation().location().rootPaths().head().toString())
+    return None
+
+
+def _iceberg(table: Any, session: Any, window: tuple[int, int]) -> Committed | None:
+    iceberg, branch = table.table(), table.branch()
+    application = str(session.sparkContext.applicationId)
+    snapshot = iceberg.currentSnapshot() if branch is None else iceberg.snapshot(branch)
+    found = []
+    for _ in range(_MAX_COMMITS):
+        if snapshot is None or int(snapshot.timestampMillis()) < window[0]:
+            break
+        if int(snapshot.timestampMillis()) <= window[1] and snapshot.summary().get("spark.app.id") == application:
+            found.append(snapshot)
+        parent = snapshot.parentId()
+        snapshot = iceberg.snapshot(parent) if parent is not None else None
+    if len(found) != 1:
+        return None
+    return Committed(iceberg_snapshot(iceberg, found[0]), _iceberg_counts(found[0]))
+
+
+def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
+    """An Iceberg snapshot that was written: id, parent, operation and the partitions that got files."""
+    parent = snapshot.parentId()
+    return Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg",
+            snapshot_id=str(snapshot.snapshotId()),
+            parent_id=None if parent is None else str(parent),
+            operation=str(snapshot.operation()),
+            partitions=_partitions(iceberg, snapshot),
+        )
+    )
+
+
+def _iceberg_counts(snapshot: Any) -> Counts:
+    summary = snapshot.summary()
+    number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
+    rows, size, files = (number[key] for key in _ADDED)
+    return Counts(rows=rows, bytes=size, files=files)
+
+
+_ADDED: Final = ("added-records", "added-files-size", "added-data-files")
+
+
+def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
+    changed = snapshot.summary().get("changed-partition-count")
+    if not iceberg.spec().isPartitioned() or changed is None or int(changed) > MAX_PARTITIONS:
+        return ()
+    paths: set[str] = set()
+    files = snapshot.addedDataFiles(iceberg.io()).iterator()
+    for _ in range(10 * MAX_PARTITIONS):
+        if not files.hasNext():
+            return tuple(sorted(paths))
+        file = files.next()
+        paths.add(str(iceberg.specs().get(file.specId()).partitionToPath(file.partition())))
+    return ()
+
+
+def _delta(path: str, operations: tuple[str, ...], session: Any, window: tuple[int, int]) -> Committed | None:
+    files = JvmFiles(session.sparkContext)
+    log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
+    newest = int(log.unsafeVolatileSnapshot().version())
+    found = []
+    for version in range(newest, max(-1, newest - _MAX_COMMITS), -1):
+        info = delta_commit(files, path, version).get("commitInfo", {})
+        if int(info.get("timestamp", 0)) < window[0]:
+            break
+        if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
+            found.append((version, info))
+    if len(found) != 1:
+        return None
+    version, info = found[0]
+    return Committed(delta_snapshot(version, info), _delta_counts(info.get("operationMetrics", {})))
+
+
+def delta_commit(files: JvmFiles, path: str, version: int) -> dict[str, Any]:
+    """The actions of a Delta commit that there is one of: `commitInfo`, `txn`; empty where it isn't kept any more."""
+    text = files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json")
+    actions: dict[str, Any] = {}
+    for line in (text or "").splitlines():
+        # Files, of which there may be thousands, are of no interest here.
+        if line.startswith(('{"commitInfo"', '{"txn"')):
+            actions.update(json.loads(line))
+    return actions
+
+
+def delta_snapshot(version: int, info: dict[str, Any]) -> Position:
+    """A Delta version that was written, with what its commit says."""
+    return Position(
+        table_snapshot=TableSnapshot(
+            format="delta",
+            snapshot_id=str(version),
+            parent_id=str(version - 1) if version else None,
+            operation=info.get("operation"),
+        )
+    )
+
+
+def _delta_counts(metrics: dict[str, str]) -> Counts:
+    def first(*names: str) -> int | None:
+        return next((int(metrics[name]) for name in names if name in metrics), None)
+
+    return Counts(
+        rows=first("numOutputRows", "numUpdatedRows", "numDeletedRows"),
+        bytes=first("numOutputBytes", "numAddedBytes", "numTargetBytesAdded"),
+        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded"),
+    )

@@ -1,0 +1,183 @@
+"""DDL: what a command does to a table, view or its schema without writing rows.
+
+A command that creates or alters is told with the schema that the table has afterwards. A DROP knows its table by name
+alone: where its data lay is for those to say who met it before (`events.known_tables`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.jvm.scala import class_name, items, option
+from headwater_producers.spark.plan.jvm.tables import loaded, named, table_schema
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_schemas.events import LifecycleChange, Storage
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.jvm.context import Context
+    from headwater_schemas.naming import NamedTable
+
+Change = tuple[DatasetChange, ...]
+Rule = Callable[[Any, "Context"], Change]
+
+
+def changes(plan: Any, context: Context) -> Change | None:
+    """What a JVM command does to datasets; None where it is no DDL that is known."""
+    rule = _RULES.get(class_name(plan))
+    return rule(plan, context) if rule is not None else None
+
+
+def _create_v2(plan: Any, context: Context) -> Change:
+    name = plan.name()
+    return (_of_v2(name.catalog(), name.identifier(), context, LifecycleChange.CREATE),)
+
+
+def _create_v1(plan: Any, context: Context) -> Change:
+    return (_of_v1(plan.table().identifier(), context, LifecycleChange.CREATE),)
+
+
+def _create_like(plan: Any, context: Context) -> Change:
+    return (_of_v1(plan.targetTable(), context, LifecycleChange.CREATE),)
+
+
+def _alter_v2(plan: Any, context: Context) -> Change:
+    table = plan.child() if class_name(plan) != "TruncateTable" else plan.table()
+    change = LifecycleChange.TRUNCATE if class_name(plan) == "TruncateTable" else LifecycleChange.ALTER
+    return (_of_v2(table.catalog(), table.identifier(), context, change),)
+
+
+def _alter_v1(plan: Any, context: Context) -> Change:
+    table = plan.table() if class_name(plan) == "AlterTableAddColumnsCommand" else plan.tableName()
+    return (_of_v1(table, context, LifecycleChange.ALTER),)
+
+
+def _truncate_v1(plan: Any, context: Context) -> Change:
+    return (_of_v1(plan.tableName(), context, LifecycleChange.TRUNCATE),)
+
+
+def _drop_v2(plan: Any, context: Context) -> Change:
+    gone = plan.child()
+    if class_name(gone) not in ("ResolvedIdentifier", "ResolvedTable"):
+        # DROP IF EXISTS of what didn't.
+        return ()
+    entry = named(context, gone.catalog(), gone.identifier(), None)
+    return (DatasetChange(dataset=entry.dataset, type="TABLE", lifecycle=LifecycleChange.DROP, by_name=True),)
+
+
+def _drop_v1(plan: Any, context: Context) -> Change:
+    identifier = plan.tableName()
+    if not option(identifier.database()) and not option(identifier.catalog()):
+        # A temporary view is no dataset.
+        return ()
+    kind = "VIEW" if plan.isView() else "TABLE"
+    name = _v1_name(identifier, context, None)
+    return (DatasetChange(dataset=name.ref, type=kind, lifecycle=LifecycleChange.DROP, by_name=True),)
+
+
+def _rename_v2(plan: Any, context: Context) -> Change:
+    table = plan.child()
+    parts = [str(part) for part in items(plan.newName())]
+    catalog = table.catalog()
+    if parts[0] == str(catalog.name()):
+        parts = parts[1:]
+    spaces = [str(part) for part in table.identifier().namespace()]
+    jvm = context.session._jvm
+    space = parts[:-1] or spaces
+    array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(space))
+    for index, part in enumerate(space):
+        array[index] = part
+    identifier = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, parts[-1])
+    before = named(context, catalog, table.identifier(), table.table())
+    return (_renamed(_of_v2(catalog, identifier, context, LifecycleChange.RENAME), before.dataset),)
+
+
+def _rename_v1(plan: Any, context: Context) -> Change:
+    old, new = plan.oldName(), plan.newName()
+    if not option(old.database()):
+        return ()
+    before = _v1_name(old, context, None)
+    database = str(option(new.database()) or option(old.database()))
+    found = new.copy(new.table(), context.session._jvm.scala.Option.apply(database), new.catalog())
+    return (_renamed(_of_v1(found, context, LifecycleChange.RENAME), before.ref, by_name=True),)
+
+
+def _renamed(change: DatasetChange, before: Any, *, by_name: bool = False) -> DatasetChange:
+    if change.dataset == before:
+        # Its data stays where it was: the dataset is the same, under another name of the catalog's.
+        return replace(change, lifecycle=LifecycleChange.ALTER)
+    return replace(change, previous=before, previous_by_name=by_name)
+
+
+def _of_v2(catalog: Any, identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+    table = loaded(catalog, identifier)
+    entry = named(context, catalog, identifier, table)
+    return DatasetChange(
+        dataset=entry.dataset,
+        type="TABLE",
+        schema=schema_definition(table_schema(table)) if table is not None else None,
+        storage=entry.storage,
+        symlinks=entry.symlinks,
+        lifecycle=lifecycle,
+        by_name=table is None,
+    )
+
+
+def _of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+    catalog = context.session._jsparkSession.sessionState().catalog()
+    table = catalog.getTableMetadata(identifier)
+    name = context.catalog_table(table)
+    provider = option(table.provider())
+    return DatasetChange(
+        dataset=name.ref,
+        type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
+        schema=schema_definition(json.loads(str(table.schema().json()))),
+        storage=Storage("delta" if provider == "delta" else "file", str(provider)) if provider else None,
+        symlinks=name.symlinks,
+        lifecycle=lifecycle,
+    )
+
+
+def _v1_name(identifier: Any, context: Context, location: str | None) -> NamedTable:
+    database = option(identifier.database()) or "default"
+    return context.table(f"{database}.{identifier.table()}", location)
+
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("CreateTable", "ReplaceTable"), _create_v2),
+    **dict.fromkeys(("CreateDataSourceTableCommand", "CreateTableCommand", "CreateDeltaTableCommand"), _create_v1),
+    "CreateTableLikeCommand": _create_like,
+    **dict.fromkeys(
+        (
+            "AddColumns",
+            "AlterColumn",
+            "AlterColumns",
+            "DropColumns",
+            "RenameColumn",
+            "ReplaceColumns",
+            "SetTableLocation",
+            "SetTableProperties",
+            "TruncateTable",
+            "UnsetTableProperties",
+        ),
+        _alter_v2,
+    ),
+    **dict.fromkeys(
+        (
+            "AlterTableAddColumnsCommand",
+            "AlterTableChangeColumnCommand",
+            "AlterTableSetLocationCommand",
+            "AlterTableSetPropertiesCommand",
+            "AlterTableUnsetPropertiesCommand",
+        ),
+        _alter_v1,
+    ),
+    "TruncateTableCommand": _truncate_v1,
+    "DropTable": _drop_v2,
+    "DropTableCommand": _drop_v1,
+    "RenameTable": _rename_v2,
+    "AlterTableRenameCommand": _rename_v1,
+}

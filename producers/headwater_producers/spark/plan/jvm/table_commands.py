@@ -1,0 +1,95 @@
+"""Commands that write a table of a catalog: appends and overwrites, CREATE TABLE AS, MERGE, UPDATE, DELETE."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed
+from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
+from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
+from headwater_schemas import naming
+from headwater_schemas.events import Storage
+
+_MODES = {
+    "AppendData": WriteMode.APPEND,
+    "OverwriteByExpression": WriteMode.OVERWRITE,
+    "OverwritePartitionsDynamic": WriteMode.OVERWRITE_PARTITIONS,
+}
+
+
+def table_v2(command: JvmCommand) -> Written:
+    """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions."""
+    plan = command.plan
+    mode = _MODES[class_name(plan)]
+    relation = plan.table()
+    if class_name(relation.table()) == "KafkaTable":
+        return topics_of(command, plan.writeOptions(), mode)
+    entry = relation_table(command.context, relation)
+    if entry is None:
+        return Written((unnamed(command, relation.table(), setting(plan.writeOptions(), "path"), mode),))
+    return Written((table_output(entry, mode, relation.table()),), staged=is_staged(relation.table()))
+
+
+def table_as_select(command: JvmCommand) -> Written:
+    """CREATE TABLE … AS SELECT and its like to a V2 catalog, which has the table by the time this is told."""
+    plan = command.plan
+    name = plan.name()
+    table = loaded(name.catalog(), name.identifier())
+    entry = named(command.context, name.catalog(), name.identifier(), table)
+    mode = WriteMode.CREATE if class_name(plan) == "CreateTableAsSelect" else WriteMode.REPLACE
+    return Written((table_output(entry, mode, table),))
+
+
+def row_level(command: JvmCommand) -> Written:
+    """MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
+    relation = command.plan.originalTable()
+    entry = relation_table(command.context, relation)
+    if entry is None:
+        return Written(problem="a table without a name is changed")
+    schema = json.loads(str(relation.schema().json()))
+    return Written((table_output(entry, WriteMode.UPDATE, relation.table()),), schema=schema)
+
+
+def delta_rows(command: JvmCommand) -> Written:
+    """MERGE, UPDATE and DELETE of a Delta table, which runs them itself."""
+    target = command.plan.target()
+    relation = next((leaf for leaf in items(target.collectLeaves()) if class_name(leaf) == "LogicalRelation"), None)
+    if relation is None:
+        return Written(problem=f"which table a {class_name(command.plan)} changes isn't known")
+    table = option(relation.catalogTable())
+    named_table = command.context.catalog_table(table) if table is not None else None
+    roots = relation.relation().location().rootPaths()
+    output = PlanOutput(
+        dataset=named_table.ref if named_table else naming.path(str(roots.head().toString())),
+        kind=SourceKind.TABLE if named_table else SourceKind.FILE,
+        type="TABLE" if named_table else "FILE",
+        mode=WriteMode.UPDATE,
+        format="delta",
+        storage=Storage("delta", "parquet"),
+        symlinks=named_table.symlinks if named_table else (),
+    )
+    return Written((output,), schema=json.loads(str(target.schema().json())))
+
+
+def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> PlanOutput:
+    """A catalog's table as what is written; `table` None: it couldn't be loaded."""
+    output = PlanOutput(
+        dataset=entry.dataset,
+        kind=SourceKind.TABLE,
+        type="TABLE",
+        mode=mode,
+        format=entry.provider,
+        storage=entry.storage,
+        symlinks=entry.symlinks,
+        lifecycle=LIFECYCLES.get(mode),
+    )
+    return output if table is None else replace(output, partition_columns=_partitions(table))
+
+
+def _partitions(table: Any) -> tuple[str, ...]:
+    """The columns that a table is partitioned by, by value or by what a transform makes of them."""
+    names = (".".join(reference.fieldNames()) for each in table.partitioning() for reference in each.references())
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,89 @@
+"""Tables of catalogs, V1 and V2: what they are called, and where their data lies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.plan.jvm.scala import class_name, option
+from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.jvm.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A table as its catalog has it.
+
+    Attributes:
+        dataset, symlinks: its identity.
+        provider: `iceberg`, `delta`, `parquet` …
+        schema: its columns, where they were asked for.
+        type: TABLE or VIEW.
+    """
+
+    dataset: DatasetRef
+    symlinks: tuple[Symlink, ...] = ()
+    provider: str | None = None
+    schema: SchemaDefinition | None = None
+    type: str = "TABLE"
+
+    @property
+    def storage(self) -> Storage | None:
+        """Of a DatasetEvent."""
+        return Storage(self.provider) if self.provider else None
+
+
+def unwrapped(table: Any) -> Any:
+    """The table that a MERGE, an UPDATE or a DELETE wraps to plan its scan and write."""
+    return table.table() if class_name(table) == "RowLevelOperationTable" else table
+
+
+def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
+    """The table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
+    identifier, catalog = option(relation.identifier()), option(relation.catalog())
+    if identifier is None:
+        return None
+    return named(context, catalog, identifier, unwrapped(relation.table()))
+
+
+def iceberg_table(context: Context, table: Any) -> CatalogEntry:
+    """An Iceberg table by what it says of itself: a stream's plan doesn't name it."""
+    catalog, _, name = str(table.name()).partition(".")
+    found = context.table(name, str(table.table().location()), catalog=catalog)
+    return CatalogEntry(found.ref, found.symlinks, "iceberg")
+
+
+def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
+    """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
+    properties = table.properties() if table is not None else {}
+    location, provider = properties.get("location"), properties.get("provider")
+    found = context.table(
+        str(identifier.toString()),
+        str(location) if location else None,
+        catalog=str(catalog.name()) if catalog is not None else None,
+    )
+    return CatalogEntry(found.ref, found.symlinks, str(provider) if provider else None)
+
+
+def loaded(catalog: Any, identifier: Any) -> Any | None:
+    """The table that a catalog has under a name now; None where it has none, or can't say."""
+    try:
+        return catalog.loadTable(identifier)
+    except Exception:
+        return None
+
+
+def is_staged(table: Any) -> bool:
+    """Whether the table isn't there yet: CREATE TABLE AS makes it and its rows in one step."""
+    return class_name(table).startswith("Staged")
+
+
+def table_schema(table: Any) -> Any:
+    """A V2 table's schema, as Spark's schema JSON.
+
+    V1 wrappers and old catalogs only have `schema()`, which is deprecated, and which all have.
+    """
+    return json.loads(str(table.schema().json()))

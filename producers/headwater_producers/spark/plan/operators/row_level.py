@@ -1,0 +1,235 @@
+"""MERGE, UPDATE and DELETE: which columns of the table get which values, the branches of a MERGE kept apart.
+
+Delta runs them as commands of its own, which hold the statement as it was written. For other tables Spark rewrites
+them into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). Both come out alike: for each WHEN,
+and each column that it sets to something else than it had, an attribute that names its branch. Rows that are kept as
+they are come from no one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, Field, Indirect, combine, influences
+from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
+from headwater_producers.spark.plan.tree import Nodes, simple_name
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+
+_CLAUSES = {
+    "matchedClauses": "WHEN MATCHED",
+    "notMatchedClauses": "WHEN NOT MATCHED",
+    "notMatchedBySourceClauses": "WHEN NOT MATCHED BY SOURCE",
+}
+_INSTRUCTIONS = {
+    "matchedInstructions": ("WHEN MATCHED", "UPDATE"),
+    "notMatchedInstructions": ("WHEN NOT MATCHED", "INSERT"),
+    "notMatchedBySourceInstructions": ("WHEN NOT MATCHED BY SOURCE", "UPDATE"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One WHEN of a MERGE, or the whole of an UPDATE.
+
+    Attributes:
+        when: `WHEN MATCHED`; None of an UPDATE.
+        action: `UPDATE`, `INSERT` or `DELETE`.
+        condition: what follows AND, or WHERE.
+        values: what it sets.
+    """
+
+    when: str | None
+    action: str
+    condition: Column | None
+    values: tuple[tuple[Attribute, Column], ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        """`WHEN MATCHED AND (n > 5) THEN UPDATE`."""
+        if self.when is None:
+            return None
+        more = f" AND {self.condition.text}" if self.condition is not None else ""
+        return f"{self.when}{more} THEN {self.action}"
+
+    def by(self) -> frozenset[Indirect]:
+        """What decides whether a row is of this branch."""
+        if self.condition is None:
+            return frozenset()
+        return influences([self.condition], Kind.FILTER_DEPENDENCY, self.text)
+
+
+def delta_merge(operator: Operator) -> Relation:
+    """Delta's MERGE command."""
+    source, target = _inner(operator, "source"), _inner(operator, "target")
+    both = side_by_side([target, source])
+    scope = operator.scope(both)
+    branches = [
+        _clause(clause, when, target, scope)
+        for field, when in _CLAUSES.items()
+        for clause in operator.node.trees(field)
+    ]
+    on = influences(operator.read("condition", both), Kind.JOIN_DEPENDENCY)
+    return _changed(both, target, branches, on)
+
+
+def delta_update(operator: Operator) -> Relation:
+    """Delta's UPDATE command, which sets every column, most of them to themselves."""
+    target = _inner(operator, "target")
+    values = operator.read("updateExpressions", target)
+    condition = next(iter(operator.read("condition", target)), None)
+    pairs = tuple(zip(target.output, values, strict=False))
+    return _changed(target, target, [Branch(None, "UPDATE", condition, pairs)])
+
+
+def delta_delete(operator: Operator) -> Relation:
+    """Delta's DELETE command."""
+    target = _inner(operator, "target")
+    condition = next(iter(operator.read("condition", target)), None)
+    return _changed(target, target, [Branch(None, "DELETE", condition)])
+
+
+def merged_rows(operator: Operator) -> Relation:
+    """Spark's own MERGE: instructions over the join of both sides, each of which makes a row or drops it."""
+    child = operator.child
+    scope = operator.scope()
+    output = operator.attributes()
+    branches: list[Branch] = []
+    for field, (when, action) in _INSTRUCTIONS.items():
+        for tree in operator.node.trees(field):
+            branches += _instruction(tree, when, action, output, scope)
+    values: dict[int, list[Column]] = {attribute.id: [] for attribute in output}
+    for branch in branches:
+        for attribute, column in branch.values:
+            values[attribute.id].append(column)
+    merged = {attribute.id: combine(values[attribute.id], Kind.COPY, attribute.name) for attribute in output}
+    made = _numbered(branches)
+    relation = child.with_output([*((a, merged[a.id]) for a in output), *made])
+    gone = [indirect for b in branches if not b.values for indirect in b.by()]
+    return relation.influenced(gone)
+
+
+def rows_replaced(operator: Operator) -> Relation:
+    """What a rewritten MERGE, UPDATE or DELETE writes: the table's columns, without those that stay as they were."""
+    child = operator.child
+    tree = operator.node.tree("originalTable") or operator.node.tree("table")
+    target = operator.reader.read(tree, operator.outer) if tree else Relation()
+    columns = {attribute.name: attribute for attribute in target.output}
+    branched = any(attribute.branch for attribute in child.output)
+    pairs = [
+        (replace(attribute, type=columns[attribute.name].type), child.columns[attribute.id])
+        for attribute in child.output
+        if attribute.name in columns and bool(attribute.branch) is branched
+    ]
+    return child.with_output([(a, c) for a, c in pairs if not _stays(a.name, c, target)])
+
+
+def _inner(operator: Operator, field: str) -> Relation:
+    tree = operator.node.tree(field)
+    if tree is None:
+        operator.report(f"the {field} of a {operator.node.name} couldn't be read")
+        return Relation()
+    return operator.reader.read(tree, operator.outer)
+
+
+def _clause(clause: Nodes, when: str, target: Relation, scope: Scope) -> Branch:
+    root = clause[0]
+    name = simple_name(str(root["class"])).removesuffix("Clause")
+    action = next(each for each in ("UPDATE", "INSERT", "DELETE") if name.lower().endswith(each.lower()))
+    condition = root.get("condition")
+    types = {attribute.name.lower(): attribute for attribute in target.output}
+    values = []
+    for child in _children(clause):
+        if simple_name(str(child[0]["class"])) == "DeltaMergeAction":
+            # Delta has put together a struct of which a part is set: its actions are of whole columns.
+            name = str(child[0].get("targetColNameParts")).strip("[]")
+            attribute = types.get(name.lower()) or Attribute(-1, name)
+            values.append((attribute, read_expression(child[1:], scope)))
+    by = read_expression(condition, scope) if isinstance(condition, list) and condition else None
+    return Branch(when, action, by, tuple(values))
+
+
+def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], scope: Scope) -> Iterator[Branch]:
+    first, *rest = _children(tree)
+    by = read_expression(first, scope)
+    condition = None if by.text == "true" else by
+    match simple_name(str(tree[0]["class"])):
+        case "Keep" if _deletes(rest, output):
+            yield Branch(when, "DELETE", condition)
+        case "Keep":
+            yield Branch(when, action, condition, tuple(_row(rest, output, scope)))
+        case "Split":
+            # A changed row as a deleted and an inserted one: the second has the values.
+            values = rest[len(rest) // 2 :]
+            yield Branch(when, action, condition, tuple(_row(values, output, scope)))
+        case _:
+            yield Branch(when, "DELETE", condition)
+
+
+def _deletes(row: list[Nodes], output: list[Attribute]) -> bool:
+    # A row that says of itself what is to become of the one it stands for (RowDeltaUtils.DELETE_OPERATION).
+    return output[0].name == "__row_operation" and row[0][0].get("value") == "1"
+
+
+def _row(trees: Iterable[Nodes], output: list[Attribute], scope: Scope) -> Iterator[tuple[Attribute, Column]]:
+    for attribute, tree in zip(output, trees, strict=False):
+        yield attribute, read_expression(tree, scope)
+
+
+def _children(nodes: Nodes) -> list[Nodes]:
+    """The subtrees right below the root."""
+    found: list[Nodes] = []
+    start, missing = 1, 0
+    for position in range(1, len(nodes)):
+        missing += int(nodes[position]["num-children"]) - (0 if position == start else 1)
+        if missing == 0:
+            found.append(nodes[start : position + 1])
+            start = position + 1
+    return found
+
+
+def _changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterable[Indirect] = ()) -> Relation:
+    kept = [
+        replace(b, values=tuple((a, column) for a, column in b.values if not _stays(a.name, column, target)))
+        for b in branches
+    ]
+    gone = [indirect for b in branches if not b.values for indirect in b.by()]
+    return replace(rows, output=()).with_output(_numbered(kept), [*on, *gone])
+
+
+def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
+    # Ids of their own: several branches set one column. Spark's are positive.
+    number = -2
+    for branch in branches:
+        for attribute, column in branch.values:
+            yield (
+                replace(attribute, id=number, branch=branch.text),
+                replace(column, indirect=column.indirect | branch.by()),
+            )
+            number -= 1
+
+
+def _stays(name: str, column: Column, target: Relation) -> bool:
+    """Whether a column is set to what it was, by whatever condition."""
+    own = {Field(dataset, (name,)) for dataset in target.rows}
+    if not own or {direct.field for direct in column.direct} - own:
+        return False
+    plain = re.escape(name)
+    return bool(column.direct) and re.fullmatch(rf"{plain}|if\(.*, {plain}, {plain}\)", column.text) is not None
+
+
+ROW_LEVEL: dict[str, OperatorRule] = {
+    "MergeIntoCommand": delta_merge,
+    "UpdateCommand": delta_update,
+    "DeleteCommand": delta_delete,
+    "MergeRows": merged_rows,
+    "ReplaceData": rows_replaced,
+    "WriteDelta": rows_replaced,
+}
