@@ -9,6 +9,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.job_names import application_name
@@ -206,7 +207,11 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
         catching_up=CatchingUp(
             context=context, emit=worker.emit, files=files, max_batches=settings.reconcile_max_batches
         ),
-        coalescing=Coalescing(settings.coalesce_max_batches, settings.coalesce_max_seconds),
+        coalescing=Coalescing(
+            # Nothing may wait where the next micro-batch waits for it.
+            1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches,
+            settings.coalesce_max_seconds,
+        ),
     )
     dispatch = Dispatch(
         spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
