@@ -31,7 +31,9 @@ def outbox_folder(settings: CaptureSettings) -> Path:
     cluster = settings.kafka_cluster_name or ",".join(sorted(part.strip() for part in servers.split(",")))
     digest = hashlib.sha256(repr((cluster, TopicNames(settings.topic_prefix).events)).encode()).hexdigest()[:12]
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", cluster.split(",")[0])[:64]
-    return (settings.outbox_path or default_root()) / f"{name}-{digest}"
+    # A Spark property goes through no shell.
+    root = settings.outbox_path.expanduser() if settings.outbox_path is not None else default_root()
+    return root / f"{name}-{digest}"
 
 
 def default_root() -> Path:

@@ -97,6 +97,11 @@ def test_one_folder_for_each_cluster_and_topic() -> None:
     assert len(set(others)) == 4
 
 
+def test_a_home_is_found_without_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert outbox_folder(settings(outbox_path="~/o")).parent == Path("/home/me/o")
+
+
 def test_a_path_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CaptureSettingsError, match="outbox_path: no outbox can be made"):
