@@ -246,7 +246,7 @@ def thousand() -> dict[str, Any]:
                 }
                 | {"columns": [], "columns_total": 0}
             )
-    metadata = {"depth": None, "direction": "BOTH", "include_columns": False, "nodes_total": 1000, "truncated": False}
+    metadata = {"depth": None, "direction": "BOTH", "include_columns": False, "nodes_total": 1234, "truncated": True}
     return {"start": nodes[0]["asset"], "nodes": nodes, "edges": edges, "metadata": metadata}
 
 
@@ -260,6 +260,7 @@ def test_a_thousand_datasets_can_be_moved(
         page.goto(f"{served}/#asset=dataset_0")
         drawn(page, 1000)
         drawn_seconds = time.monotonic() - began
+        assert "234 datasets more: too many for one answer." in page.get_by_role("alert").inner_text()
         page.evaluate(
             """() => {
                 window.took = []

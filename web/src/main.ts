@@ -11,7 +11,7 @@ import { datasetPanel, flowPanel, type Asked } from "./panel";
 import { combobox } from "./search";
 import { Store, type Selection } from "./store";
 import * as timeline from "./timeline";
-import type { Asset, Flow } from "./types";
+import type { Asset, Flow, Graph } from "./types";
 
 const store = new Store();
 const canvas = new Canvas(byId("canvas"), store, { select, expand: (key, side) => void expand(key, side), open: go });
@@ -43,6 +43,7 @@ async function arrive(): Promise<void> {
     // First, as the panel takes a part of the page.
     select(column ? { kind: "column", key: columnKey(answer.start.key, column) } : { kind: "dataset", key: answer.start.key });
     await canvas.draw();
+    tellOfMore(answer);
     byId("canvas").focus();
   });
 }
@@ -89,12 +90,19 @@ async function welcome(): Promise<void> {
   });
 }
 
+/** One answer has the nearest 1,000 datasets at most. */
+function tellOfMore({ nodes, metadata }: Graph): void {
+  const missing = metadata.nodes_total - nodes.length;
+  if (missing > 0) tell(new api.Problem("Not all of it is drawn.", `${count(missing, "dataset")} more: too many for one answer.`));
+}
+
 async function expand(key: string, side: "up" | "down"): Promise<void> {
   await busy(async () => {
     const answer = await api.graph(key, { direction: side === "up" ? "UPSTREAM" : "DOWNSTREAM", columns: store.showColumns });
     const added = store.merge(answer);
     await canvas.draw(key);
     say(added ? `${count(added, "dataset")} more` : "nothing more");
+    tellOfMore(answer);
     render();
   });
 }
