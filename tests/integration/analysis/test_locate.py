@@ -61,11 +61,11 @@ def ends(stream: Stream, *, produced: bool) -> list[int]:
 def test_as_a_naive_scan(clean_database: Driver, reader: Reader, name: str) -> None:
     rng = random.Random(f"locate {name}")
     streams = [
-        random_stream(f"q{n}", "in", "out", rng, batches=rng.choice([5, 60, 200]), odd=ODD[name]) for n in range(4)
+        random_stream(f"q{n}", "in", "out", rng, batches=rng.choice([5, 40, 120]), odd=ODD[name]) for n in range(4)
     ]
     write(clean_database, *streams)
     asked = 0
-    for _ in range(40):
+    for _ in range(25):
         stream = rng.choice(streams)
         produced = rng.random() < 0.5
         wanted: Ranges = {}
@@ -78,4 +78,4 @@ def test_as_a_naive_scan(clean_database: Driver, reader: Reader, name: str) -> N
         expected = {batch: {p: [span] for p, span in ranges.items()} for batch, ranges in naive.items()}
         assert as_ranges(found) == dict(sorted(expected.items())), (stream.name, wanted, produced, topic_id)
         asked += bool(expected)
-    assert asked > 10, "the questions must hit something"
+    assert asked > 5, "the questions must hit something"

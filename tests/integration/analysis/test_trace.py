@@ -173,11 +173,11 @@ def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Rea
     odd = Oddities(missing=0.1, gap=0.05, left_out=0.1, rewind=0.03, overlap=0.3 * (seed % 2))
     topics = [f"t{n}" for n in range(4)]
     streams = [
-        random_stream(f"q{a}{b}", topics[a], topics[b], rng, batches=60, odd=odd)
+        random_stream(f"q{a}{b}", topics[a], topics[b], rng, batches=40, odd=odd)
         for a, b in ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3))
     ]
     write(clean_database, *streams)
-    for _ in range(6):
+    for _ in range(3):
         for direction, start in ((Direction.FORWARD, "t0"), (BACK, "t3")):
             uses = [
                 (stream.winners()[batch].inputs if start == "t0" else stream.winners()[batch].outputs)
