@@ -71,10 +71,10 @@ def test_the_default_place_is_the_users_state(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
     assert default_root() == Path("/state/headwater/outbox")
     monkeypatch.delenv("XDG_STATE_HOME")
-    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("HOME", "/houses/me")
     assert default_root() in {
-        Path("/home/me/.local/state/headwater/outbox"),
-        Path("/home/me/Library/Application Support/headwater/outbox"),
+        Path("/houses/me/.local/state/headwater/outbox"),
+        Path("/houses/me/Library/Application Support/headwater/outbox"),
     }
     monkeypatch.setenv("HEADWATER_DATA_DIR", "/data")
     assert default_root() == Path("/data/outbox")
@@ -98,8 +98,8 @@ def test_one_folder_for_each_cluster_and_topic() -> None:
 
 
 def test_a_home_is_found_without_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/me")
-    assert outbox_folder(settings(outbox_path="~/o")).parent == Path("/home/me/o")
+    monkeypatch.setenv("HOME", "/houses/me")
+    assert outbox_folder(settings(outbox_path="~/o")).parent == Path("/houses/me/o")
 
 
 def test_a_path_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
