@@ -1,0 +1,214 @@
+"""The statements that docs/sources-and-sinks.md lists: a title, and code to run in the `lake` session.
+
+`setup` of a family runs once before its cases and isn't shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+Step = Callable[[SparkSession, Path], Any]
+
+MERGE = """
+MERGE INTO {target} t USING (SELECT id, upper(name) AS name, n FROM {source} WHERE n > 0) s ON t.id = s.id
+WHEN MATCHED AND s.n > 15 THEN UPDATE SET t.name = s.name
+WHEN MATCHED AND s.n > 100 THEN DELETE
+WHEN NOT MATCHED THEN INSERT (id, name, n) VALUES (s.id, s.name, s.n + 1)
+WHEN NOT MATCHED BY SOURCE AND t.n < 0 THEN UPDATE SET t.n = 0
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    run: Step
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    setup: Step
+    cases: tuple[Case, ...]
+
+
+def sql(*statements: str) -> Step:
+    def run(spark: SparkSession, folder: Path) -> None:
+        for statement in statements:
+            spark.sql(statement.replace("{folder}", str(folder)))
+
+    return run
+
+
+def nothing(_spark: SparkSession, _folder: Path) -> None:
+    pass
+
+
+ROWS = "SELECT * FROM VALUES (1, 'a', 10L), (2, 'b', 20L) AS v(id, name, n)"
+
+
+def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
+    """The same statements of a Delta and an Iceberg table."""
+    source, target = f"{catalog}source", f"{catalog}target"
+    return (
+        Case("CREATE TABLE", sql(f"CREATE TABLE {target} (id INT, name STRING, n BIGINT) USING {provider}")),
+        Case("CREATE TABLE AS", sql(f"CREATE TABLE {catalog}made USING {provider} AS SELECT id, n FROM {source}")),
+        Case(
+            "CREATE OR REPLACE TABLE AS",
+            sql(f"CREATE OR REPLACE TABLE {catalog}made USING {provider} AS SELECT n FROM {source}"),
+        ),
+        Case("INSERT INTO", sql(f"INSERT INTO {target} SELECT * FROM {source}")),
+        Case("INSERT OVERWRITE", sql(f"INSERT OVERWRITE {target} SELECT * FROM {source}")),
+        Case("writeTo().append()", lambda s, _: s.table(source).writeTo(target).append()),
+        Case("writeTo().overwrite()", lambda s, _: s.table(source).writeTo(target).overwrite(_all())),
+        Case("writeTo().create()", lambda s, _: s.table(source).writeTo(f"{catalog}new").using(provider).create()),
+        Case(
+            "writeTo().createOrReplace()",
+            lambda s, _: s.table(source).writeTo(f"{catalog}new").using(provider).createOrReplace(),
+        ),
+        Case("saveAsTable()", lambda s, _: s.table(source).write.format(provider).saveAsTable(f"{catalog}saved")),
+        Case("insertInto()", lambda s, _: s.table(source).write.insertInto(target)),
+        Case("MERGE", sql(MERGE.format(target=target, source=source))),
+        Case("UPDATE", sql(f"UPDATE {target} SET name = concat(name, 'x') WHERE n > 15")),
+        Case("DELETE", sql(f"DELETE FROM {target} WHERE n > 15")),
+        Case("time travel", lambda s, f: _travel(s, source, f)),
+        Case("ALTER TABLE ADD COLUMNS", sql(f"ALTER TABLE {target} ADD COLUMNS (z INT)")),
+        Case("DROP TABLE", sql(f"DROP TABLE {catalog}new")),
+    )
+
+
+def _all() -> Any:
+    from pyspark.sql import functions
+
+    return functions.lit(True)
+
+
+def _travel(spark: SparkSession, table: str, folder: Path) -> None:
+    if "." in table:
+        first = spark.sql(f"SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at LIMIT 1").first()
+        assert first is not None
+        frame = spark.sql(f"SELECT id FROM {table} VERSION AS OF {first.snapshot_id}")
+    else:
+        frame = spark.sql(f"SELECT id FROM {table} VERSION AS OF 0")
+    frame.write.parquet(str(folder / f"travelled-{table}"))
+
+
+def file_case(kind: str) -> Case:
+    def run(spark: SparkSession, folder: Path) -> None:
+        frame = spark.sql("SELECT CAST(id AS STRING) AS value FROM VALUES (1), (2), (3) AS v(id)")
+        frame.coalesce(1).write.format(kind).save(str(folder / f"{kind}-in"))
+        spark.read.format(kind).load(str(folder / f"{kind}-in")).write.format(kind).save(str(folder / f"{kind}-out"))
+
+    return Case(kind, run)
+
+
+def _partitions(spark: SparkSession, _folder: Path) -> None:
+    spark.table("ice.db.source").writeTo("ice.db.parts").overwritePartitions()
+
+
+def _delta_path(spark: SparkSession, folder: Path) -> None:
+    path = str(folder / "path")
+    spark.table("source").write.format("delta").partitionBy("id").save(path)
+    spark.read.format("delta").load(path).write.format("delta").mode("append").save(path)
+
+
+def _cached(spark: SparkSession, folder: Path) -> None:
+    frame = spark.table("plain_source").cache()
+    frame.write.json(str(folder / "first"))
+    frame.write.json(str(folder / "second"))
+    frame.unpersist()
+
+
+def _jdbc(spark: SparkSession, folder: Path) -> None:
+    # Derby comes with Spark.
+    options = {"url": "jdbc:derby:memory:sources;create=true", "driver": "org.apache.derby.jdbc.EmbeddedDriver"}
+    rows = spark.sql("SELECT 1 AS id, 'x' AS name")
+    rows.write.format("jdbc").options(**options, dbtable="people").save()
+    spark.read.format("jdbc").options(**options, dbtable="people").load().write.json(str(folder / "from-jdbc"))
+
+
+def _in_memory(spark: SparkSession, folder: Path) -> None:
+    spark.createDataFrame([(1, "a")], "id INT, name STRING").createOrReplaceTempView("mine")
+    spark.table("mine").write.json(str(folder / "from-memory"))
+
+
+def _failing(spark: SparkSession, folder: Path) -> None:
+    spark.sql(ROWS).coalesce(1).write.parquet(str(folder / "whole"))
+    rows = spark.read.parquet(str(folder / "whole")).selectExpr("IF(id < 2, id, raise_error('enough')) AS id", "name")
+    try:
+        rows.write.parquet(str(folder / "half"))
+    except Exception as error:  # noqa: BLE001 - PySpark has several for a failed task
+        assert "enough" in str(error)  # noqa: PT017 - what is told of it is the test
+    else:
+        raise AssertionError("the write did not fail")
+
+
+def _unknown(spark: SparkSession, _folder: Path) -> None:
+    # Rows choose their topic, and there is no broker: that it was tried is told all the same.
+    rows = spark.table("ice.db.source").selectExpr("name AS topic", "name AS value")
+    writer = rows.write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
+    try:
+        writer.option("kafka.max.block.ms", "1").save()
+    except Exception as error:  # noqa: BLE001 - whatever the connector calls it
+        assert "kafka" in str(error).lower()  # noqa: PT017 - what is told of it is the test
+
+
+FAMILIES = (
+    Family(
+        "Delta",
+        sql(f"CREATE TABLE source USING delta AS {ROWS}"),
+        (
+            *table_cases("delta", ""),
+            Case("save() and load() of a path", _delta_path),
+        ),
+    ),
+    Family(
+        "Iceberg",
+        sql(
+            "CREATE NAMESPACE ice.db",
+            f"CREATE TABLE ice.db.source USING iceberg AS {ROWS}",
+            "CREATE TABLE ice.db.parts (id INT, name STRING, n BIGINT) USING iceberg PARTITIONED BY (id)",
+            "CREATE TABLE ice.db.moving USING iceberg TBLPROPERTIES ('write.merge.mode'='merge-on-read', "
+            "'write.update.mode'='merge-on-read', 'write.delete.mode'='merge-on-read') "
+            "AS SELECT * FROM ice.db.source",
+        ),
+        (
+            *table_cases("iceberg", "ice.db."),
+            Case("writeTo().overwritePartitions()", _partitions),
+            Case("MERGE, merge-on-read", sql(MERGE.format(target="ice.db.moving", source="ice.db.source"))),
+            Case("UPDATE, merge-on-read", sql("UPDATE ice.db.moving SET name = lower(name) WHERE n > 15")),
+            Case("DELETE, merge-on-read", sql("DELETE FROM ice.db.moving WHERE n > 15")),
+        ),
+    ),
+    Family(
+        "Tables",
+        sql("CREATE TABLE plain_source USING parquet AS SELECT 1 AS id, 'a' AS name"),
+        (
+            Case("CREATE TABLE", sql("CREATE TABLE plain (id INT, name STRING) USING parquet")),
+            Case("INSERT INTO", sql("INSERT INTO plain SELECT * FROM plain_source")),
+            Case(
+                "a view", sql("CREATE VIEW seen AS SELECT id FROM plain", "INSERT INTO plain SELECT id, 'v' FROM seen")
+            ),
+            Case("a cached frame, twice", _cached),
+            Case("ALTER TABLE ADD COLUMNS", sql("ALTER TABLE plain ADD COLUMNS (z INT)")),
+            Case("ALTER TABLE RENAME", sql("ALTER TABLE plain_source RENAME TO plain_renamed")),
+            Case("TRUNCATE TABLE", sql("TRUNCATE TABLE plain")),
+            Case("DROP TABLE", sql("DROP TABLE plain")),
+        ),
+    ),
+    Family(
+        "Others",
+        nothing,
+        (
+            Case("JDBC", _jdbc),
+            Case("rows made in the program", _in_memory),
+            Case("a write that fails halfway", _failing),
+            Case("a sink that isn't known", _unknown),
+        ),
+    ),
+    Family("Files", nothing, tuple(file_case(kind) for kind in ("parquet", "csv", "json", "orc", "text", "avro"))),
+)

@@ -1,0 +1,53 @@
+"""`lake`: a session beside the shared one, with Delta and Iceberg catalogs; `watched`: what capture says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import attach
+from spark.sources.watching import Watched
+from support.capture import FLUSH_SECONDS, RecordingSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+@pytest.fixture(scope="session")
+def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
+    from pyspark.sql import SparkSession as Session
+
+    context: Any = spark.sparkContext
+    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession
+    configuration = context._jsc.sc().conf()
+    # Extensions belong to a session from its making on, and the shared one is to stay plain.
+    configuration.set("spark.sql.extensions", EXTENSIONS)
+    classic.clearActiveSession()
+    classic.clearDefaultSession()
+    session = Session(spark.sparkContext, classic.builder().getOrCreate())
+    shared: Any = spark
+    classic.setDefaultSession(shared._jsparkSession)
+    classic.setActiveSession(shared._jsparkSession)
+    configuration.remove("spark.sql.extensions")
+    for key, value in {
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(tmp_path_factory.mktemp("ice")),
+        # 50, by default, for each look at a table's log.
+        "spark.databricks.delta.snapshotPartitions": "1",
+    }.items():
+        session.conf.set(key, value)
+    return session
+
+
+@pytest.fixture(scope="module")
+def watched(lake: SparkSession) -> Iterator[Watched]:
+    sink = RecordingSink()
+    with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        yield Watched(lake, sink, capture)
