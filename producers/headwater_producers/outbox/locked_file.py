@@ -82,7 +82,8 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         connection.close()
-        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY or not path.exists():
+        # The last byte is the kind of error; others say which of several to the kind.
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY or not path.exists():
             return None
         raise
     _open.add(connection)
