@@ -1,4 +1,4 @@
-"""Write the locks anew: `python -m headwater.stack.relock [kafka|neo4j|openlineage|spark|tables …]`. For maintainers; needs the network.
+"""Write the locks anew: `python -m headwater.stack.relock [NAME …]`, as `lock.LockName` has them. For maintainers.
 
 Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
 becomes the flat list. Look at the difference before you commit it.

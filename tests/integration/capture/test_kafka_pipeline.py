@@ -16,7 +16,14 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from headwater.stack import ensure_jars, java_runtime
 from headwater_schemas.codec import Decoder
-from headwater_schemas.events import Certainty, DatasetRef, LineageEvent, RunEventType, TransformationType
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    LineageEvent,
+    Provenance,
+    RunEventType,
+    TransformationType,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,12 +125,13 @@ def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
     return events
 
 
-def chain(events: list[LineageEvent], job: str) -> list[IntervalEntry]:
-    """A query's micro-batches by their id; told once each."""
+def chain(events: list[LineageEvent], job: str, provenance: Provenance = Provenance.OBSERVED) -> list[IntervalEntry]:
+    """A query's micro-batches by their id, as they were told while they ran: once each."""
     entries = [
         entry
         for event in events
         if event.interval_event and event.job and event.job.name == job
+        if event.interval_event.provenance is provenance
         for entry in event.interval_event.entries
     ]
     return sorted(entries, key=lambda entry: entry.batch_id)
@@ -165,6 +173,13 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
             assert parts[0][0] == 0
             assert parts[-1][1] == end
             assert all(before[1] == after[0] for before, after in pairwise(parts)), "no gap, no overlap"
+        retold = chain(events, job, Provenance.RECONCILED)
+        assert retold, "the second start tells what the checkpoint has of the first"
+        observed = {entry.batch_id: ranges(entry) for entry in entries}
+        for entry in retold:
+            assert {number: part for number, part in ranges(entry).items() if part[0] < part[1]} == {
+                number: part for number, part in observed[entry.batch_id].items() if part[0] < part[1]
+            }
         certain = [entry.inputs[0].certainty for entry in entries]
         assert certain.count(Certainty.INFERRED) == 1, "the batch that met the new partition"
         assert set(certain) == {Certainty.EXACT, Certainty.INFERRED}

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.demo.jobs import scripts_folder
 from headwater_schemas.codec import Decoder
-from headwater_schemas.events import LineageEvent, RunEventType
+from headwater_schemas.events import LineageEvent, Provenance, RunEventType
 from headwater_schemas.topics import TopicSpec, ensure_topics
 from support import flights
 from support.spark_submit import submit
@@ -52,16 +52,30 @@ def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, top
     job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
     flights.check_enriched(stack.bootstrap_servers, expected)
     first = lineage(stack, topic_prefix)
-    intervals = [event for event in first if event.interval_event is not None]
+    intervals = observed(first)
     assert [entry.batch_id for event in intervals for entry in event.interval_event.entries] == [0, 1, 2]  # type: ignore[union-attr]
 
-    # Again: the checkpoint knows that all is done, and the topic stays as it is.
+    # Again: the checkpoint knows that all is done, and the topic stays as it is. What is told anew is the same facts.
     job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
     flights.check_enriched(stack.bootstrap_servers, expected)
     again = lineage(stack, topic_prefix)
-    assert [event for event in again if event.interval_event is not None] == intervals
+    assert observed(again) == intervals
+    assert {entry.batch_id for event in again if event.interval_event for entry in event.interval_event.entries} == {
+        0,
+        1,
+        2,
+    }
     states = [event.run_event.type for event in again if event.run_event is not None]
     assert states.count(RunEventType.COMPLETE) == states.count(RunEventType.START) > 0
+
+
+def observed(events: list[LineageEvent]) -> list[LineageEvent]:
+    """The intervals that were told while they ran."""
+    return [
+        event
+        for event in events
+        if event.interval_event is not None and event.interval_event.provenance is Provenance.OBSERVED
+    ]
 
 
 def lineage(stack: StackUnderTest, prefix: str) -> list[LineageEvent]:

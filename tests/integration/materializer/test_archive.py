@@ -40,7 +40,7 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
         submit(JOB, "--output", folder.as_uri(), environment=settings)
 
     world.put_many([events.good(number) for number in range(20)])
-    world.put(events.GARBAGE, key=b"bad", headers=[("x", b"1"), ("y", None)], timestamp_ms=1_767_225_600_000)
+    world.put(events.GARBAGE, key=b"bad", headers=(("x", b"1"), ("y", None)), timestamp_ms=1_767_225_600_000)
     archive()
     world.put_many([encode(events.interval(batch)) for batch in range(10)], partition=1)
     archive()  # takes up where the first one stopped
