@@ -68,7 +68,7 @@ class Commits:
         if confirmed:
             self.backoff.succeeded()
             self._settle(sent)
-        else:
+        elif self._pending:
             self.backoff.failed()
 
     def flush(self, partitions: Iterable[Partition]) -> None:
@@ -88,6 +88,8 @@ class Commits:
         """Forget these: they are another's, who starts at what was confirmed."""
         for partition in partitions:
             self._pending.pop(partition, None)
+        if not self._pending:
+            self.backoff.succeeded()  # nothing is left to be in trouble with
 
     def _settle(self, offsets: dict[Partition, int]) -> None:
         for partition, offset in offsets.items():

@@ -91,3 +91,16 @@ def test_a_flush_that_fails_keeps_them_until_they_are_dropped() -> None:
     commits.drop([ONE])
     commits.send()
     assert source.sent == [], "or a partition that comes back later would be set back"
+
+
+@pytest.mark.parametrize("answered_first", [True, False])
+def test_trouble_with_what_was_dropped_is_over(*, answered_first: bool) -> None:
+    commits, _, _, _ = made()
+    commits.add({ONE: 5})
+    commits.send()
+    if answered_first:
+        commits.answered(confirmed=False)
+    commits.drop([ONE])
+    if not answered_first:
+        commits.answered(confirmed=False)
+    assert commits.backoff.attempts == 0, "or a consumer without partitions would say for ever that Kafka is not well"
