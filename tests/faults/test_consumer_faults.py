@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,8 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
         with consuming(through, "--until-caught-up") as consumer:
             consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress", seconds=120)
             link.cut()
-            consumer.until(lambda: consumer.get("/readyz")[0] == 503, "word of the cut")
-            assert consumer.get("/livez")[0] == 200
+            consumer.until(lambda: not json.loads(consumer.get("/livez")[1])["neo4j_reachable"], "word of the cut")
+            assert (consumer.get("/livez")[0], consumer.get("/readyz")[0]) == (200, 503)
             link.mend()
             assert consumer.wait(240) == 0, consumer.said
             assert consumer.document["retries"] > 0

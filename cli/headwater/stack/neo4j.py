@@ -56,7 +56,7 @@ class Neo4jServer:
     """A server below one folder. The first `start()` sets the password; the data stays there.
 
     Attributes:
-        settings: further lines of neo4j.conf, by name; read by `start()`.
+        settings: lines of neo4j.conf by name, more than ours or instead of them; read by `start()`.
     """
 
     def __init__(
@@ -113,8 +113,10 @@ class Neo4jServer:
         conf = _CONF.format(
             host=LOOPBACK, bolt=self._ports.bolt, http=self._ports.http, page_cache_mb=self._page_cache_mb
         )
-        further = "".join(f"{name}={value}\n" for name, value in self.settings.items())
-        (self._folder / "conf" / "neo4j.conf").write_text(conf + further, encoding="utf-8")
+        # A name that stands twice is an error to Neo4j.
+        lines = [line for line in conf.splitlines() if line.partition("=")[0] not in self.settings]
+        lines += [f"{name}={value}" for name, value in self.settings.items()]
+        (self._folder / "conf" / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
         if not self.password_file.exists():
             write_private(self.password_file, new_password() + "\n")
         if not (self._folder / "data" / "databases" / "system").exists():

@@ -60,12 +60,14 @@ class Write:
         written: by the command as a whole.
         scans: of the executed plan, as far as they can be seen.
         version: of the one table written, where it has versions and which it was is known.
+        version_certainty: how sure that is.
     """
 
     description: PlanDescription
     written: Counts
     scans: tuple[Scan, ...] = ()
     version: Position | None = None
+    version_certainty: Certainty = Certainty.UNKNOWN
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read, with counts where a scan is known to be of them."""
@@ -80,7 +82,7 @@ class Write:
             DatasetUse(
                 dataset=output.dataset,
                 position=version,
-                certainty=Certainty.EXACT if version is not None else Certainty.UNKNOWN,
+                certainty=self.version_certainty if version is not None else Certainty.UNKNOWN,
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,

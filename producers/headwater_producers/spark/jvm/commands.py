@@ -66,6 +66,7 @@ def executed_write(
         written=counts.or_else(version.counts),
         scans=read,
         version=version.position,
+        version_certainty=version.certainty,
     )
 
 

@@ -1,8 +1,9 @@
 """Which version of a table a batch write has made, by what the table's own log says.
 
-Spark's plan doesn't hold it. So the commits are looked at that were made while the write ran: of Iceberg those that
-bear this application's id, of Delta those of the write's kind, both by this driver's clock. One such commit is the one;
-of several, nothing is claimed. A write that changes nothing commits nothing.
+Spark's plan doesn't hold it. So the commits are looked at that were made while the write ran, by this driver's clock.
+Of Iceberg those that bear this application's id: one such commit is the one. Of Delta those of the write's kind: one
+such commit is INFERRED to be the one, since a write that changes nothing commits nothing, and another application may
+have written at that moment. Of several, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
-from headwater_schemas.events import Position, TableSnapshot
+from headwater_schemas.events import Certainty, Position, TableSnapshot
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,9 +36,10 @@ _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A version that a write has made, and what the table counted of it."""
+    """A version that a write has made, how sure that is, and what the table counted of it."""
 
     position: Position
+    certainty: Certainty
     counts: Counts
 
 
@@ -94,7 +96,7 @@ def _iceberg(table: Any, session: Any, window: tuple[int, int]) -> Committed | N
         snapshot = iceberg.snapshot(parent) if parent is not None else None
     if len(found) != 1:
         return None
-    return Committed(iceberg_snapshot(iceberg, found[0]), _iceberg_counts(found[0]))
+    return Committed(iceberg_snapshot(iceberg, found[0]), Certainty.EXACT, _iceberg_counts(found[0]))
 
 
 def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
@@ -149,7 +151,7 @@ def _delta(path: str, operations: tuple[str, ...], session: Any, window: tuple[i
     if len(found) != 1:
         return None
     version, info = found[0]
-    return Committed(delta_snapshot(version, info), _delta_counts(info.get("operationMetrics", {})))
+    return Committed(delta_snapshot(version, info), Certainty.INFERRED, _delta_counts(info.get("operationMetrics", {})))
 
 
 def delta_commit(files: JvmFiles, path: str, version: int) -> dict[str, Any]:
