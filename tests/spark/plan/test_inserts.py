@@ -47,6 +47,7 @@ def test_lineage(tables: SparkSession, title: str) -> None:
     tables.sql(target)
     with executions(tables) as found:
         tables.sql(statement)
+    tables.sql("DROP TABLE target")  # with its folder, which other suites' tables of that name would find
     described = [d for d in (describe(execution, session=tables) for execution in found) if d.outputs]
     (written,) = described
     assert written.lineage.complete
