@@ -9,7 +9,6 @@ def command(name: …, tenant: TenantOption = None, timeout: TimeoutOption = Non
 from __future__ import annotations
 
 import contextlib
-import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,8 +91,6 @@ def asking(*, tenant: str | None = None, timeout_seconds: float | None = None) -
     settings = load_settings(
         {"analysis.tenant": tenant, "analysis.timeout_seconds": timeout_seconds}, running=running_stack()
     )
-    # Its warnings of retries would go to stderr; what they come to is told as the error.
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())
     neo4j, analysis = settings.neo4j, settings.analysis
     target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:

@@ -141,7 +141,6 @@ class World:
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )
         )
-        self._open.callback(self._end_consumers)
         self.consumers = [self.join() for _ in range(self._members)]
         self.feed = Feed(self.client, self.topics.events, seed=self._seed, rate=self._rate)
         self._open.callback(self.feed.close)
@@ -285,7 +284,3 @@ class World:
                 lines.append(f"/livez: {error}")
             lines.append(consumer.said)
         return "\n".join(lines)
-
-    def _end_consumers(self) -> None:
-        for consumer in self.consumers:
-            consumer.end()

@@ -15,7 +15,6 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from headwater.stack import ensure_jars, java_runtime
-from headwater_schemas.codec import Decoder
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -24,6 +23,7 @@ from headwater_schemas.events import (
     RunEventType,
     TransformationType,
 )
+from support.running import lineage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,32 +97,6 @@ def put(stack: StackUnderTest, topic: str, first: int, count: int, partitions: i
         value = json.dumps({"id": number, "at": "EWR"})
         producer.produce(topic, value=value, partition=number % partitions)
     assert producer.flush(30) == 0
-
-
-def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
-    """All events on the topic."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": stack.bootstrap_servers,
-            "log_level": 2,
-            "group.id": "reader",
-            "enable.auto.commit": False,
-        }
-    )
-    decoder = Decoder()
-    events: list[LineageEvent] = []
-    try:
-        for partition in consumer.list_topics(topic, 30).topics[topic].partitions:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), 30)
-            consumer.assign([TopicPartition(topic, partition, 0)])
-            for _ in range(end):
-                record = consumer.poll(30)
-                assert record is not None
-                assert record.error() is None
-                events.append(decoder.decode(record.value()))
-    finally:
-        consumer.close()
-    return events
 
 
 def chain(events: list[LineageEvent], job: str, provenance: Provenance = Provenance.OBSERVED) -> list[IntervalEntry]:
