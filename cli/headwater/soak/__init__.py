@@ -3,6 +3,6 @@
 - `run`: the order of things, and the report;
 - `world`: servers, feed and consumers, and the comparison;
 - `faults/`: the classes of faults;
-- `servers`, `links`, `consumer`, `feed`: the parts of a world;
+- `servers`, `links`, `process`, `consumer`, `feed`: the parts of a world;
 - `crashing`: a consumer that ends at a step of the checkpoint.
 """

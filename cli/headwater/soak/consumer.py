@@ -1,33 +1,23 @@
-"""`headwater consume` as a process of its own, watched and signalled from outside."""
+"""`headwater consume` as a process of its own, and what it answers."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headwater.errors import HeadwaterError
+from headwater.soak.process import PROGRAM, CommandProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-START_SECONDS = 60.0
-"""A cold start beside other work on two cores."""
-_LOOK_SECONDS = 0.02
 _PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
-PROGRAM = ("-m", "headwater")
 
 
-class ConsumerProcess:
-    """A running `headwater consume --json`. What it says goes to files, so that no pipe fills up.
+class ConsumerProcess(CommandProcess):
+    """A running consumer.
 
     Args:
         settings: variables of its environment.
@@ -39,32 +29,7 @@ class ConsumerProcess:
     def __init__(
         self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
     ) -> None:
-        self._out, self._err = folder / "out", folder / "err"
-        with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, *program, "consume", "--json", "--port", "0", *arguments],
-                env={**os.environ, "HEADWATER_DATA_DIR": str(folder), **settings},
-                stdout=out,
-                stderr=err,
-                cwd=folder,
-                start_new_session=True,
-            )
-
-    @property
-    def said(self) -> str:
-        """Its stderr so far."""
-        return self._err.read_text(encoding="utf-8")
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The one JSON document on its stdout."""
-        document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
-        return document
-
-    @property
-    def runs(self) -> bool:
-        """Whether it hasn't ended."""
-        return self.process.poll() is None
+        super().__init__(settings, folder, "consume", "--port", "0", *arguments, program=program)
 
     @property
     def port(self) -> int:
@@ -75,36 +40,6 @@ class ConsumerProcess:
         """
         self.until(lambda: _PORT.search(self.said) is not None, "a port")
         return int(_PORT.findall(self.said)[0])
-
-    def wait(self, seconds: float = START_SECONDS) -> int:
-        """Its exit status.
-
-        Raises:
-            HeadwaterError: it runs on.
-        """
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise HeadwaterError(f"A consumer still runs after {seconds} s. It said: {self.said}") from None
-
-    def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
-        """Signal it, and its exit status.
-
-        Raises:
-            HeadwaterError: it runs on.
-        """
-        self.process.send_signal(number)
-        return self.wait(seconds)
-
-    def kill(self) -> None:
-        """SIGKILL: nothing of it gets to do anything any more."""
-        self.process.kill()
-        self.process.wait(30)
-
-    def end(self) -> None:
-        """Make sure that it has ended."""
-        if self.runs:
-            self.kill()
 
     def get(self, path: str) -> tuple[int, str]:
         """Status and body of one of its paths.
@@ -131,17 +66,3 @@ class ConsumerProcess:
         _, text = self.get("/metrics")
         (line,) = [line for line in text.splitlines() if line.startswith(f"headwater_materializer_{name} ")]
         return float(line.split()[-1])
-
-    def until(self, condition: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
-        """Wait for it, while the process lives.
-
-        Raises:
-            HeadwaterError: it ended, or the time is over; with what it said.
-        """
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if not self.runs:
-                raise HeadwaterError(f"A consumer ended with {self.process.returncode}. It said: {self.said}")
-            if time.monotonic() > deadline:
-                raise HeadwaterError(f"A consumer shows no {what} after {seconds} s. It said: {self.said}")
-            time.sleep(_LOOK_SECONDS)

@@ -15,8 +15,9 @@ from confluent_kafka.admin import AdminClient
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
 from headwater.errors import CheckFailedError, HeadwaterError
-from headwater.soak.consumer import PROGRAM, ConsumerProcess
+from headwater.soak.consumer import ConsumerProcess
 from headwater.soak.feed import Feed
+from headwater.soak.process import PROGRAM
 from headwater.soak.servers import Servers
 from headwater_consumers.graph.compare import Comparison, compare
 from headwater_consumers.graph.dump import dump
