@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from headwater.settings import Settings
+    from headwater_consumers.materializer.metrics import Metrics
     from headwater_consumers.materializer.source import Source
     from headwater_consumers.materializer.totals import Totals
 
 
-def consume(settings: Settings, *, until_caught_up: bool, source: Source | None = None) -> Totals:
+def consume(
+    settings: Settings, *, until_caught_up: bool, source: Source | None = None, metrics: Metrics | None = None
+) -> Totals:
     """Run one consumer; what it did.
 
     Args:
         settings: where to and how.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
         source: of the records, where it isn't the events topic.
+        metrics: what hears of every step, where somebody else listens too.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -56,6 +60,7 @@ def consume(settings: Settings, *, until_caught_up: bool, source: Source | None 
                 say=console.warning,
                 watch=watch,
                 source=source,
+                metrics=metrics,
             )
         except OSError as error:
             where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"

@@ -107,6 +107,7 @@ def assemble(
     say: Say,
     watch: Callable[[Totals], None] = lambda _: None,
     source: Source | None = None,
+    metrics: Metrics | None = None,
 ) -> Materializer:
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
 
@@ -117,6 +118,7 @@ def assemble(
         say: takes a line for the person who watches, when trouble begins, lasts and ends.
         watch: called twice a second with the totals so far.
         source: of the records, where it isn't the events topic.
+        metrics: what hears of every step, where somebody else listens too.
 
     Raises:
         FatalError: an address is none, or librdkafka takes no client of the settings.
@@ -124,7 +126,7 @@ def assemble(
     """
     clock = time.monotonic
     kafka = quiet(target.kafka)
-    metrics, totals = Metrics(), Totals()
+    metrics, totals = metrics or Metrics(), Totals()
     tally = Tally(totals, metrics)
     health = Health(metrics, clock)
     notices = Notices(say, clock)
