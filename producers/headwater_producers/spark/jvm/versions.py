@@ -8,7 +8,6 @@ have written at that moment. Of several, nothing is claimed.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
+from headwater_producers.spark.streaming.delta_log import delta_commit, delta_counts, delta_snapshot
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _iceberg(table: Any, session: Any, window: tuple[int, int]) -> Committed | N
         snapshot = iceberg.snapshot(parent) if parent is not None else None
     if len(found) != 1:
         return None
-    return Committed(iceberg_snapshot(iceberg, found[0]), Certainty.EXACT, _iceberg_counts(found[0]))
+    return Committed(iceberg_snapshot(iceberg, found[0]), Certainty.EXACT, iceberg_counts(found[0]))
 
 
 def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
@@ -113,7 +113,8 @@ def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
     )
 
 
-def _iceberg_counts(snapshot: Any) -> Counts:
+def iceberg_counts(snapshot: Any) -> Counts:
+    """What an Iceberg snapshot says that it added."""
     summary = snapshot.summary()
     number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
     rows, size, files = (number[key] for key in _ADDED)
@@ -151,38 +152,4 @@ def _delta(path: str, operations: tuple[str, ...], session: Any, window: tuple[i
     if len(found) != 1:
         return None
     version, info = found[0]
-    return Committed(delta_snapshot(version, info), Certainty.INFERRED, _delta_counts(info.get("operationMetrics", {})))
-
-
-def delta_commit(files: JvmFiles, path: str, version: int) -> dict[str, Any]:
-    """The actions of a Delta commit that there is one of: `commitInfo`, `txn`; empty where it isn't kept any more."""
-    text = files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json")
-    actions: dict[str, Any] = {}
-    for line in (text or "").splitlines():
-        # Files, of which there may be thousands, are of no interest here.
-        if line.startswith(('{"commitInfo"', '{"txn"')):
-            actions.update(json.loads(line))
-    return actions
-
-
-def delta_snapshot(version: int, info: dict[str, Any]) -> Position:
-    """A Delta version that was written, with what its commit says."""
-    return Position(
-        table_snapshot=TableSnapshot(
-            format="delta",
-            snapshot_id=str(version),
-            parent_id=str(version - 1) if version else None,
-            operation=info.get("operation"),
-        )
-    )
-
-
-def _delta_counts(metrics: dict[str, str]) -> Counts:
-    def first(*names: str) -> int | None:
-        return next((int(metrics[name]) for name in names if name in metrics), None)
-
-    return Counts(
-        rows=first("numOutputRows", "numUpdatedRows", "numDeletedRows"),
-        bytes=first("numOutputBytes", "numAddedBytes", "numTargetBytesAdded"),
-        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded"),
-    )
+    return Committed(delta_snapshot(version, info), Certainty.INFERRED, delta_counts(info.get("operationMetrics", {})))
