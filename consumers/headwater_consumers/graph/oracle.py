@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.edges import plan_edges
@@ -16,7 +16,7 @@ from headwater_consumers.graph.lines import node_line, relationship_key, relatio
 from headwater_consumers.graph.model import Label, RelType
 from headwater_consumers.graph.words import column_words
 from headwater_consumers.materializer.fold.facts import Link, NodeFacts, Span, Use
-from headwater_consumers.materializer.fold.properties import flatten
+from headwater_consumers.materializer.fold.properties import flatten, stamped
 from headwater_consumers.materializer.fold.uses import versions_used
 
 if TYPE_CHECKING:
@@ -33,32 +33,61 @@ def oracle(delta: GraphDelta) -> Iterator[str]:
     Args:
         delta: `fold` of all events, joined.
     """
-    graph = _Graph()
-    graph.derive(delta)
-    for _, line in sorted(graph.lines):
+    lines = _Lines()
+    tell(delta, lines)
+    for _, line in sorted(lines.lines):
         yield line
 
 
-class _Graph:
+class Listener(Protocol):
+    """Who hears of every node and relationship. Properties are as they are stored, what begins with `_` included."""
+
+    def node(self, label: Label, properties: Mapping[str, Any]) -> None:
+        """There is this node; None is no property."""
+
+    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
+        """There is this relationship, between nodes with these keys, which may be told of later."""
+
+
+def tell(delta: GraphDelta, listener: Listener) -> None:
+    """The whole graph that these base facts make, in no particular order.
+
+    Args:
+        delta: `fold` of all events, joined.
+        listener: hears of it.
+    """
+    _Graph(listener).derive(delta)
+
+
+class _Lines:
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
 
-    def node(self, label: Label, node: NodeFacts, **more: object) -> None:
-        properties = {**node.identity, **flatten(node.registers), **more}
-        properties |= {"first_seen": node.seen.first, "last_seen": node.seen.last}
-        self._node(label, properties)
-
-    def _node(self, label: Label, properties: Mapping[str, Any]) -> None:
+    def node(self, label: Label, properties: Mapping[str, Any]) -> None:
         self.lines.append((properties["key"], node_line(label, properties)))
 
-    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any] | None = None) -> None:
-        properties = properties or {}
+    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
         key = relationship_key(type_, start, end, properties.get("key"))
         self.lines.append((key, relationship_line(type_, start, end, properties)))
 
-    def uses(self, tenant: str, owner: str, uses: Mapping[Use, Registers]) -> None:
+
+class _Graph:
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def node(self, label: Label, node: NodeFacts, **more: object) -> None:
+        properties = {**node.identity, **flatten(node.registers), **stamped(node.registers), **more}
+        properties |= {"first_seen": node.seen.first, "last_seen": node.seen.last}
+        self._listener.node(label, properties)
+
+    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any] | None = None) -> None:
+        self._listener.relationship(type_, start, end, properties or {})
+
+    def uses(self, tenant: str, owner: str, uses: Mapping[Use, Registers], stamp: object) -> None:
+        base = None if stamp is None else str(stamp)
         for use, registers in uses.items():
-            self.relationship(use.type, owner, use.dataset, use_properties(tenant, owner, use, registers))
+            properties = use_properties(tenant, owner, use, registers) | stamped(registers, base)
+            self.relationship(use.type, owner, use.dataset, properties)
         for type_, version in set(versions_used(tenant, dict(uses))):
             self.relationship(type_, owner, version)
 
@@ -85,7 +114,7 @@ class _Graph:
         current = derive.current_paths(facts)
         for path, column in facts.columns.items():
             properties = column_identity(str(identity["tenant"]), dataset, path) | flatten(column.registers)
-            self._node(Label.COLUMN, properties)
+            self._listener.node(Label.COLUMN, properties | stamped(column.registers))
             validity = derive.column_validity(path, column, current)
             self.relationship(RelType.HAS_COLUMN, dataset, str(properties["key"]), validity)
 
@@ -100,7 +129,7 @@ class _Graph:
             _, parent = run.registers.get("parent", ("", None))
             if isinstance(parent, dict):
                 self.relationship(RelType.CHILD_OF, key, keys.run_key(tenant, str(parent["parent_run_id"])))
-            self.uses(tenant, key, run.uses)
+            self.uses(tenant, key, run.uses, stamped(run.registers).get("_stamp"))
 
     def _plans(self, delta: GraphDelta) -> None:
         for key, plan in delta.plans.items():
@@ -131,11 +160,12 @@ class _Graph:
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
         key, tenant = str(identity["key"]), str(identity["tenant"])
-        self._node(label, {**identity, "source_end_digest": digest, **flatten(variant.registers)})
+        stamps = stamped(variant.registers)
+        self._listener.node(label, {**identity, "source_end_digest": digest, **flatten(variant.registers), **stamps})
         _, run = variant.registers.get("run", ("", None))
         if isinstance(run, dict):
             self.relationship(RelType.IN_RUN, key, str(run["_run"]))
-        self.uses(tenant, key, variant.uses)
+        self.uses(tenant, key, variant.uses, stamps.get("_stamp"))
 
     def _links(self, delta: GraphDelta) -> None:
         observed: dict[Link, Span] = {}
