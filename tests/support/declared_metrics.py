@@ -19,6 +19,13 @@ NAME = re.compile(r"\bheadwater_\w+")
 # By Prometheus itself, and by prometheus_client's process collector on Linux.
 FOREIGN = {"up", "process_start_time_seconds", "process_resident_memory_bytes"}
 
+STARTS_AT_1 = {
+    "headwater_materializer_build_info",
+    "headwater_materializer_schema_info",
+    "headwater_serve_build_info",
+}
+"""Of all series the only ones that don't start at 0: what they say is in their labels."""
+
 
 def registries() -> list[CollectorRegistry]:
     """A fresh registry of each service."""

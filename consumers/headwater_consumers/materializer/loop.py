@@ -219,7 +219,7 @@ class Loop:
         try:
             self._commits.flush(partitions)
         except BrokerUnavailableError as error:
-            self._report.trouble(error)  # its next owner reads again what isn't committed
+            self._report.commit_failed(error)  # its next owner reads again what isn't committed
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.REVOKED)
 
@@ -232,7 +232,7 @@ class Loop:
         """The brokers' answer to the last commit."""
         self._commits.answered(confirmed=error is None)
         if error is not None:
-            self._report.trouble(error)
+            self._report.commit_failed(error)
 
     def _forget(self, partitions: frozenset[Partition]) -> None:
         self._hand.drop(partitions, writing=self._job is not None)

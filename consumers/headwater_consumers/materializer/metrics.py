@@ -16,7 +16,8 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from headwater_consumers.materializer.dead_letter import is_replay
-from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.errors import DeadLettersUndeliveredError, GraphUnavailableError, RetryCause
+from headwater_consumers.materializer.neo4j_retry import Neo4jRetry, neo4j_retry
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.avro_schema import released_schemas
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
-    from headwater_consumers.materializer.errors import MaterializerError
+    from headwater_consumers.materializer.errors import MaterializerError, TransientError
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.records import Decoded, Partition
 
@@ -87,6 +88,7 @@ class Metrics:
         )
         self._dead = self._counter("dead_letters", "Records acknowledged by the dead-letter topic.", "reason")
         self._retries = self._counter("retries", "Attempts that failed for a passing reason.", "cause")
+        self._neo4j_retries = self._counter("neo4j_retries", "Those of Neo4j, by the kind of trouble.", "kind")
         self._splits = self._counter("batch_splits", "Batches or parts halved on the way to an event to blame.")
         self._commit_failures = self._counter("commit_failures", "Offset commits that the brokers didn't confirm.")
         self._letter_failures = self._counter(
@@ -134,6 +136,8 @@ class Metrics:
             self._dead.labels(reason.value)
         for cause in RetryCause:
             self._retries.labels(cause.value)
+        for trouble in Neo4jRetry:
+            self._neo4j_retries.labels(trouble.value)
         for kind in Rebalance:
             self._rebalances.labels(kind.value)
         for step in Step:
@@ -183,12 +187,17 @@ class Metrics:
         """So many records were read."""
         self._consumed.inc(records)
 
-    def retried(self, cause: RetryCause, undelivered: int = 0) -> None:
-        """An attempt failed for a passing reason; so many dead letters are to be sent again."""
-        self._retries.labels(cause.value).inc()
-        self._letter_failures.inc(undelivered)
-        if cause is RetryCause.BROKER:
-            self._commit_failures.inc()
+    def retried(self, error: TransientError) -> None:
+        """An attempt failed for a passing reason."""
+        self._retries.labels(error.cause.value).inc()
+        if isinstance(error, GraphUnavailableError):
+            self._neo4j_retries.labels(neo4j_retry(error.code).value).inc()
+        if isinstance(error, DeadLettersUndeliveredError):
+            self._letter_failures.inc(len(error.remaining))
+
+    def commit_failed(self) -> None:
+        """The brokers didn't confirm offsets."""
+        self._commit_failures.inc()
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:
         """Partitions came or went; so many are ours now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError, RetryCause
+from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.metrics import End, Rebalance
 
 if TYPE_CHECKING:
@@ -36,12 +36,16 @@ class Reporting:
 
     def trouble(self, error: TransientError) -> None:
         """An attempt failed for a passing reason."""
-        undelivered = len(error.remaining) if isinstance(error, DeadLettersUndeliveredError) else 0
         self._parts.totals.retries += 1
-        self._parts.metrics.retried(error.cause, undelivered)
+        self._parts.metrics.retried(error)
         self._parts.notices.trouble(error.cause, str(error))
         if error.cause is RetryCause.GRAPH:
             self._parts.health.up(End.NEO4J, up=False)
+
+    def commit_failed(self, error: TransientError) -> None:
+        """The brokers didn't confirm offsets."""
+        self._parts.metrics.commit_failed()
+        self.trouble(error)
 
     def silent(self, seconds: float) -> None:
         """The database hasn't answered for so long."""

@@ -5,7 +5,13 @@ from __future__ import annotations
 import time
 
 from headwater_consumers.materializer.dead_letter import REPLAYED_FROM
-from headwater_consumers.materializer.errors import GraphUnavailableError
+from headwater_consumers.materializer.errors import (
+    BrokerUnavailableError,
+    EventRefusedError,
+    GraphUnavailableError,
+    RetryCause,
+)
+from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_schemas.avro_schema import current_schema
 from support.materializer.events import good
 from support.materializer.graph import FakeGraph, FakeSummary
@@ -62,3 +68,77 @@ def test_the_oldest_record_in_hand_is_told_by_partition_until_it_is_applied() ->
 def test_the_schema_that_is_known_is_told() -> None:
     schema = current_schema()
     assert Harness().metric("schema_info", fingerprint=schema.hex, schema_version=str(schema.version)) == 1
+
+
+def test_retries_of_neo4j_are_counted_by_the_kind_of_trouble() -> None:
+    harness = Harness()
+    harness.broker.append(good(1))
+    deadlock = "Neo.TransientError.Transaction.DeadlockDetected"
+    harness.graph.errors.extend(
+        [
+            GraphUnavailableError("away", code="ServiceUnavailable"),
+            GraphUnavailableError("a race", code=deadlock, cause=RetryCause.RACE),
+            GraphUnavailableError("a race", code=deadlock, cause=RetryCause.RACE),
+        ]
+    )
+    harness.settle(seconds=11)
+    assert harness.metric("neo4j_retries_total", kind="UNREACHABLE") == 1
+    assert harness.metric("neo4j_retries_total", kind="DEADLOCK") == 2
+    assert harness.metric("retries_total", cause="RACE") == 2
+
+
+def test_trouble_with_kafka_that_is_no_commit_counts_as_none() -> None:
+    harness = Harness()
+    harness.graph.prepare_errors.append(BrokerUnavailableError("no topics yet"))
+    harness.broker.append(good(1))
+    harness.settle(seconds=11)
+    assert harness.metric("retries_total", cause="BROKER") == 1
+    assert harness.metric("commit_failures_total") == 0
+
+
+def test_a_batch_is_counted_timed_and_stamped() -> None:
+    harness = Harness()
+    before = time.time()
+    harness.broker.extend(good(number) for number in range(5))
+    assert harness.metric("last_applied_timestamp_seconds") == 0
+    harness.settle()
+    assert harness.metric("records_consumed_total") == 5
+    assert (harness.metric("batch_records_count"), harness.metric("batch_records_sum")) == (1, 5)
+    for step in ("decode", "fold", "write", "commit"):
+        assert harness.metric("step_duration_seconds_count", step=step) >= 1, step
+    assert before <= harness.metric("last_applied_timestamp_seconds") <= time.time()
+    assert harness.metric("records_in_hand") == 0
+
+
+def test_what_is_written_is_counted_as_the_database_tells_it() -> None:
+    class Writes(FakeGraph):
+        def apply(self, folded: frozenset[str]) -> FakeSummary:
+            super().apply(folded)
+            return FakeSummary(nodes_created=3, relationships_created=7)
+
+    harness = Harness(graph=Writes())
+    harness.broker.append(good(1))
+    harness.settle()
+    assert (harness.metric("nodes_created_total"), harness.metric("relationships_created_total")) == (3, 7)
+
+
+def test_the_lag_is_told_by_partition_while_it_is_ours() -> None:
+    harness = Harness()
+    harness.broker.extend(good(number) for number in range(4))
+    harness.graph.errors.extend([GraphUnavailableError("away")] * 3)
+    harness.rounds(4, seconds=0.6)
+    behind = [harness.metric("offset_lag", partition=str(number)) for number in (0, 1)]
+    assert sum(behind) == 4
+    assert harness.metric("paused") == 1
+    harness.settle(seconds=1)
+    harness.rounds(2, seconds=1)
+    assert [harness.metric("offset_lag", partition=str(number)) for number in (0, 1)] == [0, 0]
+    assert harness.metric("paused") == 0
+
+
+def test_halved_batches_are_counted() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=4))
+    harness.broker.extend(good(number) for number in range(4))
+    harness.graph.errors.append(EventRefusedError("no"))
+    harness.settle()
+    assert harness.metric("batch_splits_total") >= 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import yaml
 from prometheus_client import generate_latest
 
 from support.declared_metrics import NAME, SCRAPED, declared, registries
+from support.promtool import accept, accept_scrape
 
 ROOT = Path(__file__).parents[3]
 PROMETHEUS = ROOT / "ops" / "prometheus"
@@ -24,44 +23,23 @@ RULES: list[dict[str, Any]] = [
 ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
 
 
-@pytest.fixture(scope="session")
-def promtool() -> str:
-    found = shutil.which("promtool")
-    if found is None:
-        pytest.skip("promtool is not installed: apt install prometheus")
-    return found
-
-
-def accept(promtool: str, *arguments: object, stdin: str | None = None) -> None:
-    ran = subprocess.run(
-        [promtool, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=PROMETHEUS,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-def test_the_configuration_is_accepted(promtool: str) -> None:
-    accept(promtool, "check", "config", "prometheus.yml")
+def test_the_configuration_is_accepted() -> None:
+    accept("check", "config", "prometheus.yml", folder=PROMETHEUS)
 
 
 @pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.name)
-def test_the_rules_are_accepted(promtool: str, path: Path) -> None:
-    accept(promtool, "check", "rules", "--lint-fatal", path)
+def test_the_rules_are_accepted(path: Path) -> None:
+    accept("check", "rules", "--lint-fatal", path)
 
 
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.name)
-def test_the_alerts_fire_when_they_should(promtool: str, path: Path) -> None:
-    accept(promtool, "test", "rules", path)
+def test_the_alerts_fire_when_they_should(path: Path) -> None:
+    accept("test", "rules", path)
 
 
 @pytest.mark.parametrize("service", range(len(registries())))
-def test_the_metrics_are_named_as_they_should_be(promtool: str, service: int) -> None:
-    accept(promtool, "check", "metrics", stdin=generate_latest(registries()[service]).decode())
+def test_the_metrics_are_named_as_they_should_be(service: int) -> None:
+    accept_scrape(generate_latest(registries()[service]).decode())
 
 
 @pytest.mark.parametrize("alert", ALERTS)

@@ -1,0 +1,35 @@
+"""promtool, which only a system package gives: tests that need it are skipped where it isn't."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def accept(*arguments: object, stdin: str | None = None, folder: Path | None = None) -> str:
+    """What promtool prints where it accepts; a warning of its linters is a refusal."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed: apt install prometheus")
+    ran = subprocess.run(
+        [promtool, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=folder,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def accept_scrape(text: str) -> str:
+    """The same of what `/metrics` answered: names, types, units and help, and how many series each metric has."""
+    return accept("check", "metrics", "--extended", stdin=text)
