@@ -19,6 +19,7 @@ from headwater_consumers.api.handlers import add_handlers
 from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.api.middleware.admission import Admission
 from headwater_consumers.api.middleware.bodies import Bodies
+from headwater_consumers.api.middleware.codings import Codings
 from headwater_consumers.api.middleware.head import Head
 from headwater_consumers.api.middleware.headers import Headers
 from headwater_consumers.api.middleware.hosts import Hosts
@@ -66,6 +67,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Headers),
             Middleware(Unforeseen),
             Middleware(Hosts, names=limits.hosts()),
+            Middleware(Codings),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
             Middleware(Bodies, most_bytes=limits.body_max_bytes),

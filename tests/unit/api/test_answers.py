@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import pytest
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion
+from headwater_consumers.api.middleware.codings import wants_gzip
 from headwater_consumers.api.routes import lineage as routes
 from support.api import client_of, fake_graph
 
@@ -158,3 +160,41 @@ def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
             assert stream.headers["etag"] == plain.headers["etag"]
         assert gzip.decompress(packed) == plain.content
         assert len(packed) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("gzip", True),
+        ("GZIP;Q=1", True),
+        ("br, gzip;q=0.5", True),
+        ("*", True),
+        ("x-gzip", True),
+        ("gzip ; q=0.001", True),
+        ("", False),
+        ("br", False),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("*;q=0", False),
+        ("*, gzip;q=0", False),
+        ("identity, gzip;q=0.5", False),
+        ("gzipped", False),
+        ("gzip;q=much", False),
+        ("gzip;q=nan", False),
+    ],
+)
+def test_gzip_is_for_those_who_want_it(said: str, wanted: bool) -> None:
+    assert wants_gzip(said) is wanted
+
+
+@pytest.mark.parametrize("said", ["gzip;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"])
+def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], said: str) -> None:
+    with (
+        client_of(fake_graph()) as client,
+        client.stream("GET", f"/api/v1/assets/{'o' * 5_000}/upstream", headers={"Accept-Encoding": said}) as stream,
+    ):
+        body = b"".join(stream.iter_raw())
+        assert "content-encoding" not in stream.headers
+        assert "Accept-Encoding" in stream.headers["vary"]
+        assert json.loads(body)
+        assert asked

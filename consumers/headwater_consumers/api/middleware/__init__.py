@@ -4,6 +4,7 @@ measure     counts and times it
 headers     what browsers are told not to do
 unforeseen  an error nobody foresaw becomes a problem, and a line in the log
 hosts       only under a name of this server
+codings     gzip where Accept-Encoding really wants it
 head        HEAD is GET without the body
 bodies      no larger than allowed
 admission   no more questions at once than allowed
