@@ -52,6 +52,11 @@ def micros(time: datetime) -> int:
     return (time - _EPOCH) // _MICROSECOND
 
 
+def from_micros(microseconds: int) -> datetime:
+    """The inverse of `micros`, in UTC."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
 def canonical(parts: Iterable[Part]) -> bytes:
     """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer told from text.
 
