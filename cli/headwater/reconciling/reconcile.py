@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events, origins
+from headwater_producers.spark.streaming.sink_commits import SinkCommits, sink_at
 from headwater_producers.spark.versions import capture_version
 from headwater_schemas.events import LineageEvent
 
@@ -62,7 +63,7 @@ def reconcile(
         sources=count,
         # Of several outputs, as a foreachBatch function has them, a micro-batch may have written some only.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=_kind(output)),),
-        sink="" if output is None else f"FileSink[{_path(output)}]",
+        commits=None if output is None else SinkCommits(sink_at(files, _path(output)), query_id, files),
     )
     entries: list[IntervalEntry] = []
     unreadable: list[tuple[int, str]] = []

@@ -79,6 +79,9 @@ class Query:
     def is_continuous(self) -> bool:
         return self.continuous
 
+    def sink_snapshots(self) -> None:
+        return None
+
     def sink_description(self) -> str:
         return "KafkaTable"
 

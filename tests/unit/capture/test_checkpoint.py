@@ -54,6 +54,26 @@ def test_beyond_four_sources_the_log_is_found_by_what_is_in_it() -> None:
     assert found == {index: {name: {0: names.index(name)}} for index, name in enumerate(sorted(names))}
 
 
+def test_topics_are_those_of_the_start_and_of_the_last_plan() -> None:
+    begun = {"sources/0/0": "v1\n{}", "sources/2/0": 'v1\n{"c":{"0":0}}'}
+    assert checkpoint(**begun).topics(3) == {0: frozenset(), 2: {"c"}}, "a pattern that nothing matched yet"
+    planned = {
+        "offsets/9": 'v1\n{}\n{"z":{"0":1}}\n-\n-',
+        "offsets/10": 'v1\n{}\n{"a":{"0":1}}\n7\n{"c":{"0":1},"d":{"0":0}}',
+        "offsets/.10.crc": "crc",
+    }
+    assert checkpoint(**begun, **planned).topics(3) == {0: {"a"}, 2: {"c", "d"}}
+    assert checkpoint(**begun, **planned).topics(4) == checkpoint(**begun).topics(4), "a source is logged twice"
+
+
+def test_an_iceberg_source_logs_where_it_began() -> None:
+    end = {"version": 1, "snapshot_id": 71, "position": 2, "scan_all_files": False}
+    first = checkpoint(**{"sources/0/offsets/0": json.dumps({**end, "position": 0})})
+    source: dict[str, object] = {"description": "SparkMicroBatchStream@7", "startOffset": None, "endOffset": end}
+    assert first.initial_offsets(progress_of(source)) == {0: {**end, "position": 0}}
+    assert first.initial_offsets(progress_of({**source, "startOffset": end})) == {}
+
+
 def test_watermark_after() -> None:
     commits = checkpoint(
         **{

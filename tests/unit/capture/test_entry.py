@@ -81,6 +81,41 @@ def test_a_source_of_a_sort_of_its_own_keeps_its_offsets_verbatim() -> None:
     assert use.position.opaque.to_json == '{"and":[1],"at":7}'
 
 
+def test_offsets_like_kafkas_make_no_topic_of_another_source() -> None:
+    shelf = PlanInput(dataset=DatasetRef("memory://x", "shelf"), kind=SourceKind.GENERATED, source_index=0)
+    [use] = interval_entry(parse_progress(recorded("kafka_next_batch")), [shelf], MicroBatchFacts()).inputs
+    assert use.dataset == shelf.dataset
+    assert use.position is not None
+    assert use.position.opaque is not None
+
+
+@pytest.mark.parametrize(
+    ("start", "begins", "first", "certainty"),
+    [
+        (None, False, False, Certainty.UPPER_BOUND),  # `startingVersion` may have left something out
+        (None, True, False, Certainty.EXACT),
+        (None, False, True, Certainty.EXACT),  # still within the table's first snapshot
+        (2, False, False, Certainty.EXACT),
+    ],
+)
+def test_a_tables_beginning(start: int | None, *, begins: bool, first: bool, certainty: Certainty) -> None:
+    def offset(version: int) -> dict[str, Any]:
+        return {
+            "sourceVersion": 1,
+            "reservoirId": "d",
+            "reservoirVersion": version,
+            "index": 3 if first else -1,
+            "isStartingVersion": first,
+        }
+
+    progress = changed("kafka_next_batch", startOffset=None if start is None else offset(start), endOffset=offset(5))
+    table = PlanInput(dataset=DatasetRef("file", "/t"), kind=SourceKind.TABLE, source_index=0, from_beginning=begins)
+    [use] = interval_entry(progress, [table], MicroBatchFacts()).inputs
+    assert use.position is not None
+    assert use.position.table_range is not None
+    assert use.certainty is certainty
+
+
 def test_a_source_without_any_offset_claims_nothing() -> None:
     progress = changed("kafka_first_batch", endOffset=None)
     [use] = interval_entry(progress, [topic("in")], MicroBatchFacts()).inputs

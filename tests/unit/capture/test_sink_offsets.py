@@ -11,8 +11,8 @@ import pytest
 from headwater_producers.spark.kafka_ends import KafkaEnds, translated
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets, writing_ended
-from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets, counted, writing_ended
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 from headwater_schemas.kafka import KafkaSettings
 from support.capture import recorded
 
@@ -126,6 +126,31 @@ def test_the_same_answer_when_it_is_told_again(cluster: Cluster, sinks: SinkOffs
     before = sinks.bounded(USE, batch(1, 2))
     observed(cluster, sinks, 4, {0: 20})
     assert sinks.bounded(USE, batch(1, 2)) == before
+
+
+def within(topic: str, *spans: tuple[int, int]) -> DatasetUse:
+    ranges = tuple(OffsetRange(number, *span) for number, span in enumerate(spans))
+    return DatasetUse(
+        dataset=DatasetRef("kafka://b", topic),
+        position=Position(kafka=KafkaRanges(topic, ranges)),
+        certainty=Certainty.UPPER_BOUND,
+    )
+
+
+def test_a_range_that_the_rows_fill_is_exact() -> None:
+    one = counted((within("a", (4, 6), (9, 12)),), 5)
+    assert [(use.certainty, use.rows) for use in one] == [(Certainty.EXACT, 5)]
+    two = counted((within("a", (4, 6)), within("b", (7, 7))), 2)
+    assert [(use.certainty, use.rows) for use in two] == [(Certainty.EXACT, 2), (Certainty.EXACT, 0)]
+
+
+def test_one_offset_more_and_whose_it_is_can_not_be_told() -> None:
+    uses = (within("a", (4, 6)), within("b", (7, 8)))
+    assert counted(uses, 2) == uses
+    known = (within("a", (4, 6)), DatasetUse(dataset=DatasetRef("kafka://b", "b")))
+    assert counted(known, 2) == known, "another topic isn't bounded: some of the rows may be there"
+    beside = (within("a", (4, 6)), DatasetUse(dataset=DatasetRef("file", "/x"), rows=2))
+    assert counted(beside, 2) == beside
 
 
 SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="job" password="p=w;\\"d";'

@@ -61,8 +61,9 @@ def description(*outputs: DatasetRef) -> PlanDescription:
 
 
 class FakeQuery:
-    def __init__(self, plan: PlanDescription, *, planned: bool = True) -> None:
+    def __init__(self, plan: PlanDescription, *, planned: bool = True, sink: str = "ForeachBatchSink") -> None:
         self.plan = plan
+        self.sink = sink
         self.planned = planned
         self.described = 0
 
@@ -85,8 +86,11 @@ class FakeQuery:
     def is_continuous(self) -> bool:
         return False
 
+    def sink_snapshots(self) -> None:
+        return None
+
     def sink_description(self) -> str:
-        return "ForeachBatchSink"
+        return self.sink
 
 
 class Stage:
@@ -339,7 +343,7 @@ def test_watermarks_and_the_files_of_a_file_sink() -> None:
         outputs=(PlanOutput(dataset=windows, kind=SourceKind.FILE),),
         lineage=ColumnLineage(),
     )
-    stage.start(FakeQuery(plan), progress, name=None)
+    stage.start(FakeQuery(plan, sink=progress.sink), progress, name=None)
     stage.flow.progressed(progress, NOW)
     [entry] = stage.sink.entries("flights.win")
     assert entry.watermark_before == datetime(2024, 1, 1, 0, 0, 9, tzinfo=UTC)

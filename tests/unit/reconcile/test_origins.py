@@ -60,3 +60,9 @@ def test_nothing_known_is_an_error_and_not_a_guess() -> None:
         with pytest.raises(UnknownOriginError) as error:
             found(made, [])
         assert error.value.source == index
+
+
+def test_a_source_of_ones_own_may_have_offsets_like_kafkas() -> None:
+    shelf = DatasetRef("memory://spark/app", "shelves")
+    assert found(kafka_checkpoint(1), [shelf]) == {0: [shelf]}
+    assert found(kafka_checkpoint(1), [HERE, shelf], {0: "memory://spark/app shelves"}) == {0: [shelf]}

@@ -6,9 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.spans import MOST_OFFSET, Spans, intersection, offsets, spans_of
+from headwater_consumers.analysis.trace.spans import MOST_OFFSET, Spans, intersection, offsets, spans_of, union
 from headwater_consumers.analysis.trace.stretch import same_topic
-from headwater_consumers.analysis.trace.uses import common_files, part_of, version_spans
+from headwater_consumers.analysis.trace.uses import (
+    VERSIONS,
+    bare_version,
+    common_files,
+    part_of,
+    version_range,
+    version_spans,
+)
 from headwater_consumers.graph.marks import canonical_path, is_within
 from headwater_schemas.events import Certainty
 
@@ -31,7 +38,8 @@ def spans_of_part(part: Part) -> Spans:
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:
-        return version_spans(part.from_version, part.version)
+        stored = {"format": part.format, "from_version": part.from_version, "to_version": part.version}
+        return union([(VERSIONS, *bounds)]) if (bounds := version_range(stored)) is not None else {}
     if part.kind is PartKind.SNAPSHOT and part.version is not None and part.format == "delta":
         return version_spans(part.version, part.version, inclusive=True)
     return {}
@@ -58,6 +66,9 @@ def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> 
         return Match(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
     if part.kind is PartKind.FILES:
         return _files(part, use, verb)
+    versioned = {part.kind, use.kind} <= _VERSIONED and PartKind.CHANGES in (part.kind, use.kind)
+    if versioned and not (spans and use.spans):
+        return _unordered(part, use, verb)
     if spans and use.spans:
         return _later_version(part, use, verb)
     if PartKind.OFFSETS in (part.kind, use.kind):
@@ -97,6 +108,21 @@ def _files(part: Part, use: Use, verb: str) -> Match | None:
     count = use.properties.get("file_count")
     why = f"It {verb} {count} files, of which {len(use.files)} are listed: these may be among the others."
     return Match(part, Certainty.UPPER_BOUND, why)
+
+
+_VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
+
+
+def _unordered(part: Part, use: Use, verb: str) -> Match:
+    """Of snapshots whose ids don't grow, a range tells the last one; which others are in it, it doesn't."""
+    theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
+    if part.version is not None and bare_version(theirs) == bare_version(part.version):
+        within = ":" in theirs or ":" in part.version
+        certainty = Certainty.UPPER_BOUND if within else use.certainty
+        return Match(
+            part, certainty, f"It {verb} {described(part)}." if not within else f"It {verb} some or all of it."
+        )
+    return Match(part, Certainty.UNKNOWN, f"Which snapshots it {verb} isn't listed.")
 
 
 def _version(part: Part, use: Use, verb: str) -> Match | None:

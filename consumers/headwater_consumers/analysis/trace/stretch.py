@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.trace.batches import Batch, read_batch
-from headwater_consumers.analysis.trace.uses import VERSIONS
+from headwater_consumers.analysis.trace.uses import VERSIONS, version_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +18,8 @@ def listed(position: Any) -> dict[int, tuple[int, int]]:
     if position.get("position") == "kafka":
         ranges = zip(position["from"], position["to_exclusive"], strict=True)
         return dict(zip(position["partitions"], ranges, strict=True))
-    if position.get("position") == "table_range":
-        try:
-            start = position.get("from_version")
-            return {VERSIONS: (0 if start is None else int(start) + 1, int(position["to_version"]) + 1)}
-        except ValueError:
-            return {}
+    if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
+        return {VERSIONS: bounds}
     return {}
 
 

@@ -96,7 +96,8 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
     if kind is PartKind.OFFSETS:
         spans = kafka_spans(properties)
     elif kind is PartKind.CHANGES:
-        spans = version_spans(properties.get("from_version"), properties["to_version"])
+        bounds = version_range(properties)
+        spans = union([(VERSIONS, *bounds)]) if bounds is not None else {}
     elif kind is PartKind.SNAPSHOT:
         # A Delta version is a number, and a stream's range of them holds it.
         spans = version_spans(properties.get("snapshot_id"), properties["snapshot_id"], inclusive=True)
@@ -114,6 +115,26 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
     """The ranges of a Kafka position, empty ones left out."""
     return union(zip(properties["partitions"], properties["from"], properties["to_exclusive"], strict=True))
+
+
+def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
+    """A `table_range` as half-open range of versions; None where they don't grow: Iceberg draws them by lot.
+
+    A bound `5:2` is within a version, behind its first two files: so that version is in the range.
+    """
+    if stored.get("format") != "delta":
+        return None
+    first, last = stored.get("from_version"), str(stored["to_version"])
+    try:
+        start = 0 if first is None else int(bare_version(first)) + (0 if ":" in first else 1)
+        return start, int(bare_version(last)) + 1
+    except ValueError:
+        return None
+
+
+def bare_version(bound: str) -> str:
+    """The version that a bound of a `table_range` is, or is within."""
+    return bound.partition(":")[0]
 
 
 def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> Spans:

@@ -9,7 +9,9 @@ from py4j.protocol import Py4JJavaError
 
 from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.execution import class_name
+from headwater_producers.spark.jvm.iceberg_sink import IcebergSnapshots
 from headwater_producers.spark.plan import describe_streaming
+from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -55,7 +57,10 @@ class JvmQuery:
     def event_time(self) -> dict[str, Any]:
         """Watermarks, stateful operators, and how long they keep a record; see `jvm.event_time`. Never raises."""
         try:
-            return event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
+            found = event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
+            if len(found.get("watermarks", ())) > 1:
+                found["policy"] = str(self._session.conf.get(WATERMARK_POLICY, "min"))
+            return found
         except Exception as error:
             logger.info("lineage capture: the plan's event time couldn't be read (%s)", type(error).__name__)
             return {}
@@ -67,6 +72,11 @@ class JvmQuery:
     def sink_description(self) -> str:
         """Its sink as a progress describes it: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())
+
+    def sink_snapshots(self) -> IcebergSnapshots | None:
+        """The snapshots that it makes, where its sink is an Iceberg table."""
+        sink = self._query.streamingQuery().sink()
+        return IcebergSnapshots(sink) if class_name(sink) == "SparkTable" else None
 
     def sink_name(self) -> str:
         """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""

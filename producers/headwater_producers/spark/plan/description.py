@@ -73,6 +73,7 @@ class PlanInput:
         source_description: that source's `description` in the progress, where known.
         bootstrap_servers: of Kafka, to name further topics of a subscribed pattern by.
         topic_pattern: of Kafka, the subscribed pattern: the progress may name topics that weren't there yet.
+        from_beginning: of a streamed table whose first offset nobody logs: whether it is read from its beginning on.
     """
 
     dataset: DatasetRef
@@ -87,6 +88,7 @@ class PlanInput:
     source_description: str | None = None
     bootstrap_servers: str | None = None
     topic_pattern: str | None = None
+    from_beginning: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def origins(
 def _origin(
     log: QueryLog, files: TextFiles, index: int, end: Any, known: Sequence[DatasetRef], given: str | None
 ) -> list[PlanInput] | None:
-    topics = kafka_offsets(end)
+    topics = kafka_offsets(end) if _may_be_kafka(known, given) else None
     if topics:
         return [
             PlanInput(dataset=_topic(index, topic, known, given), kind=SourceKind.KAFKA, source_index=index)
@@ -89,6 +89,13 @@ def _origin(
         dataset = _folder(index, _a_file(log, files, index, int(end["logOffset"])), known)
         return [PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=index)]
     return None
+
+
+def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
+    """A source of one's own may have offsets of the same shape; it reads nothing of Kafka's."""
+    if given is not None:
+        return given.startswith("kafka://")
+    return not known or any(each.namespace.startswith("kafka://") for each in known)
 
 
 def _said(given: str) -> DatasetRef:

@@ -16,8 +16,9 @@ import msgspec
 from headwater_producers.spark.reconcile.log import CheckpointError
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
-from headwater_producers.spark.streaming.micro_batch import sink_output
+from headwater_producers.spark.streaming.micro_batch import sink_outputs
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.events import Certainty, DatasetUse
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Rebuilder:
         inputs: what its sources read; those without a `source_index` are left out.
         sources: how many sources it has; None: as many as its log has.
         outputs: what its sink writes, where that is known without the micro-batch: not of foreachBatch.
-        sink: the sink's description, as in a progress: `FileSink[file:/out]` leads to what a micro-batch wrote.
+        commits: the sink's log, which has what a micro-batch wrote.
     """
 
     def __init__(
@@ -52,14 +53,14 @@ class Rebuilder:
         inputs: Sequence[PlanInput],
         sources: int | None,
         outputs: Sequence[PlanOutput] = (),
-        sink: str = "",
+        commits: SinkCommits | None = None,
     ) -> None:
         self._log = log
         self._files = files
         self._inputs = inputs
         self._sources = sources
         self._outputs = outputs
-        self._sink = sink
+        self._commits = commits or SinkCommits("", "", files)
         self._checkpoint = Checkpoint(log.location, files)
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
 
@@ -88,8 +89,9 @@ class Rebuilder:
             self._inputs,
             MicroBatchFacts(
                 first_offsets=self._checkpoint.first_offsets(progress),
+                initial_offsets=self._checkpoint.initial_offsets(progress),
                 source_files=self._checkpoint.files_taken(progress),
-                outputs=tuple(sink_output(output, progress, self._files) for output in self._outputs),
+                outputs=sink_outputs(self._outputs, self._commits, batch_id, None),
                 watermark_after=self._checkpoint.watermark_after(batch_id),
             ),
         )
@@ -124,7 +126,7 @@ class Rebuilder:
                 )
                 for start, end in zip(starts, ends, strict=True)
             ),
-            sink=self._sink,
+            sink="",
         )
 
     def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
@@ -153,6 +155,6 @@ def _is_of_files(offset: Any) -> bool:
 
 def _at_most(use: DatasetUse) -> DatasetUse:
     position = use.position
-    if position is None or (position.kafka is None and position.opaque is None):
+    if position is None or position.files is not None:
         return use
     return msgspec.structs.replace(use, certainty=Certainty.UPPER_BOUND)

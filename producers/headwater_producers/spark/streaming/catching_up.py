@@ -197,6 +197,6 @@ class CatchingUp:
             # A continuous query's plan doesn't name them.
             sources=len(link.source_descriptions) if link is not None else None,
             outputs=run.description.outputs,
-            sink=run.sink,
+            commits=run.commits,
         )
         self._work.append(_Work(run, rebuilder, log, waiting, reason, before, since, []))

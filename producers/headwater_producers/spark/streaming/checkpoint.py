@@ -1,6 +1,7 @@
 """A streaming query's checkpoint: what the progress of a micro-batch doesn't say.
 
     sources/<i>/0     where source i began (Kafka: offsets; files: the first log batch)
+    sources/<i>/offsets/0   the same of Iceberg: JSON alone
     commits/<n>       written when micro-batch n is committed; holds the watermark that it set
 
 Each is a version line and then JSON. Kafka's first offsets have a zero byte in front, for the sake of old Sparks.
@@ -11,10 +12,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.streaming.offsets import KafkaOffsets, kafka_offsets
 from headwater_producers.spark.streaming.spark_log import TextFiles, source_files
+from headwater_producers.spark.streaming.table_offsets import is_iceberg
 
 if TYPE_CHECKING:
     from headwater_producers.spark.streaming.progress import Progress, SourceProgress
@@ -39,15 +41,27 @@ class Checkpoint:
         millis = document.get("nextBatchWatermarkMs") if isinstance(document, dict) else None
         return _EPOCH + timedelta(milliseconds=millis) if millis else None
 
-    def topics(self) -> dict[int, frozenset[str]]:
-        """The topics of each Kafka source when the query began, as far as that is told."""
+    def topics(self, sources: int) -> dict[int, frozenset[str]]:
+        """The topics of each Kafka source, when the query began and when it was planned last, as far as that is told.
+
+        Args:
+            sources: how many the query has; one that it uses twice counts once.
+        """
+        ends = self._last_plan()[2:]
         found: dict[int, frozenset[str]] = {}
-        for index in range(_MAX_SOURCES):
-            if not self.files.names(f"{self.location}/sources/{index}"):
-                break
-            if (first := kafka_offsets(self._json(f"sources/{index}/0"))) is not None:
-                found[index] = frozenset(first)
+        for index in range(min(sources, _MAX_SOURCES)):
+            offsets = [self._json(f"sources/{index}/0")]
+            if len(ends) == sources and ends[index].startswith("{"):
+                offsets.append(json.loads(ends[index]))
+            if known := [topics for offset in offsets if (topics := kafka_offsets(offset)) is not None]:
+                found[index] = frozenset(topic for topics in known for topic in topics)
         return found
+
+    def setting(self, name: str) -> str | None:
+        """One of the session's settings that Spark keeps with a query, from its first start on; None before that."""
+        about = self._last_plan()[1:2]
+        settings = json.loads(about[0]).get("conf", {}) if about and about[0].startswith("{") else {}
+        return settings.get(name)
 
     def first_offsets(self, progress: Progress) -> dict[int, KafkaOffsets]:
         """Where the Kafka sources that have no start in `progress` began, by their index in it."""
@@ -57,6 +71,16 @@ class Checkpoint:
                 first = self._first(index, end, len(progress.sources))
                 if first is not None:
                     found[index] = first
+        return found
+
+    def initial_offsets(self, progress: Progress) -> dict[int, Any]:
+        """Where the Iceberg sources that have no start in `progress` began, by their index in it."""
+        found: dict[int, Any] = {}
+        for index, source in enumerate(progress.sources):
+            if source.start is None and is_iceberg(source.end) and len(progress.sources) <= _ORDERED_SOURCES:
+                text = self.files.read(f"{self.location}/sources/{index}/offsets/0")
+                if text is not None:
+                    found[index] = json.loads(text)
         return found
 
     def files_taken(self, progress: Progress) -> dict[int, FileSet]:
@@ -71,6 +95,12 @@ class Checkpoint:
                 if files is not None:
                     taken[index] = files
         return taken
+
+    def _last_plan(self) -> list[str]:
+        """Lines of the newest `offsets/<n>`: version, metadata, the end of each source."""
+        numbers = [int(name) for name in self.files.names(f"{self.location}/offsets") if name.isdecimal()]
+        text = self.files.read(f"{self.location}/offsets/{max(numbers)}") if numbers else None
+        return (text or "").split("\n")
 
     def _first(self, index: int, end: KafkaOffsets, sources: int) -> KafkaOffsets | None:
         candidates = [index] if sources <= _ORDERED_SOURCES else range(sources)

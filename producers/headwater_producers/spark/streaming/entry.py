@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.offsets import KafkaOffsets, TopicRanges, kafka_offsets, kafka_ranges
+from headwater_producers.spark.streaming.table_offsets import is_first_snapshot, table_range
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -32,6 +34,7 @@ class MicroBatchFacts:
 
     Attributes:
         first_offsets: by source, the Kafka offsets the source began with; needed where the progress has no start.
+        initial_offsets: the same of other sources that log them, as their own JSON, parsed.
         source_files: by source, the files of this batch, for file sources.
         outputs: what was written, one use a dataset.
         watermark_after: the watermark that the batch set.
@@ -40,6 +43,7 @@ class MicroBatchFacts:
     """
 
     first_offsets: Mapping[int, KafkaOffsets] = field(default_factory=dict)
+    initial_offsets: Mapping[int, Any] = field(default_factory=dict)
     source_files: Mapping[int, FileSet] = field(default_factory=dict)
     outputs: tuple[DatasetUse, ...] = ()
     watermark_after: datetime | None = None
@@ -67,12 +71,12 @@ def interval_entry(
         if each.source_index is not None:
             by_source.setdefault(each.source_index, []).append(each)
     uses: list[DatasetUse] = []
+    rows: list[int | None] = []
     for index, source in enumerate(progress.sources):
-        uses += _source_uses(index, source, by_source.get(index, []), facts, read_often=read_often)
-    rows = [
-        source_rows(source, facts.first_offsets.get(index), read_often=read_often)
-        for index, source in enumerate(progress.sources)
-    ]
+        read = by_source.get(index, [])
+        counted = _rows(index, source, read, facts, read_often=read_often)
+        uses += _source_uses(index, source, read, facts, counted)
+        rows.append(counted)
     return IntervalEntry(
         batch_id=progress.batch_id,
         processing_time=progress.started_at,
@@ -106,18 +110,23 @@ def source_rows(source: SourceProgress, first: KafkaOffsets | None, *, read_ofte
     return span if span > 0 and source.rows % span == 0 else None
 
 
-def _source_uses(
+def _rows(
     index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts, *, read_often: bool
+) -> int | None:
+    if not _is_kafka(inputs):
+        return None if read_often else source.rows
+    return source_rows(source, facts.first_offsets.get(index), read_often=read_often)
+
+
+def _source_uses(
+    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts, rows: int | None
 ) -> Iterable[DatasetUse]:
     if not inputs:
         return []
-    rows = source_rows(source, facts.first_offsets.get(index), read_often=read_often)
-    end = kafka_offsets(source.end)
-    if end is not None:
+    if _is_kafka(inputs) and (end := kafka_offsets(source.end)) is not None:
         ranges = kafka_ranges(kafka_offsets(source.start), end, facts.first_offsets.get(index))
         return _kafka_uses(rows, inputs, ranges)
-    position = _position(index, source, facts)
-    certainty = Certainty.EXACT if position is not None else Certainty.UNKNOWN
+    position, certainty = _position(index, source, facts, from_beginning=inputs[0].from_beginning)
     files = position.files.count if position is not None and position.files is not None else None
     return [
         DatasetUse(
@@ -129,6 +138,11 @@ def _source_uses(
         )
         for each in inputs
     ]
+
+
+def _is_kafka(inputs: list[PlanInput]) -> bool:
+    """By the plan: a source of one's own may have offsets of the same shape. A source of nothing known may be any."""
+    return not inputs or inputs[0].kind is SourceKind.KAFKA
 
 
 def _kafka_uses(rows: int | None, inputs: list[PlanInput], ranges: Mapping[str, TopicRanges]) -> Iterable[DatasetUse]:
@@ -144,12 +158,20 @@ def _kafka_uses(rows: int | None, inputs: list[PlanInput], ranges: Mapping[str, 
         )
 
 
-def _position(index: int, source: SourceProgress, facts: MicroBatchFacts) -> Position | None:
+def _position(
+    index: int, source: SourceProgress, facts: MicroBatchFacts, *, from_beginning: bool
+) -> tuple[Position | None, Certainty]:
     if (files := facts.source_files.get(index)) is not None:
-        return Position(files=files)
+        return Position(files=files), Certainty.EXACT
     if source.end is None:
-        return None
-    return Position(opaque=OpaqueRange(from_json=_json(source.start), to_json=_json(source.end)))
+        return None, Certainty.UNKNOWN
+    start = facts.initial_offsets.get(index) if source.start is None else source.start
+    changes = table_range(start, source.end)
+    if changes is None:
+        return Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(source.end))), Certainty.EXACT
+    # Where Delta's source began isn't logged: with the table's first snapshot, or at a version that an option names.
+    known = start is not None or from_beginning or is_first_snapshot(source.end)
+    return Position(table_range=changes), Certainty.EXACT if known else Certainty.UPPER_BOUND
 
 
 def _json(offset: Any) -> str | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.writes import join_outputs
 from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.entry import MicroBatchFacts
-from headwater_producers.spark.streaming.sink_offsets import writing_ended
-from headwater_producers.spark.streaming.spark_log import sink_files
-from headwater_schemas.events import Certainty, DatasetUse, Position
+from headwater_producers.spark.streaming.sink_offsets import counted, writing_ended
+from headwater_schemas.events import DatasetUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +17,8 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription, PlanOutput
     from headwater_producers.spark.streaming.checkpoint import Checkpoint
     from headwater_producers.spark.streaming.progress import Progress
+    from headwater_producers.spark.streaming.sink_commits import SinkCommits
     from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
-    from headwater_producers.spark.streaming.spark_log import TextFiles
-
-# How a file sink describes itself in the progress; the one place where its path is written out in full.
-_FILE_SINK: Final = re.compile(r"^FileSink\[(.*)\]$")
 
 
 def micro_batch_facts(
@@ -32,7 +27,7 @@ def micro_batch_facts(
     checkpoint: Checkpoint | None,
     writes: Sequence[Write],
     digest: str | None,
-    files: TextFiles,
+    commits: SinkCommits,
     sinks: SinkOffsets,
 ) -> MicroBatchFacts:
     """Reads a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
@@ -43,7 +38,7 @@ def micro_batch_facts(
         checkpoint: the query's.
         writes: made inside foreachBatch.
         digest: of the micro-batch's column lineage.
-        files: to read a sink's log with.
+        commits: of the query's sink.
         sinks: the ends of the topics that are written.
     """
     described = description.outputs if description is not None else ()
@@ -54,11 +49,14 @@ def micro_batch_facts(
     if writes:
         outputs = join_outputs(use for write in writes for use in write.outputs())
     else:
-        outputs = tuple(sink_output(output, progress, files) for output in described)
+        outputs = sink_outputs(described, commits, progress.batch_id, progress.rows_out)
     outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)
+    if progress.rows_out is not None and topics:
+        outputs = counted(outputs, progress.rows_out)
     rows = [use.rows for use in outputs]
     return MicroBatchFacts(
         first_offsets=checkpoint.first_offsets(progress) if checkpoint is not None else {},
+        initial_offsets=checkpoint.initial_offsets(progress) if checkpoint is not None else {},
         source_files=checkpoint.files_taken(progress) if checkpoint is not None else {},
         outputs=outputs,
         watermark_after=(
@@ -69,17 +67,13 @@ def micro_batch_facts(
     )
 
 
-def sink_output(output: PlanOutput, progress: Progress, files: TextFiles) -> DatasetUse:
-    """What went into a sink of Spark's own. Kafka's doesn't tell which offsets it wrote: see `sink_offsets`."""
-    if output.kind is SourceKind.FILE and (sink := _FILE_SINK.match(progress.sink)):
-        added = sink_files(files, sink[1], progress.batch_id)
-        if added is not None:
-            return DatasetUse(
-                dataset=output.dataset,
-                position=Position(files=added),
-                certainty=Certainty.EXACT,
-                rows=progress.rows_out,
-                bytes=added.bytes,
-                files=added.count,
-            )
-    return DatasetUse(dataset=output.dataset, rows=progress.rows_out)
+def sink_outputs(
+    outputs: Sequence[PlanOutput], commits: SinkCommits, batch_id: int, rows: int | None
+) -> tuple[DatasetUse, ...]:
+    """What went into a sink of Spark's own, as its log has it. Kafka's has none: see `sink_offsets`.
+
+    Several outputs are topics that the rows choose; how many rows each of them got isn't in the progress.
+    """
+    if len(outputs) == 1:
+        return (commits.use(outputs[0], batch_id, rows),)
+    return tuple(DatasetUse(dataset=output.dataset) for output in outputs)

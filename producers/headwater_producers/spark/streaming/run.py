@@ -13,11 +13,14 @@ from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.progress import Progress
+from headwater_producers.spark.streaming.sink_commits import SinkCommits, Snapshots
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
+"""Whether the least or the greatest of several watermarks is the query's: `min` or `max`."""
 # Micro-batches kept after they were told, for writes that are reported late.
 _REMEMBERED: Final = 16
 
@@ -39,6 +42,9 @@ class Query(Protocol):
 
     def sink_description(self) -> str:
         """Its sink as a progress describes it."""
+
+    def sink_snapshots(self) -> Snapshots | None:
+        """The snapshots that it makes, where its sink is an Iceberg table."""
 
     def is_continuous(self) -> bool:
         """Whether its trigger is continuous."""
@@ -64,7 +70,7 @@ class StreamRun:
         pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
             which they are told anyway.
         told: the last micro-batches that were told.
-        sink: its sink's description, as in a progress.
+        commits: of its sink; None while its plan isn't known.
         is_continuous: whether it reports no progress, and is told from its checkpoint.
         event_time: what its plan says of watermarks and state.
         waiting: those of them that wait to be sent with others.
@@ -85,7 +91,7 @@ class StreamRun:
     writes: dict[int, list[Write]] = field(default_factory=dict)
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
     told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
-    sink: str = ""
+    commits: SinkCommits | None = None
     is_continuous: bool = False
     event_time: dict[str, Any] = field(default_factory=dict)
     waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))

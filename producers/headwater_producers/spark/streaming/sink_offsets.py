@@ -6,8 +6,8 @@
 
 The topic's ends are asked for at a query's start and after each micro-batch. A micro-batch wrote after the last answer
 that came before it could write, and before the first question that was put after it had ended. So its range is
-certainly within: UPPER_BOUND, since others may write to the topic too. Where nothing was asked in time, nothing is
-claimed.
+certainly within: UPPER_BOUND, since others may write to the topic too. Where it has no more offsets than the
+micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked in time, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
+import msgspec
+
 from headwater_producers.spark.plan import SourceKind
-from headwater_schemas.events import Certainty, DatasetUse, KafkaRanges, OffsetRange, Position
+from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange, Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from headwater_producers.spark.plan import PlanOutput
     from headwater_producers.spark.streaming.progress import Progress
-    from headwater_schemas.events import DatasetRef
+    from headwater_schemas.events import DatasetRef, DatasetUse
 
 # Answers kept of each topic: enough for the micro-batches that wait for their writes.
 _KEPT: Final = 64
@@ -87,15 +89,31 @@ class SinkOffsets:
         ranges = _between(before[-1].ends, after[0].ends)
         if ranges is None:
             return use
-        return DatasetUse(
-            dataset=use.dataset,
-            position=Position(kafka=KafkaRanges(use.dataset.name, ranges)),
-            certainty=Certainty.UPPER_BOUND,
-            rows=use.rows,
-            bytes=use.bytes,
-            files=use.files,
-            facets=use.facets,
-        )
+        position = Position(kafka=KafkaRanges(use.dataset.name, ranges))
+        return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
+
+
+def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
+    """The ranges that a micro-batch's `rows` fill: each row has an offset of its own, and all of them are within.
+
+    One offset more, of another writer, of a task that was run again or of a transaction's end, and it can't be told
+    which: they stay upper bounds.
+
+    Args:
+        uses: all that the micro-batch wrote.
+        rows: that were written, as the sink counted them.
+    """
+    spans = [
+        sum(part.to_exclusive - part.from_ for part in use.position.kafka.ranges)
+        for use in uses
+        if use.position is not None and use.position.kafka is not None
+    ]
+    if len(spans) != len(uses) or sum(spans) != rows:
+        return uses
+    return tuple(
+        msgspec.structs.replace(use, certainty=Certainty.EXACT, rows=span)
+        for use, span in zip(uses, spans, strict=True)
+    )
 
 
 def writing_began(progress: Progress) -> datetime:

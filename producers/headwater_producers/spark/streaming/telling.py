@@ -16,6 +16,8 @@ from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Due
 from headwater_producers.spark.streaming.entry import interval_entry
 from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
+from headwater_producers.spark.streaming.run import WATERMARK_POLICY
+from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.events import (
     EmissionReason,
     IntervalEvent,
@@ -75,11 +77,15 @@ class Teller:
         run.checkpoint = Checkpoint(location, self._files) if location is not None else None
         if query is not None:
             run.description = query.describe()
-            run.sink = query.sink_description()
+            run.commits = SinkCommits(query.sink_description(), run.query_id, self._files, query.sink_snapshots())
             run.is_continuous = query.is_continuous()
             run.event_time = query.event_time()
-            if run.description.streaming is not None and run.description.streaming.pattern_sources:
-                run.read_topics(run.checkpoint.topics() if run.checkpoint is not None else {})
+            if "policy" in run.event_time and run.checkpoint is not None:
+                # A query keeps the policy that it was first started with.
+                run.event_time["policy"] = run.checkpoint.setting(WATERMARK_POLICY) or run.event_time["policy"]
+            link = run.description.streaming
+            if link is not None and link.pattern_sources and run.checkpoint is not None:
+                run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
         # First of all: what the first micro-batch wrote can only be told if it hasn't begun to.
         self._sinks.observe(outputs)
@@ -121,7 +127,8 @@ class Teller:
         digest = run.plan_digest
         if writes:
             digest = self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
-        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, self._files, self._sinks)
+        commits = run.commits or SinkCommits(progress.sink, run.query_id, self._files)
+        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._sinks)
         entry = interval_entry(
             progress,
             run.description.inputs if run.description is not None else (),

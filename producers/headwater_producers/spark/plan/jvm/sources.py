@@ -142,7 +142,11 @@ def streaming_v1(leaf: JvmLeaf) -> Leaf:
     if class_name(source) == "DeltaSource":
         # DeltaSource[file:/data/flights]
         path = str(source.toString()).partition("[")[2].removesuffix("]")
-        return _streamed_table(leaf, CatalogEntry(naming.path(path), provider="delta", type="FILE"))
+        options = source.options()
+        whole = options.startingVersion().isEmpty() and options.startingTimestamp().isEmpty()
+        return _streamed_table(
+            leaf, CatalogEntry(naming.path(path), provider="delta", type="FILE"), from_beginning=bool(whole)
+        )
     if class_name(source) != "FileStreamSource":
         return Leaf(problem=f"what a {class_name(source)} reads isn't known")
     # FileStreamSource[file:/data/flights]
@@ -159,7 +163,7 @@ def streaming_relation(leaf: JvmLeaf) -> Leaf:
     return _streamed_files(leaf, path)
 
 
-def _streamed_table(leaf: JvmLeaf, entry: CatalogEntry) -> Leaf:
+def _streamed_table(leaf: JvmLeaf, entry: CatalogEntry, *, from_beginning: bool = False) -> Leaf:
     return Leaf(
         inputs=(
             PlanInput(
@@ -170,6 +174,7 @@ def _streamed_table(leaf: JvmLeaf, entry: CatalogEntry) -> Leaf:
                 storage=entry.storage,
                 symlinks=entry.symlinks,
                 source_index=leaf.index,
+                from_beginning=from_beginning,
             ),
         )
     )

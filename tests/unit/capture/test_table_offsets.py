@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headwater_producers.spark.streaming.table_offsets import is_first_snapshot, is_iceberg, table_range
+from headwater_schemas.events import TableRange
+
+
+def delta(version: int, index: int = -1, *, first: bool = False, source: int = 1) -> dict[str, Any]:
+    return {
+        "sourceVersion": source,
+        "reservoirId": "d0d1",
+        "reservoirVersion": version,
+        "index": index,
+        "isStartingVersion": first,
+    }
+
+
+def iceberg(snapshot: int, position: int, *, scan: bool = False) -> dict[str, Any]:
+    return {"version": 1, "snapshot_id": snapshot, "position": position, "scan_all_files": scan}
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (None, delta(3), (None, "2")),
+        (delta(3), delta(5), ("2", "4")),
+        (delta(3), delta(3), ("2", "2")),
+        (delta(3), delta(3, 1), ("2", "3:2")),
+        (delta(3, 1), delta(4), ("3:2", "3")),
+        (delta(0), delta(1), (None, "0")),
+        # Around a change of the schema: the version before it is read, nothing of its own.
+        (delta(3), delta(4, -20, source=3), ("2", "3")),
+        (delta(4, -20, source=3), delta(4, -19, source=3), ("3", "3")),
+        (delta(4, -19, source=3), delta(4, 0), ("3", "4:1")),
+        (delta(3, -100, source=3), delta(4, -100, source=3), ("2", "3")),
+    ],
+)
+def test_delta(start: Any, end: Any, expected: tuple[str | None, str]) -> None:
+    assert table_range(start, end) == TableRange(format="delta", from_=expected[0], to=expected[1])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (None, iceberg(71, 3), (None, "71:3")),
+        (iceberg(-1, -1), iceberg(71, 3), (None, "71:3")),
+        (iceberg(71, 0), iceberg(71, 3), ("71:0", "71:3")),
+        (iceberg(71, 3), iceberg(55, 1), ("71:3", "55:1")),
+        # All files of the first snapshot, those of its ancestors too.
+        (iceberg(71, 0, scan=True), iceberg(71, 9), (None, "71:9")),
+    ],
+)
+def test_iceberg(start: Any, end: Any, expected: tuple[str | None, str]) -> None:
+    assert table_range(start, end) == TableRange(format="iceberg", from_=expected[0], to=expected[1])
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        None,
+        7,
+        "7",
+        {"logOffset": 1},
+        {"in": {"0": 4}},
+        {"snapshot_id": 4, "position": 2},
+        delta(0),
+        iceberg(-1, -1),
+    ],
+)
+def test_what_is_no_range_of_versions(end: Any) -> None:
+    assert table_range(None, end) is None
+
+
+def test_a_bound_of_another_sort_is_none() -> None:
+    assert table_range(iceberg(71, 1), delta(3)) == TableRange(format="delta", from_=None, to="2")
+
+
+def test_which_it_is() -> None:
+    assert is_iceberg(iceberg(1, 1))
+    assert not is_iceberg(delta(1))
+    assert is_first_snapshot(delta(1, 2, first=True))
+    assert not is_first_snapshot(delta(1, 2))
+    assert not is_first_snapshot({"isStartingVersion": True})
