@@ -1,17 +1,26 @@
-"""`headwater bench query`: how fast questions are answered on a large graph; `bench capture`: what capturing costs."""
+"""`headwater bench …`: what it costs to capture, to carry, to materialize and to ask."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from headwater.bench.capture.run import Options as CaptureOptions
 from headwater.bench.capture.run import run as run_capture
 from headwater.bench.capture.show import view as view_capture
+from headwater.bench.codec.run import Options as CodecOptions
+from headwater.bench.codec.run import run as run_codec
+from headwater.bench.codec.show import view as view_codec
 from headwater.bench.estate.sizes import FULL, QUICK, Sizes
 from headwater.bench.figures import ROUNDS
+from headwater.bench.ingest.options import CURVE
+from headwater.bench.ingest.options import FULL as INGEST_FULL
+from headwater.bench.ingest.options import QUICK as INGEST_QUICK
+from headwater.bench.ingest.run import run as run_ingest
+from headwater.bench.ingest.show import view as view_ingest
 from headwater.bench.query.run import Options, run
 from headwater.bench.query.show import view
 from headwater.bench.report import save
@@ -106,3 +115,69 @@ def capture(  # noqa: PLR0917  Typer's options are parameters
     if output is not None:
         save(document, output)
     console.result(document, view_capture(document))
+
+
+@app.command()
+def ingest(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="The sizes that the goals are about: 200,000 events, a fresh database each time."),
+    ] = False,
+    events: Annotated[
+        int | None, typer.Option(min=100, help="On the topic, repeated ones included. Default: 5,000.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Interleaved rounds; a figure is the median of them.")] = ROUNDS,
+    sample: Annotated[int | None, typer.Option(min=50, help="Events for naive and sink. Default: 1,000.")] = None,
+    latency_seconds: Annotated[
+        float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also the rate while the graph grows to --relationships.")
+    ] = False,
+    relationships: Annotated[int, typer.Option(min=1_000, help="Where the curve ends.")] = CURVE,
+    baselines: Annotated[bool, typer.Option(help="Measure floor, naive and sink as well.")] = True,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 1_024,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Events per second from Kafka to committed in Neo4j, and how long one event takes at half that rate.
+
+    Beside the floor, which is the same driver writing the same graph from memory in its best shape; naive, which is one
+    transaction for each event; and sink, which merges 1,000 raw events at a time. The materializer's settings in the
+    environment (HEADWATER_MATERIALIZER_…) hold for the consumer that is measured.
+    """
+    wanted: dict[str, Any] = {"events": events, "sample": sample, "latency_seconds": latency_seconds}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    document = run_ingest(
+        replace(
+            INGEST_FULL if full else INGEST_QUICK,
+            rounds=rounds,
+            curve=relationships if curve else 0,
+            baselines=baselines,
+            seed=seed,
+            heap_mb=heap_mb,
+            page_cache_mb=page_cache_mb,
+            **chosen,
+        )
+    )
+    if output is not None:
+        save(document, output)
+    console.result(document, view_ingest(document))
+
+
+@app.command()
+def codec(
+    full: Annotated[bool, typer.Option("--full", help="20,000 events instead of 2,000.")] = False,
+    events: Annotated[int | None, typer.Option(min=100, help="Of all kinds. Default: 2,000.")] = None,
+    rounds: RoundsOption = ROUNDS,
+    seed: SeedOption = 1,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Events per second and bytes per event, encoded and decoded, beside fastavro alone and OpenLineage's JSON."""
+    document = run_codec(CodecOptions(events=events or (20_000 if full else 2_000), rounds=rounds, seed=seed))
+    if output is not None:
+        save(document, output)
+    console.result(document, view_codec(document))

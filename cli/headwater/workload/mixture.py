@@ -71,6 +71,16 @@ class Mixture:
             if self._kept and self._dice.random() < len(self._kept) / self._of.late_by:
                 yield self._kept.pop(self._dice.randrange(len(self._kept)))
 
+    def take(self, count: int) -> Iterator[LineageEvent]:
+        """So many events, repeated ones included; or a few more, so that nothing is kept back at the end."""
+        told = 0
+        for event in self:
+            yield event
+            told += 1
+            if told + len(self._kept) >= count:
+                break
+        yield from self.finish()
+
     def finish(self) -> list[LineageEvent]:
         """What was kept back, so that nothing is missing."""
         kept, self._kept = self._kept, []

@@ -35,6 +35,23 @@ def test_the_proportions_are_those_asked_for() -> None:
     assert 1 - len({event.event_id for event in events}) / len(events) == pytest.approx(0.05, abs=0.01)
 
 
+def test_so_many_are_taken_and_none_is_kept_back() -> None:
+    """5 % come again, 5 % after others that were told later, and every micro-batch is there in the end."""
+    events = list(Mixture(4).take(10_000))
+    assert 10_000 <= len(events) <= 10_005
+    distinct = {event.event_id: event for event in events}
+    assert 1 - len(distinct) / len(events) == pytest.approx(0.05, abs=0.01)
+    newest: dict[str, int] = {}
+    late = 0
+    for event in dict.fromkeys(event.event_id for event in events):
+        if (body := distinct[event].interval_event) is not None:
+            late += body.entries[0].batch_id < newest.get(body.query_id, -1)
+            newest[body.query_id] = max(newest.get(body.query_id, -1), body.entries[0].batch_id)
+    intervals = sum(event.kind == "INTERVAL" for event in distinct.values())
+    assert late / intervals == pytest.approx(0.05, abs=0.02)
+    assert sum(newest.values()) + len(newest) == intervals
+
+
 def test_every_event_can_be_told_and_applied() -> None:
     for event in stream(2, 2_000, Proportions(skewed=0.1)):
         assert Decoder().decode(encode(event)) == event

@@ -1,0 +1,2 @@
+// The sink's constraint goes with the sink
+DROP CONSTRAINT sink_dataset IF EXISTS

@@ -1,0 +1,90 @@
+"""The final graph as rows, ready to be sent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.graph.oracle import tell
+from headwater_consumers.materializer.write.bolt import to_bolt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+
+Properties = dict[str, Any]
+
+
+class Kind(NamedTuple):
+    """Relationships of one type between nodes of two labels."""
+
+    type: RelType
+    start: Label
+    end: Label
+
+
+class Relationship(NamedTuple):
+    """One relationship: keys of its ends, and its properties."""
+
+    start: str
+    end: str
+    properties: Properties
+
+
+@dataclass(frozen=True, slots=True)
+class FinalGraph:
+    """Every node and relationship.
+
+    Attributes:
+        nodes: properties, `key` among them, by label.
+        relationships: by kind.
+    """
+
+    nodes: dict[Label, list[Properties]] = field(default_factory=lambda: defaultdict(list))
+    relationships: dict[Kind, list[Relationship]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many nodes and relationships."""
+        return sum(map(len, self.nodes.values())), sum(map(len, self.relationships.values()))
+
+
+def final_graph(delta: GraphDelta) -> FinalGraph:
+    """The graph of these base facts, as the consumer stores it.
+
+    Args:
+        delta: of all events.
+    """
+    heard = _Heard()
+    tell(delta, heard)
+    graph = FinalGraph(heard.nodes)
+    for type_, relationship in heard.relationships:
+        kind = Kind(type_, heard.labels[relationship.start], heard.labels[relationship.end])
+        graph.relationships[kind].append(relationship)
+    for rows in graph.relationships.values():
+        # As they come from a topic: what leaves one node, and what one query did, is together.
+        rows.sort(key=lambda row: row.start)
+    return graph
+
+
+class _Heard:
+    """Who hears of all of it (`graph.oracle.Listener`)."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[Label, list[Properties]] = defaultdict(list)
+        self.labels: dict[str, Label] = {}
+        self.relationships: list[tuple[RelType, Relationship]] = []
+
+    def node(self, label: Label, properties: Mapping[str, Any]) -> None:
+        self.labels[properties["key"]] = label
+        self.nodes[label].append(_sent(properties))
+
+    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
+        self.relationships.append((type_, Relationship(start, end, _sent(properties))))
+
+
+def _sent(properties: Mapping[str, Any]) -> Properties:
+    return to_bolt({name: value for name, value in properties.items() if value is not None})

@@ -1,0 +1,110 @@
+"""Commits a graph in one shape or another, and finds the fastest."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.bench.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
+from headwater_consumers.graph.schema import ensure_schema
+from headwater_consumers.graph.wipe import wipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from neo4j import ManagedTransaction
+
+    from headwater.bench.ingest.floor.graph import FinalGraph
+    from headwater.bench.ingest.servers import Database
+
+BATCH_ROWS = (500, 2_000, 8_000)
+"""Rows in a transaction that each shape is tried with."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One shape with one batch size.
+
+    Attributes:
+        shape: which.
+        rows: in a transaction.
+        seconds: the median of its tries.
+    """
+
+    shape: Shape
+    rows: int
+    seconds: float
+
+
+def write_graph(database: Database, phases: list[Phase], sessions: int) -> float:
+    """Commit everything; the seconds from the first statement to the last commit.
+
+    Transient errors, a deadlock of two sessions say, are the driver's to try again.
+    """
+    with _sessions(database, sessions) as commit_all, _without_collections():
+        begun = time.monotonic()
+        for phase in phases:
+            commit_all(phase)
+        return time.monotonic() - begun
+
+
+def trials(database: Database, graph: FinalGraph, tried: Callable[[], None] = lambda: None) -> list[Trial]:
+    """Every shape with every batch size, in turns, on a small graph; the fastest first. The database is empty again."""
+    seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in BATCH_ROWS}
+    for number in range(_TRIES + 1):
+        for (shape, rows), each in seconds.items():
+            ensure_schema(database.driver, database.target.database)
+            took = write_graph(database, shape.phases(graph, rows), shape.sessions)
+            wipe(database.driver, database.target.database)
+            if number:  # the first round warms up
+                each.append(took)
+            tried()
+    found = [Trial(shape, rows, statistics.median(each)) for (shape, rows), each in seconds.items()]
+    return sorted(found, key=lambda trial: trial.seconds)
+
+
+TRIALS = (_TRIES + 1) * len(SHAPES) * len(BATCH_ROWS)
+"""How often `trials` calls `tried`."""
+
+
+@contextlib.contextmanager
+def _sessions(database: Database, count: int) -> Iterator[Callable[[Phase], None]]:
+    """What commits a phase, from one thread or several, each with a session of its own."""
+    with contextlib.ExitStack() as stack:
+        sessions = [
+            stack.enter_context(database.driver.session(database=database.target.database)) for _ in range(count)
+        ]
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+
+        def work(share: tuple[int, Phase]) -> None:
+            place, phase = share
+            for commit in phase:
+                sessions[place].execute_write(_run, commit)
+
+        def commit_all(phase: Phase) -> None:
+            list(pool.map(work, [(place, phase[place::count]) for place in range(count)]))
+
+        yield commit_all
+
+
+def _run(tx: ManagedTransaction, commit: Commit) -> None:
+    tx.run(commit.text, commit.parameters).consume()
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Rows are millions of objects, through which Python's collector would go again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

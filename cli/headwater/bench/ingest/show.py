@@ -1,0 +1,88 @@
+"""The report as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import RenderableType
+
+
+def view(document: Mapping[str, Any]) -> Group:
+    """For people: contestants, stages, latency, the curve, goals; medians with the least and the greatest."""
+    by_name = {each["name"]: each for each in document["measurements"]}
+    parts: list[RenderableType] = [_contestants(by_name), "", _stages(by_name["headwater"])]
+    if late := by_name.get("latency"):
+        parts += [
+            (
+                f"\nEvent to graph at {late['events_per_second']:,.0f} events/s: p50 {late['all_p50_ms']:,.0f} ms, "
+                f"p99 {late['all_p99_ms']:,.0f} ms, of {late['events']:,} events."
+            )
+        ]
+    if line := by_name.get("curve"):
+        parts += ["", _curve(line)]
+    parts += [f"\n{name}: {_same(each)}" for name, each in by_name.items() if name.startswith("graph of")]
+    return Group(*parts, "", _goals(document))
+
+
+def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = _table("", "events/s", "(least to most)", "headwater is × as fast", "(least to most)", "")
+    for name in ("headwater", "floor", "naive", "sink"):
+        if name not in by_name:
+            continue
+        each = by_name[name]
+        ratio = each.get("headwater_ratio")
+        more = f"{each['shape']}, {each['rows']:,} rows" if name == "floor" else ""
+        if name == "headwater":
+            more = f"{each['relationships_per_second']['median']:,.0f} relationships/s, "
+            more += f"{each['peak_rss_mb']['maximum']:,.0f} MB"
+        table.add_row(name, *_figure(each["events_per_second"], 0), *(_figure(ratio, 2) if ratio else ("", "")), more)
+    return table
+
+
+def _stages(consumer: Mapping[str, Any]) -> Table:
+    table = _table("stage", "times", "seconds", "share of the time", "while a batch was written")
+    for stage, each in consumer["stages"].items():
+        hidden = f"{each['hidden']['median']:.0%}" if each["hidden"] else ""
+        share = f"{each['share']['median']:.0%}"
+        table.add_row(stage, f"{each['times']:,}", f"{each['seconds']['median']:,.2f}", share, hidden)
+    return table
+
+
+def _curve(line: Mapping[str, Any]) -> Table:
+    table = _table("relationships", "events/s", "relationships/s")
+    for point in line["points"]:
+        figures = (point["events_per_second"], point["relationships_per_second"])
+        table.add_row(f"{point['relationships']:,}", *(f"{figure:,.0f}" for figure in figures))
+    return table
+
+
+def _same(each: Mapping[str, Any]) -> str:
+    if each["same"]:
+        return f"{each['equal']:,} nodes and relationships as they should be"
+    return f"{each['missing']:,} missing, {each['extra']:,} too many, {each['changed']:,} changed"
+
+
+def _goals(document: Mapping[str, Any]) -> Table:
+    table = _table("goal", "measured", "wished for", "")
+    for goal in document["goals"]:
+        wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
+        table.add_row(goal["name"], f"{goal['value']:,.2f}", wished, "met" if goal["met"] else "not met")
+    return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place and heading else "left")
+    return table
+
+
+def _figure(spread: Mapping[str, float], digits: int) -> tuple[str, str]:
+    middle, least, most = (spread[name] for name in ("median", "minimum", "maximum"))
+    return f"{middle:,.{digits}f}", f"{least:,.{digits}f} – {most:,.{digits}f}"

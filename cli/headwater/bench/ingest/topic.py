@@ -1,0 +1,146 @@
+"""The made-up events: on a topic for the consumer, and in memory for those who get them without one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Producer
+
+from headwater.errors import HeadwaterError
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_consumers.materializer.fold.delta import GraphDelta
+from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_producers.publisher.settings import PublisherSettings
+from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.identity import record_key
+from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+_FLUSH_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a stream of events comes to.
+
+    Attributes:
+        records: all of them.
+        distinct: without those that come again.
+        bytes: of keys and values.
+        kinds: records by kind.
+        delta: base facts of all, if they were wanted.
+        sample: the first few.
+    """
+
+    records: int
+    distinct: int
+    bytes: int
+    kinds: dict[str, int]
+    delta: GraphDelta | None
+    sample: tuple[LineageEvent, ...] = field(repr=False, default=())
+
+
+class Topics:
+    """Topics of one broker, to be filled.
+
+    Args:
+        bootstrap_servers: the broker's.
+        partitions: of each events topic.
+    """
+
+    def __init__(self, bootstrap_servers: str, partitions: int) -> None:
+        self._servers = bootstrap_servers
+        self._partitions = partitions
+
+    def create(self, prefix: str) -> str:
+        """Headwater's topics with this prefix; the name of the one for events."""
+        names = TopicNames(prefix)
+        ensure_topics(quiet({"bootstrap.servers": self._servers}), topic_specs(names, partitions=self._partitions))
+        return names.events
+
+    def producer(self) -> Producer:
+        """With the settings of Headwater's own publisher."""
+        return Producer(quiet(PublisherSettings(bootstrap_servers=self._servers).producer_config()))
+
+    def fill(
+        self,
+        prefix: str,
+        events: Iterable[LineageEvent],
+        *,
+        folded: bool = False,
+        sample: int = 0,
+        put: Callable[[], Any] = lambda: None,
+    ) -> Told:
+        """Produce all of them, and wait until they are there.
+
+        Args:
+            prefix: of the topic's name.
+            events: to produce.
+            folded: whether their base facts are wanted.
+            sample: how many of the first are wanted.
+            put: called for each.
+
+        Raises:
+            HeadwaterError: the broker doesn't take them.
+        """
+        topic, producer = self.create(prefix), self.producer()
+        told = _Telling(folded, sample)
+        for event in events:
+            key, value = record_key(event), encode(event)
+            told.add(event, len(key) + len(value))
+            while True:
+                try:
+                    producer.produce(topic, value, key)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+            producer.poll(0)
+            put()
+        if producer.flush(_FLUSH_SECONDS):
+            raise HeadwaterError("Kafka doesn't acknowledge the events.")
+        return told.told()
+
+
+def in_memory(events: Iterable[LineageEvent]) -> GraphDelta:
+    """Base facts of events that go to no topic."""
+    builder = Builder()
+    for event in {event.event_id: event for event in events}.values():
+        fold_event(builder, event)
+    return builder.delta
+
+
+class _Telling:
+    def __init__(self, folded: bool, sample: int) -> None:  # noqa: FBT001  read beside its two calls
+        self._builder = Builder() if folded else None
+        self._wanted = sample
+        self._ids: set[str] = set()
+        self._kinds: Counter[str] = Counter()
+        self._bytes = 0
+        self._sample: list[LineageEvent] = []
+
+    def add(self, event: LineageEvent, size: int) -> None:
+        self._kinds[event.kind] += 1
+        self._bytes += size
+        if len(self._sample) < self._wanted:
+            self._sample.append(event)
+        if event.event_id not in self._ids:
+            self._ids.add(event.event_id)
+            if self._builder is not None:
+                fold_event(self._builder, event)
+
+    def told(self) -> Told:
+        return Told(
+            records=self._kinds.total(),
+            distinct=len(self._ids),
+            bytes=self._bytes,
+            kinds=dict(sorted(self._kinds.items())),
+            delta=None if self._builder is None else self._builder.delta,
+            sample=tuple(self._sample),
+        )

@@ -1,0 +1,102 @@
+"""The floor's shapes: everything once, and nothing before what it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.bench.ingest.floor.graph import FinalGraph, Kind, final_graph
+from headwater.bench.ingest.floor.shapes import SHAPES, Phase, Shape, by_owner
+from headwater.bench.ingest.floor.statements import create_owners
+from headwater.bench.ingest.topic import in_memory
+from headwater.workload.mixture import Mixture
+from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.graph.oracle import oracle
+
+if TYPE_CHECKING:
+    from headwater_consumers.materializer.fold.delta import GraphDelta
+
+
+@pytest.fixture(scope="module")
+def delta() -> GraphDelta:
+    return in_memory(list(Mixture(3).take(400)))
+
+
+@pytest.fixture(scope="module")
+def graph(delta: GraphDelta) -> FinalGraph:
+    return final_graph(delta)
+
+
+def test_the_final_graph_is_the_oracles(delta: GraphDelta, graph: FinalGraph) -> None:
+    nodes, relationships = graph.size
+    assert nodes + relationships == len(list(oracle(delta)))
+    assert Kind(RelType.NEXT, Label.INTERVAL, Label.INTERVAL) in graph.relationships
+    assert Kind(RelType.DERIVES, Label.COLUMN, Label.COLUMN) in graph.relationships
+
+
+def test_it_has_what_the_consumer_stores_and_the_dump_does_not_show(graph: FinalGraph) -> None:
+    assert all("_stamp" in node and "_words" in node for node in graph.nodes[Label.JOB] if "owners" in node)
+    assert all("_stamp" in node for node in graph.nodes[Label.INTERVAL])
+    assert all(value is not None for node in graph.nodes[Label.RUN] for value in node.values())
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("rows", [7, 1_000])
+def test_a_shape_writes_everything_once(graph: FinalGraph, shape: Shape, rows: int) -> None:
+    nodes, relationships = written(shape.phases(graph, rows))
+    assert nodes == Counter(node["key"] for each in graph.nodes.values() for node in each)
+    assert relationships == graph.size[1]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_no_transaction_has_more_rows_than_it_may(graph: FinalGraph, shape: Shape) -> None:
+    for phase in shape.phases(graph, 50):
+        assert all(0 < len(commit.parameters["rows"]) <= 50 for commit in phase)
+
+
+def test_an_owner_is_created_once_its_other_ends_are_there(graph: FinalGraph) -> None:
+    there: set[str] = set()
+    for phase in by_owner(graph, 100):
+        needed: set[str] = set()
+        for commit in phase:
+            for name, value in commit.parameters.items():
+                if name != "rows":
+                    needed |= set(value)
+            needed |= {row[end] for row in commit.parameters["rows"] for end in ("start", "end") if end in row}
+        assert needed <= there
+        there |= {key for commit in phase for key in created(commit.parameters["rows"])}
+
+
+def test_a_text_is_made_of_labels_and_types_alone() -> None:
+    text = create_owners(
+        Label.COLUMN,
+        [
+            Kind(RelType.HAS_COLUMN, Label.DATASET, Label.COLUMN),
+            Kind(RelType.INFLUENCES, Label.COLUMN, Label.DATASET),
+        ],
+    )
+    assert text.count("UNWIND $Dataset AS key") == 1
+    assert "CREATE (x)-[r:HAS_COLUMN]->(n)" in text
+    assert "CREATE (n)-[r:INFLUENCES]->(x)" in text
+
+
+def written(phases: list[Phase]) -> tuple[Counter[str], int]:
+    """Keys of the nodes that are created, and how many relationships are."""
+    nodes: Counter[str] = Counter()
+    relationships = 0
+    for phase in phases:
+        for commit in phase:
+            rows = commit.parameters["rows"]
+            nodes.update(created(rows))
+            relationships += sum("start" in row for row in rows)
+            relationships += sum(
+                len(ties) for row in rows if "node" in row for name, ties in row.items() if name != "node"
+            )
+    return nodes, relationships
+
+
+def created(rows: list[dict[str, Any]]) -> list[str]:
+    """Keys of the nodes that these rows create."""
+    return [row["node"]["key"] if "node" in row else row["key"] for row in rows if "start" not in row]

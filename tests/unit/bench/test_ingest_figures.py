@@ -1,0 +1,133 @@
+"""`bench ingest`: from what was measured to the report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater.bench.ingest.curve import growth, points
+from headwater.bench.ingest.figures import goals, latency, measurements
+from headwater.bench.ingest.floor.shapes import SHAPES
+from headwater.bench.ingest.floor.write import Trial
+from headwater.bench.ingest.rounds import Found
+from headwater.bench.ingest.show import view
+from headwater.bench.ingest.topic import Told
+from headwater.bench.report import report
+from headwater.console import console
+
+TOLD = Told(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
+TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]
+
+
+def consumed(seconds: float, peak: float = 90.0) -> dict[str, Any]:
+    """What the consumer's process tells of a round."""
+    return {
+        "applied": 1_050,
+        "seconds": seconds,
+        "nodes": 2_000,
+        "relationships": 4_000,
+        "transactions": 2,
+        "retries": 0,
+        "peak_rss_mb": peak,
+        "processor_seconds": 1.05,
+        "stages": {
+            "decode": {"times": 2, "seconds": seconds / 4, "hidden": seconds / 8},
+            "write": {"times": 2, "seconds": seconds / 2, "hidden": None},
+        },
+    }
+
+
+def found() -> Found:
+    """The second round is slow for everybody."""
+    return Found(consumer=[consumed(2), consumed(4, 120.0)], floor=[1, 3.8], naive=[4, 8], sink=[0.5, 1])
+
+
+def test_a_rate_is_of_distinct_events_and_a_ratio_of_the_same_round() -> None:
+    ours, floor, naive, sink = measurements(found(), TOLD, 100, TRIALS)
+    assert ours["events_per_second"] == {"median": 375.0, "minimum": 250.0, "maximum": 500.0}
+    assert ours["relationships_per_second"]["maximum"] == 2_000
+    assert ours["peak_rss_mb"]["maximum"] == 120
+    assert ours["processor_us_per_record"]["median"] == 1_000
+    assert floor["headwater_ratio"] == {"median": 0.725, "minimum": 0.5, "maximum": 0.95}
+    assert (floor["shape"], floor["rows"]) == (SHAPES[1].name, 2_000)
+    assert [each["rows"] for each in floor["tried"]] == [2_000, 500]
+    assert naive["headwater_ratio"]["median"] == 20
+    assert sink["headwater_ratio"]["median"] == 2.5
+
+
+def test_stages_are_shares_of_the_time() -> None:
+    ours, *_ = measurements(found(), TOLD, 100, [])
+    assert ours["stages"]["decode"]["share"]["median"] == 0.25
+    assert ours["stages"]["decode"]["hidden"]["median"] == 0.5
+    assert ours["stages"]["write"]["hidden"] is None
+
+
+def test_without_baselines_there_is_the_consumer_alone() -> None:
+    alone = measurements(Found(consumer=[consumed(2)]), TOLD, 100, [])
+    assert [each["name"] for each in alone] == ["headwater"]
+    assert [goal.name for goal in goals(alone, None, None)] == ["peak RSS of the consumer, MB"]
+
+
+def test_latency_leaves_the_beginning_out() -> None:
+    """Ten events a second for ten seconds; those of the first two took long, and one of the last second."""
+    samples = [(at * 100, 900.0 if at < 20 else 5.0) for at in range(101)]
+    samples[95] = (9_500, 80.0)
+    late = latency(10.0, {"latencies": samples, "transactions": 3, "peak_rss_mb": 80.0})
+    assert late["events"] == 81
+    assert (late["all_p50_ms"], late["all_p99_ms"]) == (5.0, 80.0)
+    assert late["p99_ms"] == {"median": 5.0, "minimum": 5.0, "maximum": 80.0}
+
+
+def test_a_curve_has_points_at_equal_steps_of_the_graph() -> None:
+    """Half the rate in the second half."""
+    progress = [(second, second * 100, second * 1_000) for second in range(1, 11)]
+    progress += [(10 + second * 2, 1_000 + second * 100, 10_000 + second * 1_000) for second in range(1, 11)]
+    line = points(progress, share=0.9, count=4)
+    assert [point["relationships"] for point in line] == [5_000, 10_000, 15_000, 20_000]
+    assert [point["events_per_second"] for point in line] == [90, 90, 45, 45]
+    assert growth(line) == 0.5
+
+
+def test_the_goals_are_those_of_the_issue() -> None:
+    measured = measurements(found(), TOLD, 100, TRIALS)
+    late = latency(10.0, {"latencies": [(0, 9.0), (1_000, 9.0)], "transactions": 1, "peak_rss_mb": 80.0})
+    wished = goals(measured, late, 0.97)
+    assert [(goal.value, goal.goal, goal.direction, goal.met) for goal in wished] == [
+        (0.725, 0.9, "at_least", False),
+        (20.0, 20.0, "at_least", True),
+        (2.5, 2.0, "at_least", True),
+        (9.0, 500.0, "at_most", True),
+        (120.0, 250.0, "at_most", True),
+        (0.97, 1.0, "at_least", False),
+    ]
+
+
+def test_the_report_is_json_and_shown_as_tables() -> None:
+    measured = measurements(found(), TOLD, 100, TRIALS)
+    line = [{"relationships": 10, "events_per_second": 5.0, "relationships_per_second": 50.0}]
+    document = report(
+        "ingest",
+        options={},
+        environment={},
+        measurements=[
+            *measured,
+            {"name": "curve", "points": line, "growth": 1.0},
+            {"name": "graph of floor", "same": False, "equal": 9, "missing": 1, "extra": 0, "changed": 2},
+        ],
+        goals=goals(measured, None, 1.0),
+    )
+    json.dumps(document)
+    out = console.out
+    with out.capture() as captured:
+        out.print(view(document))
+    shown = captured.get()
+    assert "fused owner statement, 2,000 rows" in shown
+    assert "1 missing, 0 too many, 2 changed" in shown
+    assert shown.count("not met") == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_shapes_have_names_of_their_own(shape: Any) -> None:
+    assert [each.name for each in SHAPES].count(shape.name) == 1
