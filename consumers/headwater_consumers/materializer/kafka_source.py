@@ -9,15 +9,15 @@ is read from its beginning, whatever offset was committed for the topic of the s
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError, RetryCause
+from headwater_consumers.materializer.errors import FatalError
+from headwater_consumers.materializer.incarnation import Incarnation
+from headwater_consumers.materializer.kafka_news import KafkaNews
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
-from headwater_consumers.materializer.offsets import Committed, OffsetReader, Position, start_offset
+from headwater_consumers.materializer.offsets import OffsetReader, Position, start_offset
 from headwater_consumers.materializer.ownership import Ownership, committable
 from headwater_consumers.materializer.source import Polled
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.records import Partition, Record
     from headwater_consumers.materializer.source import SourceListener
 
-# How soon a topic that was deleted and created again is noticed. One small request.
-INCARNATION_CHECK_SECONDS = 15.0
 _REQUEST_SECONDS = 5.0
 # Taken from librdkafka's local queue at a time, without waiting, so that a byte budget can't be overrun by more.
 _CHUNK_RECORDS = 250
@@ -43,29 +41,25 @@ class KafkaSource:
 
     def __init__(self, config: SourceConfig, *, clock: Callable[[], float], notices: Notices) -> None:
         self._config = config
-        self._clock = clock
-        self._notices = notices
-        self._fatal: FatalError | None = None
-        self._last_error: KafkaError | None = None
-        self._reachable = False
+        self._news = KafkaNews(config.servers, notices)
         self._ownership = Ownership()
         self._committing: dict[Partition, int] = {}
         self._listener: SourceListener | None = None
         self._paused = False
         self._rebalanced = False
-        self._next_check = 0.0
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
+        self._incarnation = Incarnation(config.topic, self._offsets, self._news, clock)
         self._consumer = self._client()
 
     def _client(self) -> Consumer:
-        callbacks = {"error_cb": self._on_error, "stats_cb": self._on_stats, "on_commit": self._on_commit}
+        callbacks = {"error_cb": self._news.on_error, "stats_cb": self._news.on_stats, "on_commit": self._on_commit}
         return Consumer(self._config.consumer_config() | callbacks)
 
     @property
     def reachable(self) -> bool:
         """Whether a broker was connected when last looked at."""
-        return self._reachable
+        return self._news.reachable
 
     def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
@@ -92,10 +86,10 @@ class KafkaSource:
                     break
                 messages += chunk
                 size += sum(map(len, chunk))
-        if self._fatal is not None:
-            raise self._fatal
+        self._news.raise_fatal()
         polled = self._received(messages)
-        self._check_incarnation()
+        if self._incarnation.is_another_than(self._ownership.partitions):
+            self._join_anew()
         return polled
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
@@ -123,10 +117,10 @@ class KafkaSource:
         try:
             committed = self._consumer.commit(offsets=committable(ours), asynchronous=False)
         except KafkaException as error:
-            raise self._classified(error, "committing offsets") from error
+            raise self._news.classified(error, "committing offsets") from error
         for partition in committed or ():
             if partition.error is not None:
-                raise self._classified(partition.error, "committing offsets")
+                raise self._news.classified(partition.error, "committing offsets")
         self._ownership.confirm(ours)
 
     def pause(self) -> None:
@@ -151,7 +145,7 @@ class KafkaSource:
         try:
             return self._offsets.positions(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
-            raise self._classified(error, "reading offsets") from error
+            raise self._news.classified(error, "reading offsets") from error
 
     def lag(self) -> Mapping[Partition, int]:
         """Offsets between what is committed and the end, for partitions of ours, as last heard of; asks nobody."""
@@ -175,7 +169,7 @@ class KafkaSource:
             partition = self._ownership.find(message.topic(), message.partition())
             if error is not None:
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
-                    self._trouble(error)
+                    self._news.trouble(error)
                 elif partition is not None and offset is not None:
                     reached[partition] = offset
             elif partition is not None and offset is not None:
@@ -189,7 +183,7 @@ class KafkaSource:
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
-        topic_id, committed = self._incarnation(partitions)
+        topic_id, committed = self._incarnation.of(partitions)
         starts = [
             TopicPartition(p.topic, p.partition, start_offset(committed.get((p.topic, p.partition)), topic_id))
             for p in partitions
@@ -220,68 +214,17 @@ class KafkaSource:
         self._answer(error or next((p.error for p in partitions if p.error is not None), None))
 
     def _answer(self, error: KafkaError | None) -> None:
-        meant = None if error is None else self._classified(error, "committing offsets")
+        meant = None if error is None else self._news.kept(error, "committing offsets")
         if meant is None:
-            self._reachable = True  # statistics come only every two seconds
+            self._news.reachable = True  # statistics come only every two seconds
             self._ownership.confirm(self._committing)
-        if isinstance(meant, FatalError):
-            self._fatal = meant
-        else:
+        if not isinstance(meant, FatalError):
             self._told().committed(meant)
-
-    def _on_error(self, error: KafkaError) -> None:
-        # With one of several brokers away nothing is amiss; when all are, the last one's error says more than this one.
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
-            self._last_error = error
-            meant = self._classified(error, "consuming")
-            if isinstance(meant, FatalError):
-                self._fatal = meant
-            return
-        self._reachable = False
-        self._trouble(self._last_error or error)
-
-    def _on_stats(self, document: str) -> None:
-        brokers = json.loads(document).get("brokers", {}).values()
-        self._reachable = any(broker.get("state") == "UP" for broker in brokers)
-
-    def _trouble(self, error: KafkaError) -> None:
-        meant = self._classified(error, "consuming")
-        if isinstance(meant, FatalError):
-            self._fatal = meant
-        else:
-            self._notices.trouble(RetryCause.BROKER, str(meant))
-
-    def _classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        meant = kafka_errors.classify(error, servers=self._config.servers, doing=doing)
-        return meant if isinstance(meant, FatalError | BrokerUnavailableError) else BrokerUnavailableError(str(meant))
 
     def _told(self) -> SourceListener:
         if self._listener is None:
             raise RuntimeError("subscribe first")
         return self._listener
-
-    def _incarnation(self, partitions: list[TopicPartition]) -> tuple[str, dict[tuple[str, int], Committed]]:
-        """The topic's id now, and what is committed of these partitions."""
-        try:
-            topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
-            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
-        except KafkaException as error:
-            # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
-            self._notices.trouble(RetryCause.BROKER, str(self._classified(error, "looking up the topic's id")))
-            self._next_check = self._clock()
-            return "", {}
-
-    def _check_incarnation(self) -> None:
-        """Start over in a topic that was deleted and created again behind librdkafka's back."""
-        if self._clock() < self._next_check or not self._ownership.partitions:
-            return
-        self._next_check = self._clock() + INCARNATION_CHECK_SECONDS
-        try:
-            topic_id = self._offsets.topic_id(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
-        except KafkaException:
-            return
-        if any(partition.topic_id != topic_id for partition in self._ownership.partitions):
-            self._join_anew()
 
     def _join_anew(self) -> None:
         """Leave the group, and join it with a client that knows nothing of the topic.

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING
 from headwater_consumers.materializer.backoff import Backoff, Deadline
 from headwater_consumers.materializer.batch import prepare
 from headwater_consumers.materializer.catch_up import CatchUp
-from headwater_consumers.materializer.checkpoint import Checkpoint
 from headwater_consumers.materializer.commits import Commits
 from headwater_consumers.materializer.errors import (
     BrokerUnavailableError,
     RetryCause,
     SchemasUnavailableError,
-    TransientError,
 )
 from headwater_consumers.materializer.hand import Hand
-from headwater_consumers.materializer.jobs import Job, JobKind, settled
 from headwater_consumers.materializer.metrics import Rebalance
 from headwater_consumers.materializer.reporting import Reporting
+from headwater_consumers.materializer.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,14 +52,19 @@ class Loop:
         self._report = Reporting(parts, clock)
         self._hand = Hand(parts.limit)
         self._catch_up = CatchUp(parts.source, clock)
-        self._backoff = Backoff(policy.backoff, clock, random)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
         self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
-        self._job: Job | None = None
-        self._job_since = 0.0
-        self._next_ping = 0.0
+        self._writing = Writing(
+            parts,
+            policy,
+            hand=self._hand,
+            commits=self._commits,
+            report=self._report,
+            backoff=Backoff(policy.backoff, clock, random),
+            clock=clock,
+            ready=lambda: parts.source.subscribe(self),
+        )
         self._assigned: frozenset[Partition] = frozenset()
-        self._started = False
         self._stopping = False
         self._paused = False
 
@@ -97,70 +100,15 @@ class Loop:
             FatalError: as `run`.
         """
         self._report.moved()
-        self._finish(0)
-        self._start()
+        self._writing.finish(0)
+        self._writing.start()
         self._prepare()
-        self._start()
+        self._writing.start()
         self._commits.send()
         self._fetch()
-        if self._job is not None and self._clock() - self._job_since >= self._policy.silence_seconds:
-            self._report.silent(self._clock() - self._job_since)
+        if self._writing.busy_seconds >= self._policy.silence_seconds:
+            self._report.silent(self._writing.busy_seconds)
         self._report.show(self._hand, paused=self._paused, committing=self._commits.backoff.attempts == 0)
-
-    # The lane.
-
-    def _start(self) -> None:
-        """Give the lane its next job, where it is idle and no attempt has to wait."""
-        if self._job is not None or not self._backoff.due:
-            return
-        job = self._next_job()
-        if job is not None:
-            self._job, self._job_since = job, self._clock()
-            self._parts.lane.start(job.run)
-
-    def _next_job(self) -> Job | None:
-        hand = self._hand
-        if not self._started:
-            return Job(JobKind.START, self._parts.start)
-        if hand.current is None and hand.prepared is not None:
-            hand.current, hand.prepared = Checkpoint(hand.prepared, self._parts.ends), None
-        if hand.current is not None:
-            return Job(JobKind.CHECKPOINT, hand.current.advance)
-        if self._clock() >= self._next_ping:
-            return Job(JobKind.PING, self._parts.ends.graph.ping)
-        return None
-
-    def _finish(self, timeout_seconds: float) -> None:
-        """Take the outcome of the lane's job, if there is one by then."""
-        outcome = self._parts.lane.take(timeout_seconds)
-        if outcome is None or self._job is None:
-            return
-        job, self._job = self._job, None
-        self._next_ping = self._clock() + self._policy.ping_seconds
-        if outcome.error is None:
-            self._succeeded(job)
-        else:
-            self._failed(settled(job, outcome.error))
-
-    def _succeeded(self, job: Job) -> None:
-        self._backoff.succeeded()
-        self._report.over(RetryCause.GRAPH, RetryCause.RACE)
-        if job.kind is not JobKind.PING:
-            self._report.over(RetryCause.DEAD_LETTERS)
-        if job.kind is JobKind.START:
-            self._started = True
-            self._parts.source.subscribe(self)
-        elif job.kind is JobKind.CHECKPOINT and self._hand.current is not None:
-            if self._hand.current.was_split:
-                self._parts.limit.halve()
-            else:
-                self._parts.limit.fitted()
-            self._commits.add(self._hand.current.batch.offsets)
-            self._hand.current = None
-
-    def _failed(self, error: TransientError) -> None:
-        self._backoff.failed()
-        self._report.trouble(error)
 
     # Fetching and preparing.
 
@@ -183,12 +131,12 @@ class Loop:
 
     def _fetch(self) -> None:
         hand, source = self._hand, self._parts.source
-        waiting = self._backoff.attempts > 0 or self._decode_backoff.attempts > 0
-        writing = self._job is not None
-        if hand.full and writing and not waiting and self._clock() - self._job_since < self._policy.stall_seconds:
+        waiting = self._writing.backoff.attempts > 0 or self._decode_backoff.attempts > 0
+        writing = self._writing.busy
+        if hand.full and writing and not waiting and self._writing.busy_seconds < self._policy.stall_seconds:
             # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
             # for one record at a time keeps rebalances and commits going.
-            self._finish(self._policy.idle_seconds)
+            self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
             return
         self._paused = hand.full or waiting
@@ -214,8 +162,8 @@ class Loop:
     def revoked(self, partitions: frozenset[Partition]) -> None:
         """These go: finish and commit what is being written of them, while the policy allows; drop the rest."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
-        while self._writes(partitions) and not deadline.passed:
-            self._finish(min(0.1, deadline.remaining_seconds))
+        while self._writing.writes(partitions) and not deadline.passed:
+            self._writing.finish(min(0.1, deadline.remaining_seconds))
         try:
             self._commits.flush(partitions)
         except BrokerUnavailableError as error:
@@ -235,12 +183,8 @@ class Loop:
             self._report.commit_failed(error)
 
     def _forget(self, partitions: frozenset[Partition]) -> None:
-        self._hand.drop(partitions, writing=self._job is not None)
+        self._hand.drop(partitions, writing=self._writing.busy)
         self._commits.drop(partitions)
-
-    def _writes(self, partitions: frozenset[Partition]) -> bool:
-        current = self._hand.current
-        return self._job is not None and current is not None and not partitions.isdisjoint(current.batch.offsets)
 
     def _hold(self, partitions: frozenset[Partition], kind: Rebalance) -> None:
         self._assigned = partitions
@@ -249,7 +193,7 @@ class Loop:
     # The end.
 
     def _caught_up(self) -> bool:
-        if not self._policy.until_caught_up or not self._started or not self._hand.empty or not self._commits.idle:
+        if not (self._policy.until_caught_up and self._writing.started and self._hand.empty and self._commits.idle):
             return False
         return self._catch_up.done()
 
@@ -257,18 +201,18 @@ class Loop:
         """Write and commit what is in hand. Trouble on the way ends it: what isn't committed is read again."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         self._stopping = True
-        if not self._started:
+        if not self._writing.started:
             return
         self._parts.source.pause()
         while not (self._hand.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:
             self._report.moved()
-            self._start()
+            self._writing.start()
             self._prepare()
-            self._finish(min(self._policy.idle_seconds, deadline.remaining_seconds))
+            self._writing.finish(min(self._policy.idle_seconds, deadline.remaining_seconds))
             self._commits.send()
             # For the answer to the commit; paused, it brings no records.
             self._poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
 
     @property
     def _in_trouble(self) -> bool:
-        return any(backoff.attempts for backoff in (self._backoff, self._decode_backoff, self._commits.backoff))
+        return any(backoff.attempts for backoff in (self._writing.backoff, self._decode_backoff, self._commits.backoff))
