@@ -26,7 +26,7 @@ from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, Neo4jTarget
 from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.parts import LoopPolicy, Parts
 from headwater_consumers.materializer.totals import Tally, Totals
-from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter, Ready, ready
 from headwater_schemas import errors as contract
 from headwater_schemas.codec import Decoder
 from headwater_schemas.registry import RegistryClient, RegistrySettings
@@ -36,6 +36,7 @@ from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic
 if TYPE_CHECKING:
     from headwater_consumers.materializer.settings import MaterializerSettings
     from headwater_consumers.materializer.source import Source
+    from headwater_schemas.events import LineageEvent
 
 Say = Callable[[str], None]
 
@@ -140,7 +141,7 @@ def assemble(
         )
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
-    preparation = Preparation(Decoder(schemas, registry), reject, fold, timed=metrics.timed, clock=clock)
+    preparation = Preparation(Decoder(schemas, registry), reject, _folded, timed=metrics.timed, clock=clock)
     driver = target.neo4j.driver()
     graph = Neo4jGraph(
         target.neo4j,
@@ -152,7 +153,7 @@ def assemble(
     ends = Ends(
         graph=graph,
         dead_letters=dead_letters,
-        fold=fold,
+        fold=_folded,
         limit=DeadLetterLimit(settings.dead_letter_policy()),
         observer=tally,
         clock=clock,
@@ -189,6 +190,10 @@ def assemble(
     loop = Loop(parts, policy, clock=clock, random=random.random)
     server = HealthServer(health, metrics, port=settings.http_port, host=settings.http_host)
     return Materializer(loop, server, totals, schemas.close)
+
+
+def _folded(events: Sequence[LineageEvent]) -> Ready:
+    return ready(fold(events))
 
 
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], say: Say) -> None:

@@ -20,6 +20,7 @@ from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.graph.statements import names
 from headwater_consumers.materializer.fold import GraphDelta, fold
 from headwater_consumers.materializer.write import transaction
+from headwater_consumers.materializer.write.links import OBSERVED
 from headwater_consumers.materializer.write.writer import write
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import Pools, colliding_events
@@ -35,18 +36,23 @@ NOT_RACED = {
     "graph_version": "MERGE of one node under a constraint; two at once in test_schema",
     "await_indexes": "writes nothing",
 }
+# Statements of several parts, by the parameters that make each part do something.
+PARTS = {("links", part) for part in OBSERVED} | {("next", "stale")}
+PARTS |= {("plan_edges", part) for part in ("derives", "influences", "generates")}
 _raced: set[str] = set()
+_raced_parameters: set[tuple[str, str]] = set()
 
 
 @pytest.fixture(autouse=True)
 def _remember_statements(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = transaction.Transaction.run
+    run = transaction.Transaction._run
 
-    def remembering(self: transaction.Transaction, name: str, **parameters: Any) -> Any:
+    def remembering(self: transaction.Transaction, name: str, parameters: dict[str, Any]) -> Any:
         _raced.add(name)
-        return run(self, name, **parameters)
+        _raced_parameters.update((name, parameter) for parameter, value in parameters.items() if value)
+        return run(self, name, parameters)
 
-    monkeypatch.setattr(transaction.Transaction, "run", remembering)
+    monkeypatch.setattr(transaction.Transaction, "_run", remembering)
 
 
 def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:
@@ -125,3 +131,4 @@ def test_every_statement_was_raced() -> None:
     if not _raced:
         pytest.skip("run the whole module")
     assert set(names("write")) - _raced == set(NOT_RACED)
+    assert PARTS - _raced_parameters == set()

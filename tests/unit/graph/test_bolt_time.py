@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from neo4j._codec.hydration.v2.temporal import dehydrate_datetime
+from neo4j.time import DateTime
 
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 
@@ -29,5 +30,17 @@ def test_in_utc_whatever_the_zone() -> None:
 
 
 def test_only_times_are_touched() -> None:
-    properties = {"name": "n", "rows": 1, "paths": ["a"], "complete": True, "gone": None}
+    properties = {"name": "n", "rows": 1, "paths": ["a"], "complete": True, "facets": [7]}
     assert to_bolt(properties) == properties == from_bolt(properties)
+
+
+def test_times_come_as_microseconds_or_as_the_drivers_own() -> None:
+    time = datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+    assert from_bolt({"first_seen": -1, "from_time": DateTime.from_native(time)}) == {
+        "first_seen": time,
+        "from_time": time,
+    }
+
+
+def test_what_is_null_is_not_there() -> None:
+    assert from_bolt({"first_seen": None, "name": "n"}) == {"name": "n"}

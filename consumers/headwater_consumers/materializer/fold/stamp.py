@@ -8,10 +8,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from headwater_schemas.events import Provenance
-from headwater_schemas.identity import micros
+from headwater_schemas.identity import from_micros, micros
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 LENGTH = 1 + 16 + 36
 
@@ -19,7 +22,6 @@ OBSERVED = 2
 RANKS = {Provenance.UNKNOWN: 0, Provenance.RECONCILED: 1, Provenance.OBSERVED: OBSERVED}
 
 _OFFSET = 1 << 63
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def stamp(event_time: datetime, event_id: str, rank: int = OBSERVED) -> str:
@@ -29,4 +31,4 @@ def stamp(event_time: datetime, event_id: str, rank: int = OBSERVED) -> str:
 
 def stamp_time(text: str) -> datetime:
     """The event time in a stamp."""
-    return _EPOCH + timedelta(microseconds=int(text[1:17], 16) - _OFFSET)
+    return from_micros(int(text[1:17], 16) - _OFFSET)

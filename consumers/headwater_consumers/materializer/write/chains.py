@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.graph.derive import Neighbour, neighbour, next_properties
-from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.write.state import read_uses
+from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,10 +38,8 @@ def write_next(tx: Transaction, changed: Mapping[str, IntervalFacts], created: s
         for query, stretch in stretches
     ]
     around: dict[str, dict[int, _Link]] = defaultdict(dict)
-    for record in tx.rows("neighbours", rows):
-        uses = read_uses(((RelType(type_), dataset, props) for type_, dataset, props in record["uses"]), "")
-        query, batch_id = record["query"], record["batch_id"]
-        around[query][batch_id] = _Link(record["key"], neighbour(query, batch_id, uses))
+    for query, batch_id, key, stored in tx.find_rows("neighbours", rows):
+        around[query][batch_id] = _Link(key, neighbour(query, batch_id, read_uses(stored, "")))
     pairs: dict[tuple[str, str], dict[str, Any]] = {}
     for query, stretch in stretches:
         batches = sorted(around[query])
@@ -50,13 +48,10 @@ def write_next(tx: Transaction, changed: Mapping[str, IntervalFacts], created: s
         after = [around[query][batch] for batch in batches if batch > last][:1]
         for a, b in pairwise((*before, *stretch, *after)):
             pairs[a.key, b.key] = dict(next_properties(a.neighbour, b.neighbour))
-    stale = sorted({start for start, _ in pairs} - created)
-    if stale:
-        tx.run("unlink_next", keys=stale)
-    tx.rows(
-        "next",
-        [{"start": start, "end": end, "properties": properties} for (start, end), properties in sorted(pairs.items())],
-    )
+    index = Index()
+    next_rows = [[index.at(start), index.at(end), properties] for (start, end), properties in sorted(pairs.items())]
+    stale = [index.at(key) for key in sorted({start for start, _ in pairs} - created)]
+    tx.send_rows("next", next_rows, stale=stale, intervals=index.keys)
 
 
 def _stretches(changed: Mapping[str, IntervalFacts]) -> Iterable[tuple[str, list[_Link]]]:

@@ -57,11 +57,11 @@ def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joi
             )
     rows.sort(key=lambda row: str(row["key"]))
     updates = []
-    for record in tx.rows("columns", rows, datasets=index.keys):
-        dataset, path = owners[record["key"]]
+    for column, validity in tx.find_rows("columns", rows, datasets=index.keys):
+        dataset, path = owners[column["key"]]
         said_column = delta.datasets[dataset].columns.get(path) or ColumnFacts()
-        updates += _update(record, path, said_column, datasets[dataset])
-    tx.rows("update_columns", updates)
+        updates += _update(column, from_bolt(validity), path, said_column, datasets[dataset])
+    tx.send_rows("update_columns", updates)
 
 
 def _says_schema(facts: DatasetFacts) -> bool:
@@ -81,9 +81,10 @@ def _is_repeated(facts: DatasetFacts, joined: Joined) -> bool:
     )
 
 
-def _update(record: Any, path: str, said: ColumnFacts, dataset: Joined) -> list[dict[str, Any]]:
-    validity = from_bolt(record["validity"])
-    stored = parse(record["properties"], REGISTERS[Label.COLUMN])
+def _update(
+    column: Props, validity: dict[str, Any], path: str, said: ColumnFacts, dataset: Joined
+) -> list[dict[str, Any]]:
+    stored = parse(column, REGISTERS[Label.COLUMN])
     seen = Span(validity.get("first_seen"), validity.get("last_seen"))
     after = ColumnFacts(dict(stored))
     after.seen.see(seen.first, seen.last)
@@ -106,7 +107,7 @@ def _update(record: Any, path: str, said: ColumnFacts, dataset: Joined) -> list[
     properties: dict[str, Any] = {}
     if now is not None:
         properties = {name: _cell(now[1]).get(name) for name in GROUPS["field"]} | {"_stamp": now[0]}
-    return [{"key": record["key"], "properties": properties, "validity": to_bolt(changed)}]
+    return [{"key": column["key"], "properties": properties, "validity": to_bolt(changed)}]
 
 
 def _cell(cell: Cell) -> Props:

@@ -14,7 +14,7 @@ from headwater_consumers.materializer.fold.properties import flatten, stamped
 from headwater_consumers.materializer.fold.uses import versions_used
 from headwater_consumers.materializer.write.bolt import to_bolt
 from headwater_consumers.materializer.write.state import read_variant, use_row
-from headwater_consumers.materializer.write.transaction import Index
+from headwater_consumers.materializer.write.transaction import IndexedRows
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.fold.delta import GraphDelta
@@ -22,47 +22,46 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.write.transaction import Transaction
 
 
-class _Rows:
-    """Rows of intervals or conflicts, and the hot nodes that they refer to."""
-
-    def __init__(self, *indexes: str) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._indexes = {name: Index() for name in indexes}
+class IntervalRows(IndexedRows):
+    """Rows of intervals or conflicts."""
 
     def add(self, identity: Props, digest: str, variant: Variant, **more: Any) -> None:
+        """One of them, with what leaves it and `more` for its row."""
         tenant, key = str(identity["tenant"]), str(identity["key"])
         stamps = stamped(variant.registers)
         properties = {**identity, "source_end_digest": digest, **flatten(variant.registers), **stamps}
         row: dict[str, Any] = {"key": key, "properties": to_bolt(properties), **more}
         row |= {"runs": [], "consumed": [], "produced": [], "read": [], "wrote": []}
-        if "queries" in self._indexes:
-            row["query"] = self._indexes["queries"].at(str(identity["query"]))
+        if "queries" in self.indexes:
+            row["query"] = self.indexes["queries"].at(str(identity["query"]))
         if "_run" in properties:
-            row["runs"].append(self._indexes["runs"].at(str(properties["_run"])))
+            row["runs"].append(self.indexes["runs"].at(str(properties["_run"])))
         for use, registers in variant.uses.items():
-            place = self._indexes["datasets"].at(use.dataset)
+            place = self.indexes["datasets"].at(use.dataset)
             what = to_bolt(use_row(tenant, key, use, registers, str(stamps["_stamp"])))
             row[use.type.value.lower()].append({"to": place, "properties": what})
         for type_, version in set(versions_used(tenant, variant.uses)):
-            row[type_.value.lower()].append(self._indexes["versions"].at(version))
+            row[type_.value.lower()].append(self.indexes["versions"].at(version))
         self.rows.append(row)
 
-    def send(self, tx: Transaction, name: str) -> list[Any]:
-        return tx.rows(name, self.rows, **{name: index.keys for name, index in self._indexes.items()})
 
-
-def write_intervals(tx: Transaction, delta: GraphDelta) -> tuple[dict[str, IntervalFacts], set[str]]:
-    """Intervals; returns those that are new or changed as they are now, and the keys of the new ones."""
-    new = _Rows("queries", "runs", "datasets", "versions")
+def interval_rows(delta: GraphDelta) -> IntervalRows:
+    """Intervals as they are created."""
+    rows = IntervalRows("queries", "runs", "datasets", "versions")
     for _, interval in sorted(delta.intervals.items()):
-        new.add(interval.identity, interval.winner, interval.variants[interval.winner])
+        rows.add(interval.identity, interval.winner, interval.variants[interval.winner])
+    return rows
+
+
+def write_intervals(tx: Transaction, delta: GraphDelta, new: IntervalRows) -> tuple[dict[str, IntervalFacts], set[str]]:
+    """Intervals; returns those that are new or changed as they are now, and the keys of the new ones."""
     now = dict(delta.intervals)
-    changed = _Rows("runs", "datasets", "versions")
+    changed = IntervalRows("runs", "datasets", "versions")
     contested: dict[str, IntervalFacts] = {}
-    for record in new.send(tx, "intervals"):
-        key = record["key"]
+    for properties, uses in new.find(tx, "intervals"):
+        key = str(properties["key"])
         said = delta.intervals[key]
-        digest, stored = read_variant(record["properties"], record["uses"])
+        digest, stored = read_variant(properties, uses)
         del now[key]
         joined = IntervalFacts(said.identity, said.query, said.batch_id)
         joined.variants[digest] = Variant()
@@ -75,7 +74,7 @@ def write_intervals(tx: Transaction, delta: GraphDelta) -> tuple[dict[str, Inter
         else:
             contested[key] = joined
     created = delta.intervals.keys() & now.keys() - {row["key"] for row in changed.rows}
-    conflicts = _Rows("runs", "datasets", "versions")
+    conflicts = IntervalRows("runs", "datasets", "versions")
     for key in created:
         _add_losers(conflicts, now[key])
     if contested:
@@ -86,15 +85,19 @@ def write_intervals(tx: Transaction, delta: GraphDelta) -> tuple[dict[str, Inter
 
 
 def _settle(
-    tx: Transaction, delta: GraphDelta, contested: dict[str, IntervalFacts], changed: _Rows, conflicts: _Rows
+    tx: Transaction,
+    delta: GraphDelta,
+    contested: dict[str, IntervalFacts],
+    changed: IntervalRows,
+    conflicts: IntervalRows,
 ) -> dict[str, IntervalFacts]:
     """Join contested intervals, of which the Interval is known, with their stored conflicts and the delta.
 
     Returns those that change. All of their variants are written anew, as another may be the Interval now.
     """
-    for record in tx.run("stored_conflicts", keys=sorted(contested)):
-        digest, variant = read_variant(record["properties"], record["uses"])
-        contested[record["interval"]].variants[digest] = variant
+    for key, properties, uses in tx.find("stored_conflicts", keys=sorted(contested)):
+        digest, variant = read_variant(properties, uses)
+        contested[key].variants[digest] = variant
     now: dict[str, IntervalFacts] = {}
     for key, stored in sorted(contested.items()):
         interval = IntervalFacts(stored.identity, stored.query, stored.batch_id)
@@ -105,11 +108,11 @@ def _settle(
             changed.add(interval.identity, interval.winner, interval.variants[interval.winner])
             _add_losers(conflicts, interval)
     if now:
-        tx.run("delete_conflicts", keys=sorted(now))
+        tx.send("delete_conflicts", keys=sorted(now))
     return now
 
 
-def _add_losers(conflicts: _Rows, interval: IntervalFacts) -> None:
+def _add_losers(conflicts: IntervalRows, interval: IntervalFacts) -> None:
     winner = interval.winner
     for digest, variant in sorted(interval.variants.items(), key=lambda item: item[0]):
         if digest != winner:

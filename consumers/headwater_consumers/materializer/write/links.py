@@ -9,9 +9,10 @@ from headwater_consumers.graph.derive import declared_links
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.graph.oracle import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
+from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from headwater_consumers.materializer.fold.delta import GraphDelta
@@ -32,38 +33,62 @@ def job_name(job: NodeFacts) -> JobName:
     return JobName(str(job.identity["tenant"]), str(job.identity["name"]))
 
 
-# In the order in which they are written.
-_OBSERVED = (
-    "job_reads",
-    "job_writes",
-    "query_reads",
-    "query_writes",
-    "feeds",
-    "run_used",
-    "query_used",
-    "renamed",
-)
+# What is written, in this order, with the labels of both ends.
+OBSERVED = {
+    "job_reads": ("jobs", "datasets"),
+    "job_writes": ("jobs", "datasets"),
+    "query_reads": ("queries", "datasets"),
+    "query_writes": ("queries", "datasets"),
+    "feeds": ("datasets", "datasets"),
+    "run_used": ("runs", "plans"),
+    "query_used": ("queries", "plans"),
+    "renamed": ("datasets", "datasets"),
+}
 
 
-def write_links(
-    tx: Transaction, delta: GraphDelta, links: Iterable[tuple[Link, Span]], jobs: Mapping[str, JobName]
-) -> None:
-    """Links that were seen: created, or their spans widened."""
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for link, span in sorted(links, key=lambda item: item[0]):
-        row = {"start": link.start, "end": link.end, "first": _time(span.first), "last": _time(span.last)}
-        if link.type is RelType.FEEDS:
-            row |= _feeds(jobs, link)
-        rows[_statement(delta, link)].append(row)
-    for name in _OBSERVED:
-        tx.rows(name, rows[name])
+class LinkRows:
+    """Relationships that were seen: to be created, or their spans widened.
+
+    Args:
+        delta: whose links they are.
+    """
+
+    def __init__(self, delta: GraphDelta) -> None:
+        self._delta = delta
+        self._ends = {name: Index() for name in ("jobs", "queries", "runs", "plans", "datasets")}
+        self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
+
+    def write(self, tx: Transaction, more: Mapping[Link, Span], jobs: Mapping[str, JobName]) -> None:
+        """Create or widen them.
+
+        Args:
+            tx: the transaction.
+            more: links of the transaction's runs.
+            jobs: by key, those that FEEDS among `more` are by.
+        """
+        made = self._made(more, jobs)
+        rows = {name: self._rows[name] + made[name] for name in OBSERVED}
+        if any(rows.values()):
+            tx.send("links", **rows, **{name: index.keys for name, index in self._ends.items()})
+
+    def _made(self, links: Mapping[Link, Span], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
+        rows: dict[str, list[list[Any]]] = {name: [] for name in OBSERVED}
+        for link, span in sorted(links.items(), key=lambda item: item[0]):
+            name = _place(self._delta, link)
+            starts_at, ends_at = OBSERVED[name]
+            start, end = self._ends[starts_at].at(link.start), self._ends[ends_at].at(link.end)
+            row = [start, end, _time(span.first), _time(span.last)]
+            if link.type is RelType.FEEDS:
+                row.append(feeds_identity(*jobs[link.via], link))
+            rows[name].append(row)
+        return rows
 
 
 def write_declared(tx: Transaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
     """What jobs declare now, and no longer."""
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
-            tx.rows(f"{word}_{type_.value.lower()}", rows[type_])
+            tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])
 
 
 def _declared(
@@ -81,7 +106,7 @@ def _declared(
     return rows
 
 
-def _statement(delta: GraphDelta, link: Link) -> str:
+def _place(delta: GraphDelta, link: Link) -> str:
     match link.type:
         case RelType.READS | RelType.WRITES:
             owner = "query" if link.start in delta.queries else "job"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.facts import DatasetFacts, VersionFacts
+    from headwater_consumers.materializer.fold.facts import DatasetFacts
     from headwater_consumers.materializer.write.transaction import Transaction
 
 _N = TypeVar("_N", bound=NodeFacts)
@@ -30,70 +30,92 @@ class Joined:
     after: Registers
 
 
-def write_jobs(tx: Transaction, delta: GraphDelta) -> dict[str, Joined]:
-    """Jobs, by key. Those that are only mentioned are locked, not read: they have no registers here."""
-    return _write(tx, Label.JOB, "jobs", delta.jobs, needs_state=_says_something)
+class NodeRows:
+    """Nodes of one label that have registers and a span, and nothing else to be written with them.
+
+    Args:
+        label: of the nodes.
+        name: of the statement that creates them; `update_<name>` changes them.
+        nodes: by key.
+        needs_state: whether a node that is there has to be read; else it is only locked.
+    """
+
+    def __init__(
+        self, label: Label, name: str, nodes: Mapping[str, _N], *, needs_state: Callable[[_N], bool] = lambda _: True
+    ) -> None:
+        self._label = label
+        self._name = name
+        self._nodes = nodes
+        self._rows = [
+            {"key": key, "properties": to_bolt(created(node)), "read": needs_state(node)}
+            for key, node in sorted(nodes.items())
+        ]
+
+    def write(self, tx: Transaction) -> dict[str, Joined]:
+        """Create or join them; their registers, by key."""
+        joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
+        updates = []
+        for found in self._find(tx):
+            stored = from_bolt(found)
+            key = str(stored["key"])
+            before = read_node(self._label, stored)
+            after = _joined(before, self._nodes[key])
+            updates += _update(key, node_changes(stored, before, after))
+            joined[key] = Joined(before.registers, after.registers)
+        tx.send_rows(f"update_{self._name}", updates)
+        return joined
+
+    def _find(self, tx: Transaction) -> list[Any]:
+        return tx.find_rows(self._name, self._rows)
 
 
-def write_datasets(tx: Transaction, delta: GraphDelta) -> dict[str, Joined]:
-    """Datasets, by key, without their columns."""
-    return _write(tx, Label.DATASET, "datasets", delta.datasets, needs_state=_says_something)
-
-
-def write_queries(tx: Transaction, delta: GraphDelta) -> None:
-    """Queries, their batch bounds and their jobs."""
-    rows = [
-        {"key": key, "properties": to_bolt(created(query) | query.batches.properties())}
-        for key, query in sorted(delta.queries.items())
-    ]
-    updates = []
-    for record in tx.rows("queries", rows):
-        query = delta.queries[record["key"]]
-        stored = from_bolt(record["properties"])
-        before = read_node(Label.QUERY, stored)
-        changed = node_changes(stored, before, _joined(before, query))
-        changed |= batch_changes(stored, query.batches)
-        updates += _update(record["key"], changed)
-    tx.rows("update_queries", updates)
-    jobs = [{"start": key, "end": job} for key, query in sorted(delta.queries.items()) for job in sorted(query.jobs)]
-    tx.rows("query_jobs", jobs)
-
-
-def write_versions(tx: Transaction, delta: GraphDelta) -> None:
+class VersionRows(NodeRows):
     """Versions of datasets."""
-    datasets = Index()
 
-    def place(version: VersionFacts) -> dict[str, Any]:
-        return {"dataset": datasets.at(version.dataset)}
+    def __init__(self, delta: GraphDelta) -> None:
+        super().__init__(Label.VERSION, "versions", delta.versions)
+        self._datasets = Index()
+        for row in self._rows:
+            row["dataset"] = self._datasets.at(delta.versions[str(row["key"])].dataset)
 
-    _write(tx, Label.VERSION, "versions", delta.versions, extra=place, datasets=datasets)
+    def _find(self, tx: Transaction) -> list[Any]:
+        return tx.find_rows(self._name, self._rows, datasets=self._datasets.keys)
 
 
-def _write(
-    tx: Transaction,
-    label: Label,
-    name: str,
-    nodes: Mapping[str, _N],
-    *,
-    needs_state: Callable[[_N], bool] = lambda _: True,
-    extra: Callable[[_N], dict[str, Any]] = lambda _: {},
-    **indexes: Index,
-) -> dict[str, Joined]:
-    rows = [
-        {"key": key, "properties": to_bolt(created(node)), "read": needs_state(node), **extra(node)}
-        for key, node in sorted(nodes.items())
-    ]
-    joined = {key: Joined({}, node.registers) for key, node in nodes.items()}
-    updates = []
-    for record in tx.rows(name, rows, **{name: index.keys for name, index in indexes.items()}):
-        key = record["key"]
-        stored = from_bolt(record["properties"])
-        before = read_node(label, stored)
-        after = _joined(before, nodes[key])
-        updates += _update(key, node_changes(stored, before, after))
-        joined[key] = Joined(before.registers, after.registers)
-    tx.rows(f"update_{name}", updates)
-    return joined
+class QueryRows:
+    """Queries, their batch bounds and their jobs."""
+
+    def __init__(self, delta: GraphDelta) -> None:
+        self._queries = delta.queries
+        queries = sorted(delta.queries.items())
+        self._rows = [
+            {"key": key, "properties": to_bolt(created(query) | query.batches.properties())} for key, query in queries
+        ]
+        self._jobs = [{"start": key, "end": job} for key, query in queries for job in sorted(query.jobs)]
+
+    def write(self, tx: Transaction) -> None:
+        """Create or join them."""
+        updates = []
+        for found in tx.find_rows("queries", self._rows):
+            stored = from_bolt(found)
+            key = str(stored["key"])
+            query = self._queries[key]
+            before = read_node(Label.QUERY, stored)
+            changed = node_changes(stored, before, _joined(before, query))
+            changed |= batch_changes(stored, query.batches)
+            updates += _update(key, changed)
+        tx.send_rows("update_queries", updates)
+        tx.send_rows("query_jobs", self._jobs)
+
+
+def job_rows(delta: GraphDelta) -> NodeRows:
+    """Jobs. Those that are only mentioned are locked, not read: they have no registers here."""
+    return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_says_something)
+
+
+def dataset_rows(delta: GraphDelta) -> NodeRows:
+    """Datasets, without their columns."""
+    return NodeRows(Label.DATASET, "datasets", delta.datasets, needs_state=_says_something)
 
 
 def _joined(before: NodeFacts, node: NodeFacts) -> NodeFacts:

@@ -22,15 +22,19 @@ _STATEMENTS = {
 }
 
 
-def write_plans(tx: Transaction, delta: GraphDelta) -> list[PlanFacts]:
+def plan_rows(delta: GraphDelta) -> list[dict[str, Any]]:
+    """Plans as they are created."""
+    return [{"key": key, "properties": to_bolt(created(plan))} for key, plan in sorted(delta.plans.items())]
+
+
+def write_plans(tx: Transaction, delta: GraphDelta, rows: list[dict[str, Any]]) -> list[PlanFacts]:
     """Plans with their job; returns those whose edges are still to be created, for `write_edges`."""
-    rows = [{"key": key, "properties": to_bolt(created(plan))} for key, plan in sorted(delta.plans.items())]
     known: set[str] = set()
     updates: list[dict[str, Any]] = []
     reworded: list[PlanFacts] = []
-    for record in tx.rows("plans", rows):
-        key = record["key"]
-        stored = from_bolt(record["properties"])
+    for found in tx.find_rows("plans", rows):
+        stored = from_bolt(found)
+        key = str(stored["key"])
         before = read_node(Label.PLAN, stored)
         plan = delta.plans[key]
         after = PlanFacts(plan.identity, dict(before.registers), job=plan.job)
@@ -42,7 +46,7 @@ def write_plans(tx: Transaction, delta: GraphDelta) -> list[PlanFacts]:
             known.add(key)
             if plan.lineage is not None and before.registers["lineage"][1] != after.registers["lineage"][1]:
                 reworded.append(after)
-    tx.rows("update_plans", updates)
+    tx.send_rows("update_plans", updates)
     _reword(tx, reworded)
     return [plan for key, plan in sorted(delta.plans.items()) if plan.lineage is not None and key not in known]
 
@@ -65,7 +69,7 @@ def write_edges(tx: Transaction, plans: list[PlanFacts]) -> None:
         rows[edge.type.value.lower()].append(
             {"start": places[edge.start], "end": places[edge.end], "properties": edge.properties}
         )
-    tx.run("plan_edges", **rows, **{name: index.keys for name, index in nodes.items()})
+    tx.send("plan_edges", **rows, **{name: index.keys for name, index in nodes.items()})
 
 
 def _start_kind(type_: RelType, is_column: bool) -> str:  # noqa: FBT001 - read beside its one call
@@ -81,4 +85,4 @@ def _reword(tx: Transaction, plans: list[PlanFacts]) -> None:
             row = {"expression": edge.properties.get("expression")}
             rows[edge.type].append({"key": edge.properties["key"], "properties": row})
     for type_, name in _STATEMENTS.items():
-        tx.rows(name, rows[type_])
+        tx.send_rows(name, rows[type_])

@@ -19,7 +19,7 @@ from headwater_consumers.materializer.write.state import (
     read_uses,
     use_row,
 )
-from headwater_consumers.materializer.write.transaction import Index
+from headwater_consumers.materializer.write.transaction import IndexedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,57 +29,61 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.write.transaction import Transaction
 
 
-class _Rows:
-    """Rows of runs, and the hot nodes that they refer to."""
+class RunRows(IndexedRows):
+    """Rows of runs."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._indexes = {"jobs": Index(), "queries": Index(), "datasets": Index(), "versions": Index()}
+        super().__init__("jobs", "queries", "datasets", "versions")
 
     def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[Use, Registers], stamp: str | None) -> None:
+        """A run: `properties` and `uses` are what is to be written of it, `stamp` its own."""
         tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
         row: dict[str, Any] = {
             "key": key,
             "properties": to_bolt(properties),
-            "jobs": [self._indexes["jobs"].at(job) for job in run.jobs],
-            "queries": [self._indexes["queries"].at(query) for query in run.queries],
+            "jobs": [self.indexes["jobs"].at(job) for job in run.jobs],
+            "queries": [self.indexes["queries"].at(query) for query in run.queries],
             "consumed": [],
             "produced": [],
             "read": [],
             "wrote": [],
         }
         for use, registers in uses.items():
-            place = self._indexes["datasets"].at(use.dataset)
+            place = self.indexes["datasets"].at(use.dataset)
             what = to_bolt(use_row(tenant, key, use, registers, stamp))
             row[use.type.value.lower()].append({"to": place, "properties": what})
         for type_, version in set(versions_used(tenant, run.uses)):
-            row[type_.value.lower()].append(self._indexes["versions"].at(version))
+            row[type_.value.lower()].append(self.indexes["versions"].at(version))
         self.rows.append(row)
 
-    def send(self, tx: Transaction, name: str) -> list[Any]:
-        return tx.rows(name, self.rows, **{name: index.keys for name, index in self._indexes.items()})
+
+def run_rows(delta: GraphDelta) -> RunRows:
+    """Runs as they are created."""
+    rows = RunRows()
+    for _, run in sorted(delta.runs.items()):
+        whole = created(run) | run.batches.properties()
+        rows.add(run, dict(whole), run.uses, _stamp(whole))
+    return rows
 
 
-def write_runs(tx: Transaction, delta: GraphDelta) -> tuple[dict[Link, Span], dict[str, JobName]]:
+def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[Link, Span], dict[str, JobName]]:
     """Runs; returns what they say of their jobs' READS, WRITES and FEEDS now, and the names of those jobs."""
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
-    new, changed = _Rows(), _Rows()
-    for _, run in sorted(runs.items()):
-        properties = created(run) | run.batches.properties()
-        new.add(run, dict(properties), run.uses, _stamp(properties))
-    for record in new.send(tx, "runs"):
-        key = record["key"]
-        stored = from_bolt(record["properties"])
-        tenant = str(stored["tenant"])
-        names.update({job: JobName(tenant, name) for job, name in record["jobs"]})
-        after = _join_stored(changed, stored, record, delta.runs[key])
+    changed = RunRows()
+    for properties, jobs, queries, uses in new.find(tx, "runs"):
+        stored = from_bolt(properties)
+        key, tenant = str(stored["key"]), str(stored["tenant"])
+        names.update({job: JobName(tenant, name) for job, name in jobs})
+        known = RunFacts({}, jobs={job for job, _ in jobs}, queries=set(queries))
+        known.uses = read_uses(uses, stored.get("_stamp"))
+        after = _join_stored(changed, stored, known, delta.runs[key])
         if after is None:
             del runs[key]
         else:
             runs[key] = after
     changed.send(tx, "update_runs")
-    tx.rows("run_parents", list(_parents(runs.values())))
+    tx.send_rows("run_parents", list(_parents(runs.values())))
     links: dict[Link, Span] = {}
     for run in runs.values():
         for link in run_links(run.jobs, run.uses):
@@ -87,11 +91,10 @@ def write_runs(tx: Transaction, delta: GraphDelta) -> tuple[dict[Link, Span], di
     return links, names
 
 
-def _join_stored(changed: _Rows, stored: dict[str, Any], record: Any, said: RunFacts) -> RunFacts | None:
+def _join_stored(changed: RunRows, stored: dict[str, Any], known: RunFacts, said: RunFacts) -> RunFacts | None:
     """The run as it is now, its changes put into `changed`; None where nothing changes."""
     before = read_node(Label.RUN, stored)
-    jobs, queries = {job for job, _ in record["jobs"]}, set(record["queries"])
-    uses = read_uses(record["uses"], stored.get("_stamp"))
+    jobs, queries, uses = known.jobs, known.queries, known.uses
     after = RunFacts(said.identity, dict(before.registers), jobs=set(jobs), queries=set(queries))
     after.seen.see(before.seen.first, before.seen.last)
     after.uses = {use: dict(registers) for use, registers in uses.items()}

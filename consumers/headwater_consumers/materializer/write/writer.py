@@ -17,9 +17,9 @@ from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
 from headwater_consumers.materializer.write.chains import write_next
 from headwater_consumers.materializer.write.columns import write_columns
 from headwater_consumers.materializer.write.intervals import write_intervals
-from headwater_consumers.materializer.write.links import write_declared, write_links
-from headwater_consumers.materializer.write.nodes import write_datasets, write_jobs, write_queries, write_versions
+from headwater_consumers.materializer.write.links import write_declared
 from headwater_consumers.materializer.write.plans import write_edges, write_plans
+from headwater_consumers.materializer.write.ready import Ready, ready
 from headwater_consumers.materializer.write.runs import write_runs
 from headwater_consumers.materializer.write.transaction import Transaction, WriteSummary
 
@@ -55,8 +55,11 @@ class GraphWriter:
         """
         ensure_schema(self._driver, self._database)
 
-    def apply(self, delta: GraphDelta) -> WriteSummary:
+    def apply(self, what: GraphDelta | Ready) -> WriteSummary:
         """Write a delta in one transaction, committed on return. Applying it again changes nothing.
+
+        Args:
+            what: the delta, with its rows if they were made ahead.
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, once its own retries of transient
@@ -64,30 +67,33 @@ class GraphWriter:
                 during the commit, maybe all of it.
         """
         with self._driver.session(database=self._database) as session:
-            summary = session.execute_write(self._write, delta)
+            summary = session.execute_write(self._write, what)
+        delta = what.delta if isinstance(what, Ready) else what
         return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
 
 
-def write(tx: ManagedTransaction, delta: GraphDelta) -> WriteSummary:
+def write(tx: ManagedTransaction, what: GraphDelta | Ready) -> WriteSummary:
     """The statements of one transaction, in the order that keeps two of them from deadlock: labels, then keys."""
     run = Transaction(tx)
+    rows = what if isinstance(what, Ready) else ready(what)
+    delta = rows.delta
 
     # Step 1: anchors that others hang on, with their registers.
-    jobs = write_jobs(run, delta)
-    datasets = write_datasets(run, delta)
-    write_queries(run, delta)
+    jobs = rows.jobs.write(run)
+    datasets = rows.datasets.write(run)
+    rows.queries.write(run)
 
     # Step 2: what belongs to datasets.
     write_columns(run, delta, datasets)
-    write_versions(run, delta)
+    rows.versions.write(run)
 
     # Step 3: the other anchors, and what belongs to queries.
-    run_links, job_names = write_runs(run, delta)
-    new_plans = write_plans(run, delta)
-    intervals, new_intervals = write_intervals(run, delta)
+    run_links, job_names = write_runs(run, delta, rows.runs)
+    new_plans = write_plans(run, delta, rows.plans)
+    intervals, new_intervals = write_intervals(run, delta, rows.intervals)
 
     # Step 4: relationships that only have a span; edges of plans.
-    write_links(run, delta, (*delta.links.items(), *run_links.items()), job_names)
+    rows.links.write(run, run_links, job_names)
     write_edges(run, new_plans)
 
     # Step 5: what else is derived.

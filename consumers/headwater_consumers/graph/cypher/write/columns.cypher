@@ -10,4 +10,6 @@ FOREACH (d IN CASE WHEN created THEN datasets[row.dataset] ELSE [] END |
 WITH n, row, created
 WHERE NOT created AND row.read
 MATCH (:Dataset)-[r:HAS_COLUMN]->(n)
-RETURN n.key AS key, properties(n) AS properties, properties(r) AS validity
+RETURN collect([properties(n), r {.*,
+    first_seen: r.first_seen.epochSeconds * 1000000 + r.first_seen.microsecond,
+    last_seen: r.last_seen.epochSeconds * 1000000 + r.last_seen.microsecond}]) AS found

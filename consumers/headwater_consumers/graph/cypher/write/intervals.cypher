@@ -20,5 +20,9 @@ FOREACH (made IN new |
   FOREACH (at IN made.wrote | FOREACH (x IN versions[at] | CREATE (n)-[:WROTE]->(x))))
 WITH n, created
 WHERE NOT created
-RETURN n.key AS key, properties(n) AS properties,
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]] AS uses
+RETURN collect([
+  n {.*,
+    processing_time: n.processing_time.epochSeconds * 1000000 + n.processing_time.microsecond,
+    watermark_before: n.watermark_before.epochSeconds * 1000000 + n.watermark_before.microsecond,
+    watermark_after: n.watermark_after.epochSeconds * 1000000 + n.watermark_after.microsecond},
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

@@ -5,4 +5,6 @@ MERGE (n:Job {key: row.key})
   ON MATCH SET n._l = true
 WITH n, row
 WHERE n._l AND row.read
-RETURN n.key AS key, properties(n) AS properties
+RETURN collect(n {.*,
+    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
+    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond}) AS found

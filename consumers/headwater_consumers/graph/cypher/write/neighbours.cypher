@@ -9,5 +9,6 @@ CALL (row) {
   WHERE n.query = row.query AND n.batch_id > row.last
   RETURN n ORDER BY n.query, n.batch_id LIMIT 1
 }
-RETURN n.query AS query, n.batch_id AS batch_id, n.key AS key,
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]] AS uses
+RETURN collect([
+  n.query, n.batch_id, n.key,
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

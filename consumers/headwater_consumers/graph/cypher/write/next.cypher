@@ -1,6 +1,13 @@
-// NEXT between neighbours
+// NEXT between neighbours; what left them before goes
+CALL () { UNWIND $intervals AS key OPTIONAL MATCH (x:Interval {key: key}) RETURN collect([x]) AS intervals }
+CALL (intervals) {
+  UNWIND $stale AS at
+  UNWIND intervals[at] AS a
+  MATCH (a)-[r:NEXT]->()
+  DELETE r
+}
 UNWIND $rows AS row
-MATCH (a:Interval {key: row.start})
-MATCH (b:Interval {key: row.end})
+UNWIND intervals[row[0]] AS a
+UNWIND intervals[row[1]] AS b
 CREATE (a)-[r:NEXT]->(b)
-SET r = row.properties
+SET r = row[2]

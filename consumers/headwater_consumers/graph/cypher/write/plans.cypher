@@ -11,4 +11,6 @@ CALL (n, row, created) {
 }
 WITH n, created
 WHERE NOT created
-RETURN n.key AS key, properties(n) AS properties
+RETURN collect(n {.*,
+    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
+    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond}) AS found

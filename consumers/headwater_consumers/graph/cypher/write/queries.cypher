@@ -5,4 +5,6 @@ MERGE (n:Query {key: row.key})
   ON MATCH SET n._l = true
 WITH n
 WHERE n._l
-RETURN n.key AS key, properties(n) AS properties
+RETURN collect(n {.*,
+    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
+    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond}) AS found

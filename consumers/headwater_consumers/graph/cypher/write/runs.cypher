@@ -20,7 +20,14 @@ FOREACH (made IN new |
   FOREACH (at IN made.wrote | FOREACH (x IN versions[at] | CREATE (n)-[:WROTE]->(x))))
 WITH n, created
 WHERE NOT created
-RETURN n.key AS key, properties(n) AS properties,
-  [(n)-[:OF]->(j:Job) | [j.key, j.name]] AS jobs,
-  [(n)-[:IN_QUERY]->(q:Query) | q.key] AS queries,
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]] AS uses
+RETURN collect([
+  n {.*,
+    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
+    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond,
+    started_at: n.started_at.epochSeconds * 1000000 + n.started_at.microsecond,
+    ended_at: n.ended_at.epochSeconds * 1000000 + n.ended_at.microsecond,
+    nominal_start: n.nominal_start.epochSeconds * 1000000 + n.nominal_start.microsecond,
+    nominal_end: n.nominal_end.epochSeconds * 1000000 + n.nominal_end.microsecond},
+  [(n)-[:OF]->(j:Job) | [j.key, j.name]],
+  [(n)-[:IN_QUERY]->(q:Query) | q.key],
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

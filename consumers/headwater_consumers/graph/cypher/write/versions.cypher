@@ -8,4 +8,6 @@ WITH n, row, datasets, n._l IS NULL AS created
 FOREACH (d IN CASE WHEN created THEN datasets[row.dataset] ELSE [] END | CREATE (n)-[:OF]->(d))
 WITH n, created
 WHERE NOT created
-RETURN n.key AS key, properties(n) AS properties
+RETURN collect(n {.*,
+    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
+    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond}) AS found

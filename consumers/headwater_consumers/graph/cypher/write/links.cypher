@@ -1,0 +1,76 @@
+// Relationships that were seen: created, or their spans widened
+CALL () { UNWIND $jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $plans AS key OPTIONAL MATCH (x:Plan {key: key}) RETURN collect([x]) AS plans }
+CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL (jobs, datasets) {
+  UNWIND $job_reads AS row
+  UNWIND jobs[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:READS]->(b)
+  SET r.observed = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (jobs, datasets) {
+  UNWIND $job_writes AS row
+  UNWIND jobs[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:WRITES]->(b)
+  SET r.observed = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (queries, datasets) {
+  UNWIND $query_reads AS row
+  UNWIND queries[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:READS]->(b)
+  SET r.observed = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (queries, datasets) {
+  UNWIND $query_writes AS row
+  UNWIND queries[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:WRITES]->(b)
+  SET r.observed = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (datasets) {
+  UNWIND $feeds AS row
+  UNWIND datasets[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:FEEDS {key: row[4].key}]->(b)
+    ON CREATE SET r = row[4]
+  SET r.observed = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (runs, plans) {
+  UNWIND $run_used AS row
+  UNWIND runs[row[0]] AS a
+  UNWIND plans[row[1]] AS b
+  MERGE (a)-[r:USED]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (queries, plans) {
+  UNWIND $query_used AS row
+  UNWIND queries[row[0]] AS a
+  UNWIND plans[row[1]] AS b
+  MERGE (a)-[r:USED]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (datasets) {
+  UNWIND $renamed AS row
+  UNWIND datasets[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:RENAMED_TO]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
