@@ -20,7 +20,8 @@ from headwater.asking import (
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.show import lineage as show
-from headwater.show.diagram import dot, mermaid
+from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import drawn, lineage_diagram
 from headwater_consumers.analysis.lineage import Direction, Filters, Influence, LineageQuestion, lineage
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
         with asking(tenant=tenant, timeout_seconds=timeout) as reader:
             answer = lineage(reader, question)
         if format_ in (Format.MERMAID, Format.DOT) and not json_output:
-            console.raw(mermaid(answer) if format_ is Format.MERMAID else dot(answer))
+            console.raw(drawn(lineage_diagram(answer), Drawn(format_.value)))
         else:
             view = show.table(answer) if format_ is Format.TABLE else show.tree(answer)
             console.result(document(answer), view)

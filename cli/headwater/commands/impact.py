@@ -22,6 +22,8 @@ from headwater.asking import (
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
+from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import drawn, impact_diagram
 from headwater.show.impact import view
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
@@ -46,6 +48,8 @@ class Format(StrEnum):
 
     TREE = "tree"
     MARKDOWN = "markdown"
+    MERMAID = "mermaid"
+    DOT = "dot"
 
 
 def _print_policy(value: bool) -> None:
@@ -110,7 +114,8 @@ def command(
         bool, typer.Option("--why", help="The way to each asset, why it is hit, and what to do about it.")
     ] = False,
     format_: Annotated[
-        Format, typer.Option("--format", "-f", case_sensitive=False, help="A tree, or Markdown for a ticket.")
+        Format,
+        typer.Option("--format", "-f", case_sensitive=False, help="A tree, Markdown for a ticket, or a drawing."),
     ] = Format.TREE,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
@@ -137,10 +142,12 @@ def command(
         judged_by: Policy | None = None if policy is None else load_policy(policy)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader, _options_named():
         answer = analyze(reader, asked, judged_by, page)
-    if format_ is Format.MARKDOWN and not json_output:
+    if format_ is Format.TREE or json_output:
+        console.result(document(answer), view(answer, why=why))
+    elif format_ is Format.MARKDOWN:
         console.raw(answer.summary)
     else:
-        console.result(document(answer), view(answer, why=why))
+        console.raw(drawn(impact_diagram(answer), Drawn(format_.value)))
     if answer.next_cursor is not None:
         console.message(f"The next page: --cursor {answer.next_cursor}")
 

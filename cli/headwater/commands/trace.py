@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,10 +10,20 @@ import typer
 from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
+from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import drawn, trace_diagram
 from headwater.show.fitting import Fitted
 from headwater.show.trace import summary, tree
 from headwater.trace_options import HorizonOption, parse_duration, parse_records
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, VersionOf, trace
+
+
+class Format(StrEnum):
+    """How people get the answer."""
+
+    TREE = "tree"
+    MERMAID = "mermaid"
+    DOT = "dot"
 
 
 def command(
@@ -46,6 +57,9 @@ def command(
         str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
     ] = None,
     horizon: HorizonOption = None,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+    ] = Format.TREE,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")] = 200,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,
@@ -67,7 +81,10 @@ def command(
             limit=limit,
             horizon=parse_duration(horizon),
         )
-    console.result(document(found), Fitted(tree(found)))
+    if format_ is Format.TREE or json_output:
+        console.result(document(found), Fitted(tree(found)))
+    else:
+        console.raw(drawn(trace_diagram(found), Drawn(format_.value)))
     console.message(summary(found))
 
 

@@ -14,12 +14,13 @@ from headwater.console import shortened
 from headwater.show.fitting import Fitted
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.lineage import Direction, Influence
+from headwater_consumers.analysis.lineage import Influence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageItem, Via
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem, Via
 
 Place = tuple[str, Influence | None]
 
@@ -29,7 +30,7 @@ _MOST_MAPPINGS = 20
 
 def tree(answer: Lineage) -> Fitted:
     """The page along its hops, siblings by name; dim is what is only passed through."""
-    root = Tree(asset_text(answer.start), guide_style="dim")
+    root = Tree(asset_text(answer.start).append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root, (answer.start.key, None), 0)
         return Fitted(root)
@@ -59,7 +60,22 @@ def table(answer: Lineage) -> Fitted:
                 cells.insert(1, item.influence.value)
                 cells.insert(4, "" if via is None else _done(via))
             out.add_row(*cells)
+    for loop, asset in _loops(answer):
+        for via in loop.via:
+            cells = ["↺", asset_text(asset), shortened(via.job.name)]
+            cells += [moment_text(via.first_seen), moment_text(via.last_seen)]
+            if answer.direct is not None:
+                cells.insert(1, "")
+                cells.insert(4, _done(via))
+            out.add_row(*cells)
     return Fitted(out)
+
+
+def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
+    """Hops from an asset to itself, and which asset that is."""
+    assets = {asset.key: asset for asset in (answer.start, *(item.asset for item in answer.items))}
+    for loop in answer.loops:
+        yield loop, assets[loop.source]
 
 
 def summary(answer: Lineage) -> str:
@@ -101,7 +117,7 @@ class _Branches:
     """
 
     def __init__(self, answer: Lineage, influence: Influence | None = None) -> None:
-        self._downstream = answer.direction is Direction.DOWNSTREAM
+        self._answer = answer
         self._items = {_place(item): item for item in (*answer.through, *answer.items)}
         shown = [item for item in answer.items if item.influence is influence]
         self._listed = {_place(item) for item in shown}
@@ -133,7 +149,7 @@ class _Branches:
         label = _label(item)
         if _place(item) not in self._listed:
             label.stylize("dim")
-        label.append(_by(item), style="dim")
+        label.append(_by(item) + _itself(self._answer, item.asset.key), style="dim")
         grown = branch.add(label)
         for via in item.via:
             for each in via.transformations[:_MOST_TRANSFORMATIONS]:
@@ -158,6 +174,15 @@ def _by(item: LineageItem) -> str:
         return ""
     more = f" and {item.via_total - 1:,} more" if item.via_total > 1 else ""
     return f"  by {via_text(item.via[0])}{more}"
+
+
+def _itself(answer: Lineage, key: str) -> str:
+    """That it is made of itself, too, and by whom."""
+    for loop in answer.loops:
+        if loop.source == key:
+            more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""
+            return f"  ↺ of itself by {via_text(loop.via[0])}{more}"
+    return ""
 
 
 def _done(via: Via) -> str:

@@ -61,6 +61,10 @@ def check_shape(answer: Lineage, hops: list[Hop]) -> None:
     """Totals are those of the items; parents lead to the start by edges that there are; nothing comes twice."""
     assert answer.total == len(answer.items) == len({item.asset.key for item in answer.items})
     assert answer.max_hops == max((item.hops for item in answer.items), default=0)
+    shown = {answer.start.key, *(item.asset.key for item in answer.items)}
+    itself = {hop.source for hop in hops if hop.source == hop.target}
+    assert {loop.source: loop.target for loop in answer.loops} == {key: key for key in itself & shown}
+    assert all(loop.via for loop in answer.loops)
     edges = {(hop.source, hop.target, hop.hops) for hop in hops}
     places = {(item.asset.key, item.influence): item for item in (*answer.items, *answer.through)}
     for item in places.values():

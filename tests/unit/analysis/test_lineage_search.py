@@ -132,3 +132,12 @@ def test_no_place_is_asked_about_twice(graph: Graph) -> None:
 def test_the_order_is_direct_first_then_by_hops_then_by_key() -> None:
     reached = run(([(0, 1, False), (0, 2, True), (0, 3, True), (2, 4, True)], []), None)
     assert [place >> 1 for place in reached.listed()] == [3, 2, 4, 1]
+
+
+@given(GRAPHS, DEPTHS)
+def test_loops_are_those_of_the_start_and_of_all_that_is_found(graph: Graph, depth: int | None) -> None:
+    reached = run(graph, depth)
+    there = {0, *(place >> 1 for place in reached.found)}
+    looped = {a: [n for n, (x, y, _) in enumerate(graph[0]) if x == y == a] for a in there}
+    found = {node: sorted(set(edges)) for node, edges in reached.loops.items()}
+    assert found == {node: edges for node, edges in looped.items() if edges}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from headwater.show.diagram import dot, mermaid
+from headwater.show.diagram import Format, drawn, lineage_diagram
 from headwater.show.lineage import summary, table, tree
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.lineage import (
@@ -103,11 +103,11 @@ def test_any_name_stands_on_its_own_line(name: str) -> None:
 def test_any_name_can_be_drawn(name: str) -> None:
     start = dataset(name)
     found = answer(start, item(dataset("next"), 1, start.key, via(name)))
-    flowchart = mermaid(found).splitlines()
+    flowchart = drawn(lineage_diagram(found), Format.MERMAID).splitlines()
     assert len(flowchart) == 5
     assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
     assert re.fullmatch(r'  n0 -->\|"[^"`<>|]*"\| n1', flowchart[3])
-    graph = dot(found).splitlines()
+    graph = drawn(lineage_diagram(found), Format.DOT).splitlines()
     assert len(graph) == 7
     assert re.fullmatch(r'  n0 \[label="(?:[^"\\]|\\["\\])*", penwidth=3\];', graph[3])
     assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
@@ -136,8 +136,8 @@ def test_direct_and_indirect_stand_apart() -> None:
         "        FILTER_DEPENDENCY upper(`a`), masked",
         "        └── every column: z",
     ]
-    assert "-.->" in mermaid(found)
-    assert "style=dotted" in dot(found)
+    assert "-.->" in drawn(lineage_diagram(found), Format.MERMAID)
+    assert "style=dotted" in drawn(lineage_diagram(found), Format.DOT)
     assert "1 DIRECT and 2 INDIRECT" in summary(found)
 
 
@@ -149,8 +149,8 @@ def test_what_is_passed_through_is_drawn_too() -> None:
         "kafka://b/b",
         "kafka://b/c",
     ]
-    assert "stroke-dasharray" in mermaid(found)
-    assert "style=dashed" in dot(found)
+    assert "stroke-dasharray" in drawn(lineage_diagram(found), Format.MERMAID)
+    assert "style=dashed" in drawn(lineage_diagram(found), Format.DOT)
 
 
 def test_lineage_deeper_than_pythons_stack() -> None:
@@ -182,3 +182,31 @@ def test_the_summary_says_what_is_left_out() -> None:
     text = summary(found)
     for words in ("7 downstream", "1 of them here", "--depth all", "job is incomplete (too large)", "--cursor abc"):
         assert words in text
+
+
+def test_what_is_made_of_itself_is_said() -> None:
+    start, other = dataset("start"), dataset("other")
+    one, two = via("upsert"), via("compact")
+    loops = (LineageEdge(start.key, start.key, (one,), 1), LineageEdge(other.key, other.key, (two, one), 3))
+    found = replace(answer(start, item(other, 1, start.key, via("j"))), loops=loops)
+    root, leaf = printed(tree(found)).splitlines()
+    assert root.endswith("start  ↺ of itself by upsert (2025-01-31 12:00:00 … 13:30:00Z)")
+    assert leaf.endswith("↺ of itself by compact (2025-01-31 12:00:00 … 13:30:00Z) and 2 more")
+    rows = [line.split() for line in printed(table(found)).splitlines() if "↺" in line]
+    assert [(row[1], row[2]) for row in rows] == [
+        ("kafka://b/start", "upsert"),
+        ("kafka://b/other", "compact"),
+        ("kafka://b/other", "upsert"),
+    ]
+
+
+def test_columns_made_of_themselves_are_said_too() -> None:
+    start = column("a", "x")
+    loop = LineageEdge(start.key, start.key, (via("upsert", TransformationKind.COPY),), 1)
+    found = replace(
+        answer(start, item(column("b", "y"), 1, start.key, via("j"), influence=Influence.DIRECT)), loops=(loop,)
+    )
+    (row,) = [line for line in printed(table(found)).splitlines() if "↺" in line]
+    assert "upsert" in row
+    assert "COPY" in row
+    assert "↺ of itself by upsert" in printed(tree(found)).splitlines()[0]

@@ -133,6 +133,8 @@ class Lineage:
         through: what isn't on this page and yet lies between the start and what is: items that filters leave out, or of
             pages before. With them, every item's parent is known.
         edges: if asked for, every hop between the start, `items` and `through`; by the keys of their ends.
+        loops: hops from an asset to itself, as a job makes that merges into a table what it reads from it: first the
+            start's, then those of `items`.
         total: how many items all pages have.
         direct: of columns, how many of them are DIRECT.
         indirect: of columns, how many are INDIRECT.
@@ -155,3 +157,4 @@ class Lineage:
     max_hops: int
     next_cursor: str | None
     edges: tuple[LineageEdge, ...] = ()
+    loops: tuple[LineageEdge, ...] = ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.lineage.answer import Lineage
-from headwater_consumers.analysis.lineage.between import edges_between
+from headwater_consumers.analysis.lineage.between import edges_between, loops_of
 from headwater_consumers.analysis.lineage.columns import ColumnSteps
 from headwater_consumers.analysis.lineage.datasets import DatasetSteps
 from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails
@@ -78,4 +78,5 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
         max_hops=max((reached.found[place].hops for place in listed), default=0),
         next_cursor=page.next_cursor,
         edges=edges,
+        loops=loops_of(reached, page.places, details),
     )

@@ -1,4 +1,4 @@
-"""Every hop between the assets of a page, for whoever draws it."""
+"""Every hop between the assets of a page, for whoever draws it; and hops from an asset to itself."""
 
 from __future__ import annotations
 
@@ -32,3 +32,15 @@ def edges_between(
         for (source, target), via in zip(hops, details.vias(list(hops.values())), strict=True)
     )
     return tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
+
+
+def loops_of(reached: Reached, places: Iterable[int], details: Details) -> tuple[LineageEdge, ...]:
+    """The hops from the start to itself, and from each of these places to itself, in that order."""
+    nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
+    # In both places of a node the same edges leave it.
+    loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
+    if not loops:
+        return ()
+    keys = [reached.marks[node].key for node in loops]
+    vias = details.vias(list(loops.values()))
+    return tuple(LineageEdge(key, key, latest_first(via), len(via)) for key, via in zip(keys, vias, strict=True))

@@ -79,12 +79,14 @@ class Reached:
         start: the node that it began at.
         found: by place, nearest first.
         marks: of every node in it.
+        loops: edges from a node to itself, of the start and of every node in it that has some.
         truncated: whether there is more beyond the depth.
     """
 
     start: int
     found: dict[int, Found]
     marks: Mapping[int, Mark]
+    loops: Mapping[int, list[int]]
     truncated: bool
 
     def listed(self) -> list[int]:
@@ -133,8 +135,13 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     # The start is there in both places: a cycle back to it says nothing.
     begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
+    loops: dict[int, list[int]] = {}
     while frontier:
-        fresh = _fresh(steps.leaving(_nodes(frontier)), frontier, begin, found, hops + 1)
+        leaving = steps.leaving(_nodes(frontier))
+        for source, target, edge in zip(leaving.sources, leaving.targets, leaving.edges, strict=True):
+            if source == target:
+                loops.setdefault(source, []).append(edge)
+        fresh = _fresh(leaving, frontier, begin, found, hops + 1)
         if depth is not None and hops == depth:
             truncated = bool(fresh)
             break
@@ -144,7 +151,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         found |= members
         frontier = [*fresh, *members]
     marks = {start: Mark(start_key, shown=False), **steps.marks(_nodes(found))}
-    return Reached(start, found, marks, truncated)
+    return Reached(start, found, marks, loops, truncated)
 
 
 def _fresh(

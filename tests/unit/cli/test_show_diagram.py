@@ -1,0 +1,90 @@
+"""Traces and impacts drawn, whatever things are called."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from headwater.show.diagram import Format, drawn, impact_diagram, trace_diagram
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.impact import Change, SchemaChange
+from headwater_consumers.analysis.trace import Direction, Hop, OffsetSpan, Part, PartKind, Step, StepKind, Trace
+from headwater_schemas.events import Certainty
+from support.analysis.impacts import impact_of
+
+AWKWARD = ["back`quote", 'quo"te', "a;b --> c", "[x]", "<script>", "line\nend", "日報 🛫", "back\\slash", "x" * 10_240]
+JOB = Asset(AssetKind.JOB, "j", "jobs", "the job")
+
+
+def topic(name: str) -> Asset:
+    return Asset(AssetKind.DATASET, f"key of {name}", "kafka://b", name, title=name)
+
+
+def part(dataset: Asset, start: int, certainty: Certainty = Certainty.EXACT) -> Part:
+    span = OffsetSpan(0, start, start + 10)
+    return Part(dataset=dataset, kind=PartKind.OFFSETS, certainty=certainty, offsets=(span,))
+
+
+def trace_of(source: Asset, target: Asset, direction: Direction = Direction.FORWARD) -> Trace:
+    step = Step(kind=StepKind.MICRO_BATCHES, job=JOB, runs=(), first_batch=3, last_batch=3)
+    inputs, outputs = (part(source, 0),), (part(target, 50, Certainty.UPPER_BOUND),)
+    hop = Hop(
+        number=1,
+        depth=1,
+        after=(),
+        step=step,
+        inputs=inputs,
+        outputs=outputs,
+        certainty=Certainty.EXACT,
+        overall=Certainty.EXACT,
+        why="",
+    )
+    start = inputs if direction is Direction.FORWARD else outputs
+    return Trace(direction=direction, start=start, hops=(hop,), ends=(), notes=(), total=1, max_hops=1, truncated=False)
+
+
+def test_a_trace_has_steps_between_datasets_and_parts_on_the_arrows() -> None:
+    assert drawn(trace_diagram(trace_of(topic("a"), topic("b"))), Format.MERMAID).splitlines() == [
+        "flowchart LR",
+        '  n0["a"]',
+        '  n1["b"]',
+        '  n2(["1. the job batch 3"])',
+        '  n0 -->|"0: 0#8211;9"| n2',
+        '  n2 -.->|"0: 50#8211;59 UPPER#95;BOUND"| n1'.replace("#95;", "_"),
+        "  style n0 stroke-width:3px",
+    ]
+
+
+def test_a_trace_back_is_drawn_the_way_that_data_flows() -> None:
+    lines = drawn(trace_diagram(trace_of(topic("a"), topic("b"), Direction.BACKWARD)), Format.DOT).splitlines()
+    assert '  n0 [label="b", penwidth=3];' in lines
+    assert '  n2 [label="1. the job batch 3", style=rounded];' in lines
+    assert '  n1 -> n2 [label="0: 0–9"];' in lines
+    assert '  n2 -> n0 [label="0: 50–59 UPPER_BOUND", style=dotted];' in lines
+
+
+def test_an_impact_is_coloured_by_how_bad_it_is() -> None:
+    column = Asset(AssetKind.COLUMN, "k", "n", "d", "c")
+    impact = impact_of(column, JOB, Change("d", "c", schema=SchemaChange.REMOVED))
+    flowchart = drawn(impact_diagram(impact), Format.MERMAID)
+    assert flowchart.startswith("flowchart LR\n")
+    assert "BREAKING" in flowchart
+    assert "fill:#f8b4b4" in flowchart
+    assert 'fillcolor="#f8b4b4"' in drawn(impact_diagram(impact), Format.DOT)
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_any_name_is_drawn_on_one_line(name: str) -> None:
+    trace = trace_diagram(trace_of(topic(name), topic("b")))
+    column = Asset(AssetKind.COLUMN, "k", "n", name, name)
+    impact = impact_diagram(impact_of(column, JOB, Change(name, name, schema=SchemaChange.REMOVED)))
+    for diagram in (trace, impact):
+        flowchart = drawn(diagram, Format.MERMAID).splitlines()
+        assert len(flowchart) == 1 + len(diagram.nodes) + len(diagram.edges) + sum(
+            bool(node.start or node.passed or node.color) for node in diagram.nodes.values()
+        )
+        assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
+        graph = drawn(diagram, Format.DOT).splitlines()
+        assert len(graph) == 4 + len(diagram.nodes) + len(diagram.edges)
+        assert all(len(line) < 600 for line in [*flowchart, *graph])
