@@ -5,6 +5,7 @@
     commits/<n>       written when micro-batch n is committed; holds the watermark that it set
 
 Each is a version line and then JSON. Kafka's first offsets have a zero byte in front, for the sake of old Sparks.
+Sources are numbered in the order of the plan, each once, here as in the progress.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from headwater_schemas.events import FileSet
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# Up to so many sources Spark reports in the order of their folders (a small immutable map keeps its order).
-_ORDERED_SOURCES: Final = 4
 _MAX_SOURCES: Final = 64
 
 
@@ -68,7 +67,7 @@ class Checkpoint:
         found: dict[int, KafkaOffsets] = {}
         for index, source in enumerate(progress.sources):
             if source.start is None and (end := kafka_offsets(source.end)) is not None:
-                first = self._first(index, end, len(progress.sources))
+                first = self._first(index, end)
                 if first is not None:
                     found[index] = first
         return found
@@ -77,7 +76,7 @@ class Checkpoint:
         """Where the Iceberg sources that have no start in `progress` began, by their index in it."""
         found: dict[int, Any] = {}
         for index, source in enumerate(progress.sources):
-            if source.start is None and is_iceberg(source.end) and len(progress.sources) <= _ORDERED_SOURCES:
+            if source.start is None and is_iceberg(source.end):
                 text = self.files.read(f"{self.location}/sources/{index}/offsets/0")
                 if text is not None:
                     found[index] = json.loads(text)
@@ -85,8 +84,6 @@ class Checkpoint:
 
     def files_taken(self, progress: Progress) -> dict[int, FileSet]:
         """The files of a micro-batch, by the index of each file source."""
-        if len(progress.sources) > _ORDERED_SOURCES:
-            return {}
         taken: dict[int, FileSet] = {}
         for index, source in enumerate(progress.sources):
             if (up_to := _log_offset(source.end)) is not None and _is_file_source(source):
@@ -102,14 +99,9 @@ class Checkpoint:
         text = self.files.read(f"{self.location}/offsets/{max(numbers)}") if numbers else None
         return (text or "").split("\n")
 
-    def _first(self, index: int, end: KafkaOffsets, sources: int) -> KafkaOffsets | None:
-        candidates = [index] if sources <= _ORDERED_SOURCES else range(sources)
-        fitting = [
-            first
-            for candidate in candidates
-            if (first := kafka_offsets(self._json(f"sources/{candidate}/0"))) is not None and _can_lead_to(first, end)
-        ]
-        return fitting[0] if len(fitting) == 1 else None
+    def _first(self, index: int, end: KafkaOffsets) -> KafkaOffsets | None:
+        first = kafka_offsets(self._json(f"sources/{index}/0"))
+        return first if first is not None and _can_lead_to(first, end) else None
 
     def _json(self, name: str) -> object:
         text = self.files.read(f"{self.location}/{name}")
