@@ -7,7 +7,10 @@ a source that notes when polls brought records, and metrics that note when each 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import threading
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 UNTIL_CAUGHT_UP = "--until-caught-up"
 LATENCIES = "--latencies"
+_LOOK_SECONDS = 2.0
 
 _STAGES = {
     Step.DECODE: Stage.DECODE,
@@ -126,12 +130,20 @@ def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) 
 
 def main() -> None:
     """Consume; then tell."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     settings = load_settings()
     timeline = Timeline()
     metrics = TimedMetrics(timeline, latencies=LATENCIES in sys.argv)
     source = TimedSource(settings, timeline)
     totals = consume(settings, until_caught_up=UNTIL_CAUGHT_UP in sys.argv, source=source, metrics=metrics)
     json.dump(document(timeline, metrics, totals.document()), sys.stdout)
+
+
+def _end_with(parent: int) -> None:
+    """A benchmark that was killed takes its consumer along, which else would wait for its servers for ever."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _say(text: str) -> None:

@@ -20,8 +20,11 @@ class Options:
         warm_up: records that whoever gets a fresh database writes into it first, and that are wiped away again.
         latency_seconds: how long events come at half the rate; 0 leaves latency out.
         curve: relationships that the graph grows to for the curve; 0 leaves it out.
+        batch_rows: rows in a transaction that each of the floor's shapes is tried with.
+        tries: how often; the median counts.
         baselines: whether floor, naive and sink take part.
-        partitions: of the topic.
+        partitions: of each topic.
+        prefix: of the topics' names, and of the consumers' groups.
         seed: of the events.
         heap_mb, page_cache_mb: of Neo4j.
     """
@@ -32,8 +35,11 @@ class Options:
     warm_up: int
     latency_seconds: float
     curve: int = 0
+    batch_rows: tuple[int, ...] = (500, 2_000, 8_000)
+    tries: int = 3
     baselines: bool = True
     partitions: int = 8
+    prefix: str = "bench"
     seed: int = 1
     heap_mb: int = 1_024
     page_cache_mb: int = 1_024

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-PREFIX, LIVE = "bench", "live"
-"""Of the topic that is full, and of the one at a steady rate."""
-
-
 @dataclass(slots=True)
 class Found:
     """What came of the rounds.
@@ -108,7 +104,7 @@ class Rounds:
             if new:
                 warm_up(database, self._warm_up)
                 wipe(database.driver, database.target.database)
-            told = drain(Place(self.broker, PREFIX, f"round{number}", database))
+            told = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
             told["relationships_created"], told["relationships"] = told["relationships"], relationships(database)
             if number >= 0:
                 self.found.consumer.append(told)
@@ -147,7 +143,8 @@ class Rounds:
         rate = self.told.distinct / statistics.median(told["seconds"] for told in self.found.consumer) / 2
         self.say(f"latency at {rate:,.0f} events/s")
         events = list(Mixture(self.options.seed + 2).take(round(rate * self.options.latency_seconds)))
-        self.found.latency = rate, steady(Place(self.broker, LIVE, "live", database), self.topics, events, rate=rate)
+        place = Place(self.broker, f"{self.options.prefix}.live", f"{self.options.prefix}-live", database)
+        self.found.latency = rate, steady(place, self.topics, events, rate=rate)
 
     def _compare(self, name: str, database: Database) -> None:
         if self.told.delta is not None and self.options.small:

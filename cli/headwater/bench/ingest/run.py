@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from headwater.bench.ingest import curve, hand_written
 from headwater.bench.ingest.figures import goals, latency, measurements
 from headwater.bench.ingest.floor.graph import final_graph
-from headwater.bench.ingest.floor.write import TRIALS, Trial, trials
+from headwater.bench.ingest.floor.write import Trial, trial_count, trials
 from headwater.bench.ingest.headwater import Place, drain, warm_up
-from headwater.bench.ingest.rounds import PREFIX, Found, Rounds
+from headwater.bench.ingest.rounds import Found, Rounds
 from headwater.bench.ingest.servers import Databases, EmbeddedServers
 from headwater.bench.ingest.topic import Told, Topics, in_memory
 from headwater.bench.report import report
@@ -44,7 +44,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
     with console.progress() as progress, servers.kafka() as broker:
         bench = _Bench(options, servers, broker, progress)
         load = os.getloadavg()[0]
-        told = bench.fill(PREFIX, options.events, folded=True)
+        told = bench.fill(options.prefix, options.events, folded=True)
         found, tried = bench.rounds(told)
         line = bench.curve(told, found) if options.curve else None
     sample_distinct = len({event.event_id for event in told.sample})
@@ -125,20 +125,22 @@ class _Bench:
         """One long run. As many events as it takes, going by what was on the topic before."""
         made = found.consumer[-1]["relationships_created"]
         events = math.ceil(told.records * self._options.curve / made)
-        many = self.fill("curve", events, folded=False)
+        prefix = f"{self._options.prefix}.curve"
+        many = self.fill(prefix, events, folded=False)
         task = self._task(f"curve to {self._options.curve:,} relationships")
         with self._servers.neo4j() as graph:
             warm_up(graph, many.sample)
             wipe(graph.driver, graph.target.database)
-            found_there = drain(Place(self._broker, "curve", "curve", graph))
+            found_there = drain(Place(self._broker, prefix, prefix, graph))
         self._progress.remove_task(task)
         return curve.points(found_there["progress"], share=many.distinct / many.records)
 
     def _trials(self, told: Told, databases: Databases) -> list[Trial]:
-        task = self._progress.add_task("floor: shapes and batch sizes", total=TRIALS)
+        wanted = self._options.batch_rows, self._options.tries
+        task = self._progress.add_task("floor: shapes and batch sizes", total=trial_count(*wanted))
         with databases.empty() as (graph, _):
             small = final_graph(in_memory(told.sample))
-            found = trials(graph, small, lambda: self._progress.advance(task))
+            found = trials(graph, small, *wanted, lambda: self._progress.advance(task))
         self._progress.remove_task(task)
         return found
 

@@ -15,16 +15,12 @@ from headwater_consumers.graph.schema import ensure_schema
 from headwater_consumers.graph.wipe import wipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from neo4j import ManagedTransaction
 
     from headwater.bench.ingest.floor.graph import FinalGraph
     from headwater.bench.ingest.servers import Database
-
-BATCH_ROWS = (500, 2_000, 8_000)
-"""Rows in a transaction that each shape is tried with."""
-_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +50,24 @@ def write_graph(database: Database, phases: list[Phase], sessions: int) -> float
         return time.monotonic() - begun
 
 
-def trials(database: Database, graph: FinalGraph, tried: Callable[[], None] = lambda: None) -> list[Trial]:
-    """Every shape with every batch size, in turns, on a small graph; the fastest first. The database is empty again."""
-    seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in BATCH_ROWS}
-    for number in range(_TRIES + 1):
+def trials(
+    database: Database,
+    graph: FinalGraph,
+    batch_rows: Sequence[int],
+    tries: int,
+    tried: Callable[[], None] = lambda: None,
+) -> list[Trial]:
+    """Every shape with every batch size, in turns, on a small graph; the fastest first. The database is empty again.
+
+    Args:
+        database: an empty one.
+        graph: to write.
+        batch_rows: rows in a transaction.
+        tries: of each, of which the median counts; there is one more before, which doesn't.
+        tried: called `trial_count(batch_rows, tries)` times.
+    """
+    seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in batch_rows}
+    for number in range(tries + 1):
         for (shape, rows), each in seconds.items():
             ensure_schema(database.driver, database.target.database)
             took = write_graph(database, shape.phases(graph, rows), shape.sessions)
@@ -69,8 +79,9 @@ def trials(database: Database, graph: FinalGraph, tried: Callable[[], None] = la
     return sorted(found, key=lambda trial: trial.seconds)
 
 
-TRIALS = (_TRIES + 1) * len(SHAPES) * len(BATCH_ROWS)
-"""How often `trials` calls `tried`."""
+def trial_count(batch_rows: Sequence[int], tries: int) -> int:
+    """How often `trials` writes the graph."""
+    return (tries + 1) * len(SHAPES) * len(batch_rows)
 
 
 @contextlib.contextmanager

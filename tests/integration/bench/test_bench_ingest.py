@@ -1,0 +1,75 @@
+"""`bench ingest`, tiny, on the suite's own servers: everybody takes part, and floor and consumer make one graph."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.bench.ingest.options import Options
+from headwater.bench.ingest.run import run
+from headwater.bench.ingest.servers import Database
+from headwater.bench.ingest.show import view
+from headwater.console import console
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neo4j import Driver
+
+    from support.stack import StackUnderTest
+
+TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, curve=3_000, batch_rows=(500,), tries=1)
+
+
+class Borrowed:
+    """The suite's Kafka and Neo4j, of which there is one each."""
+
+    def __init__(self, stack: StackUnderTest, driver: Driver) -> None:
+        target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
+        self._stack = stack
+        self._database = Database(target, driver)
+
+    @contextlib.contextmanager
+    def kafka(self) -> Iterator[str]:
+        yield self._stack.bootstrap_servers
+
+    @contextlib.contextmanager
+    def neo4j(self) -> Iterator[Database]:
+        yield self._database
+
+
+@pytest.fixture
+def document(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> dict[str, Any]:
+    return run(replace(TINY, prefix=topic_prefix), Borrowed(stack, clean_database))
+
+
+@pytest.mark.timeout(300)
+def test_everybody_takes_part_and_floor_and_consumer_make_one_graph(
+    document: dict[str, Any], clean_database: Driver
+) -> None:
+    by_name = {each["name"]: each for each in document["measurements"]}
+    ours = by_name["headwater"]
+    assert ours["records"] == document["environment"]["topic"]["records"] >= TINY.events
+    assert {"fetch", "decode", "fold", "write", "commit"} == set(ours["stages"])
+    assert ours["peak_rss_mb"]["maximum"] > 30
+    for name in ("floor", "naive", "sink"):
+        assert by_name[name]["headwater_ratio"]["median"] > 0
+    assert len({each["shape"] for each in by_name["floor"]["tried"]}) == 3
+    for name in ("headwater", "floor"):
+        assert by_name[f"graph of {name}"]["same"], by_name[f"graph of {name}"]
+        assert by_name[f"graph of {name}"]["equal"] == ours["nodes"] + ours["relationships"]
+    assert by_name["latency"]["all_p99_ms"] >= by_name["latency"]["all_p50_ms"] > 0
+    assert by_name["curve"]["points"][-1]["relationships"] > TINY.curve / 2
+    assert len(document["goals"]) == 6
+    json.dumps(document)
+    out = console.out
+    with out.capture() as captured:
+        out.print(view(document))
+    assert "nodes and relationships as they should be" in captured.get()
+    with clean_database.session(database="neo4j") as session:
+        assert not session.run("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'sink_'").values()
