@@ -59,22 +59,23 @@ def _step_text(hop: Hop) -> Text:
     return text
 
 
+def step_name(step: Step) -> str:
+    """`flights.enrich batch 12`; of a batch run its job alone."""
+    job = _job(step.job) if step.job is not None else "a job"
+    if step.kind is StepKind.RUN:
+        return job
+    again = " before it ran again" if step.kind is StepKind.CONFLICT else ""
+    return f"{job}{_batches(step)}{again}"
+
+
 def step_words(step: Step) -> str:
     """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`."""
-    job = _job(step.job) if step.job is not None else "a job"
     details = [moment_text(step.started_at)] if step.started_at is not None else []
     codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
-    if step.kind is StepKind.RUN:
+    if step.kind is StepKind.RUN or len(step.runs) == 1:
         details.insert(0, f"run {step.runs[0].run_id}")
-        what = ""
-    else:
-        what = _batches(step)
-        if len(step.runs) == 1:
-            details.insert(0, f"run {step.runs[0].run_id}")
-        if step.kind is StepKind.CONFLICT:
-            what += " before it ran again"
-    return f"{job}{what} ({', '.join(details)})" if details else f"{job}{what}"
+    return f"{step_name(step)} ({', '.join(details)})" if details else step_name(step)
 
 
 def _batches(step: Step) -> str:

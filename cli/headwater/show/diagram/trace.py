@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater.console import shortened
 from headwater.show.diagram.diagram import Diagram, Edge, Node, Shape
 from headwater.show.diagram.labels import asset_label
-from headwater.show.trace import part_words, step_words
+from headwater.show.trace import part_words, step_name
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def trace_diagram(found: Trace) -> Diagram:
         step = f"step {hop.number}"
         for part in (*hop.inputs, *hop.outputs):
             nodes.setdefault(part.dataset.key, Node(label=asset_label(part.dataset)))
-        nodes[step] = Node(label=f"{hop.number}. {step_words(hop.step)}", shape=Shape.STEP)
+        nodes[step] = Node(label=f"{hop.number}. {step_name(hop.step)}", shape=Shape.STEP)
         edges |= {Edge(part.dataset.key, step, _part(part), _vague(part)): None for part in hop.inputs}
         edges |= {Edge(step, part.dataset.key, _part(part), _vague(part)): None for part in hop.outputs}
     return Diagram(nodes, tuple(edges))
