@@ -68,7 +68,11 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
-    """The changes of a table stream after `from_` (None: the beginning) up to and including `to`."""
+    """The changes of a table stream after `from_` (None: the beginning) up to and including `to`.
+
+    Both are versions as the format writes them. A bound within a version has a colon and the number of its files that
+    are before it: from `3` to `5:2` are version 4 and the first two files of 5. Iceberg's bounds always have one.
+    """
 
     format: str
     from_: str | None = None

@@ -33,6 +33,7 @@ CONNECTION = (
     "acks",
 )
 """What of Kafka's own options says how a sink connects, and when it takes a record as written."""
+CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
 
 
@@ -83,4 +84,4 @@ def sinks(
         )
         for name in names
     ]
-    return outputs, None if names else "rows choose their topic, so which are written isn't in the plan"
+    return outputs, None if names else CHOSEN_BY_ROWS

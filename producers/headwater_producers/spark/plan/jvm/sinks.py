@@ -14,7 +14,7 @@ from headwater_producers.spark.plan.description import PlanOutput, SourceKind, W
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
-from headwater_producers.spark.plan.jvm.stream_sinks import micro_batch, micro_batch_v1
+from headwater_producers.spark.plan.jvm.stream_sinks import continuous, micro_batch, micro_batch_v1
 from headwater_producers.spark.plan.jvm.table_commands import delta_rows, row_level, table_v2
 from headwater_producers.spark.plan.jvm.table_commands import table_as_select as v2_table_as_select
 from headwater_schemas import naming
@@ -166,4 +166,5 @@ SINKS: dict[str, Callable[[JvmCommand], Written]] = {
     "AlterViewAsCommand": view_altered,
     "WriteToMicroBatchDataSource": micro_batch,
     "WriteToMicroBatchDataSourceV1": micro_batch_v1,
+    "WriteToContinuousDataSource": continuous,
 }

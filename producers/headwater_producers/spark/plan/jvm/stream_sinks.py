@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headwater_producers.spark.plan.description import PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.plan.description import PlanOutput, SourceKind, StreamingLink, WriteMode
+from headwater_producers.spark.plan.jvm import kafka
 from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, topics_of, unnamed, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, private, setting
@@ -63,6 +64,34 @@ def micro_batch_v1(command: JvmCommand) -> Written:
         return Written((_delta(command, sink),), streaming=_link(plan, name, SourceKind.TABLE))
     problem = f"what {name} writes isn't known"
     return Written(problem=problem, streaming=_link(plan, name, SourceKind.UNKNOWN))
+
+
+def continuous(command: JvmCommand) -> Written:
+    """A streaming query with a continuous trigger: its plan has the write, and the table no more."""
+    write = command.plan.write()
+    name = class_name(write).removesuffix("Write").removesuffix("Streaming")
+    if name != "Kafka":
+        if name not in ("Console", "Memory", "Noop"):
+            # foreach among them, which writes no dataset.
+            return Written(streaming=StreamingLink(sink=name, sink_kind=SourceKind.CALLBACK))
+        dataset = command.context.in_memory(name.lower())
+        output = PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, mode=WriteMode.APPEND, format=name.lower())
+        return Written((output,), streaming=StreamingLink(sink=name, sink_kind=output.kind))
+    servers = str(private(write, "producerParams").get("bootstrap.servers"))
+    topic = option(private(write, "topic"))
+    topics = [str(topic)] if topic is not None else sorted(command.topics or ())
+    outputs = tuple(
+        PlanOutput(
+            dataset=command.context.topic(servers, each),
+            kind=SourceKind.KAFKA,
+            type="TOPIC",
+            mode=WriteMode.APPEND,
+            format="kafka",
+        )
+        for each in topics
+    )
+    problem = None if topics else kafka.CHOSEN_BY_ROWS
+    return Written(outputs, problem, streaming=StreamingLink(sink=name, sink_kind=SourceKind.KAFKA))
 
 
 def _delta(command: JvmCommand, sink: Any) -> PlanOutput:

@@ -1,0 +1,178 @@
+"""What is told of each streaming source and sink, beside its golden; and that its checkpoint tells the same.
+
+Each query of `sources.py` and `sinks.py` runs captured. Then `headwater reconcile` is asked for its micro-batches; and
+a second capture, which knows nothing, sees all queries start once more and tells what their checkpoints have.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from headwater.reconciling.knowledge import Knowledge
+from headwater.reconciling.reconcile import reconcile
+from headwater_producers.spark import attach, kafka_ends
+from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.reconcile import QueryLog
+from headwater_schemas.events import JobRef, Provenance
+from spark.plan.goldens import check
+from spark.streaming.sinks import SINKS
+from spark.streaming.sources import SOURCES
+from spark.streaming.told import Lines, event_ids, observed
+from spark.streaming.world import Case, World
+from support.capture import FLUSH_SECONDS, RecordingSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from headwater_producers.spark import Capture
+    from headwater_schemas.events import IntervalEntry
+    from support.stack import StackUnderTest
+
+pytestmark = [pytest.mark.spark, pytest.mark.stack]
+
+PREFIX = f"s{uuid.uuid4().hex[:6]}"
+NUMBERS = itertools.count()
+GOLDEN = Path(__file__).parent / "golden"
+CASES = [
+    pytest.param(family, case, id=f"{family}: {case.title}")
+    for family, cases in (("sources", SOURCES), ("sinks", SINKS))
+    for case in cases
+]
+
+
+class Told:
+    """What the first capture told of the queries that can be started again."""
+
+    def __init__(self) -> None:
+        self.queries: list[tuple[Case, World, str, dict[int, IntervalEntry], dict[int, str]]] = []
+
+
+@pytest.fixture(scope="module")
+def told(lake: SparkSession, stack: StackUnderTest) -> Iterator[Told]:
+    """Afterwards no topic and no table is left."""
+    told = Told()
+    lake.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+    yield told
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
+    if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(PREFIX)]:
+        for deleted in admin.delete_topics(made, operation_timeout=10).values():
+            deleted.result()
+    for schema in ("default", "ice.db"):
+        for table in lake.sql(f"SHOW TABLES IN {schema}").collect():
+            if table.tableName.startswith(PREFIX):
+                kind = "VIEW" if table.isTemporary else "TABLE"
+                lake.sql(f"DROP {kind} {table.tableName if table.isTemporary else f'{schema}.{table.tableName}'}")
+
+
+@pytest.fixture(scope="module")
+def active(lake: SparkSession) -> Iterator[None]:
+    """Delta's sink and Spark's look-up of Python data sources ask the thread's session, whichever started the query."""
+    jvm: Any = lake._jvm
+    sessions, mine = jvm.org.apache.spark.sql.classic.SparkSession, lake._jsparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(mine)
+    yield
+    if before.isDefined():
+        sessions.setActiveSession(before.get())
+
+
+@pytest.fixture(scope="module")
+def first(lake: SparkSession, active: None) -> Iterator[tuple[Capture, RecordingSink]]:
+    """The capture. A busy machine's broker may take its time to answer; which ranges are known is the test."""
+    sink = RecordingSink()
+    with pytest.MonkeyPatch.context() as patient:
+        patient.setattr(kafka_ends, "TIMEOUT_SECONDS", 30.0)
+        with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+            yield capture, sink
+
+
+@pytest.mark.parametrize(("family", "case"), CASES)
+def test_what_is_told(
+    lake: SparkSession,
+    stack: StackUnderTest,
+    first: tuple[Capture, RecordingSink],
+    told: Told,
+    tmp_path_factory: pytest.TempPathFactory,
+    family: str,
+    case: Case,
+) -> None:
+    folder = tmp_path_factory.mktemp("stream")
+    world = World(lake, stack.bootstrap_servers, f"{PREFIX}{next(NUMBERS):02}", folder, *first)
+    query_id = case.run(world)
+    events = world.sink.events
+    entries = observed(events, query_id, Provenance.OBSERVED)
+    ids = event_ids(events, query_id)
+    assert sorted(entries) == QueryLog(f"file:{folder}/cp", JvmFiles(lake.sparkContext)).committed()
+    check(family, case.title, Lines(world.prefix).of(entries[n] for n in sorted(entries)), folder=GOLDEN)
+    by_hand(case, world, query_id, entries, ids)
+    if case.again:
+        told.queries.append((case, world, query_id, entries, ids))
+
+
+def by_hand(case: Case, world: World, query_id: str, entries: dict[int, IntervalEntry], ids: dict[int, str]) -> None:
+    """`headwater reconcile`, which knows the datasets of the query's run and what a person says."""
+    files = JvmFiles(world.spark.sparkContext)
+    job = next(
+        e.job for e in world.sink.of_kind("INTERVAL") if e.interval_event and e.interval_event.query_id == query_id
+    )
+    run = world.sink.last_run(job.name if job else "")
+    known = Knowledge(
+        job=job or JobRef("default", "job"),
+        reads=tuple(use.dataset for use in run.inputs),
+        writes=tuple(use.dataset for use in run.outputs),
+    )
+    found = reconcile(
+        QueryLog(f"file:{world.folder}/cp", files),
+        files,
+        known,
+        query_id=query_id,
+        tenant="default",
+        sources=case.sources(world),
+    )
+    assert found.unreadable == ()
+    assert {e.interval_event.entries[0].batch_id: e.event_id for e in found.events if e.interval_event} == ids
+    same(entries, observed(found.events, query_id, Provenance.RECONCILED))
+
+
+def same(entries: dict[int, IntervalEntry], again: dict[int, IntervalEntry], *, sinks: bool = False) -> None:
+    """The same source positions; of what was written the same, or that it isn't known."""
+    assert sorted(again) == sorted(entries)
+    for batch, entry in entries.items():
+        other = again[batch]
+        assert [(u.dataset, u.position) for u in other.inputs] == [(u.dataset, u.position) for u in entry.inputs]
+        assert (other.watermark_before, other.watermark_after) == (entry.watermark_before, entry.watermark_after)
+        written = {use.dataset: use for use in entry.outputs}
+        for use in other.outputs:
+            if use.position is not None or (sinks and written[use.dataset].position is not None):
+                assert (use.position, use.certainty) == (
+                    written[use.dataset].position,
+                    written[use.dataset].certainty,
+                )
+
+
+def test_a_second_start_tells_the_same(lake: SparkSession, told: Told, first: tuple[Capture, RecordingSink]) -> None:
+    first[0].close()
+    sink = RecordingSink()
+    with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        for case, world, *_ in told.queries:
+            query = case.start(world)
+            if case.live:
+                query.processAllAvailable()
+                query.stop()
+            else:
+                assert query.awaitTermination(120)
+        assert capture.flush(FLUSH_SECONDS)
+        assert capture.status().failed == 0, capture.status().last_error
+    for case, _, query_id, entries, ids in told.queries:
+        again = observed(sink.events, query_id, Provenance.RECONCILED)
+        assert {n: again[n] for n in entries}.keys() == entries.keys(), case.title
+        same(entries, {n: again[n] for n in entries}, sinks="Kafka" not in case.title and "foreach" not in case.title)
+        assert ids, case.title

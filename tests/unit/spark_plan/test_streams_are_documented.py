@@ -1,0 +1,49 @@
+"""docs/sources-and-sinks.md has every case of tests/spark/streaming, from its golden; refreshed by UPDATE_GOLDENS=1."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark.plan.goldens import read_sections
+from spark.streaming.sinks import SINKS
+from spark.streaming.sources import SOURCES
+
+if TYPE_CHECKING:
+    from spark.streaming.world import Case
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "spark" / "streaming" / "golden"
+PAGE = ROOT / "docs" / "sources-and-sinks.md"
+BEGIN, END = "<!-- streams: begin -->\n", "<!-- streams: end -->\n"
+
+
+def listed() -> str:
+    return "".join(
+        [
+            _table("Sources", "source", SOURCES, " read "),
+            _table("Sinks", "sink", SINKS, " wrote "),
+            "\n",
+        ]
+    )
+
+
+def _table(title: str, heading: str, cases: tuple[Case, ...], verb: str) -> str:
+    sections = read_sections((GOLDEN / f"{title.lower()}.txt").read_text())
+    text = f"\n### {title}\n\n| {heading} | told of each micro-batch |\n|---|---|\n"
+    for case in cases:
+        # The other end is the same in all of them: `noop`, or files that are dropped into a folder.
+        told = [line for line in sections[case.title] if verb in line] or ["nothing"]
+        text += f"| {case.title} | {'<br>'.join(f'`{line}`' for line in told)} |\n"
+    return text
+
+
+def test_the_page_lists_all_streams() -> None:
+    page = PAGE.read_text()
+    head, _, rest = page.partition(BEGIN)
+    there, _, tail = rest.partition(END)
+    if os.environ.get("UPDATE_GOLDENS"):
+        PAGE.write_text(f"{head}{BEGIN}{listed()}{END}{tail}")
+    else:
+        assert there == listed(), "run UPDATE_GOLDENS=1 pytest tests/unit/spark_plan/test_streams_are_documented.py"
