@@ -33,8 +33,8 @@ def environment(stack: StackUnderTest, **settings: str) -> dict[str, str]:
 class ServeProcess(CommandProcess):
     """A running `headwater serve`."""
 
-    def __init__(self, settings: dict[str, str], folder: Path) -> None:
-        super().__init__(settings, folder, "serve")
+    def __init__(self, settings: dict[str, str], folder: Path, *arguments: str) -> None:
+        super().__init__(settings, folder, "serve", *arguments)
 
     def url(self) -> str:
         """Where it serves, once it does."""
@@ -43,10 +43,10 @@ class ServeProcess(CommandProcess):
 
 
 @contextlib.contextmanager
-def serving(settings: dict[str, str]) -> Iterator[ServeProcess]:
-    """A server that is gone at the end of the block, however it ends."""
+def serving(settings: dict[str, str], *arguments: str) -> Iterator[ServeProcess]:
+    """A server that is gone at the end of the block, however it ends; `arguments` are options of the command."""
     with tempfile.TemporaryDirectory() as folder:
-        server = ServeProcess(settings, Path(folder))
+        server = ServeProcess(settings, Path(folder), *arguments)
         try:
             yield server
         finally:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from headwater_consumers.analysis.impact import default_policy_text
 from support.serve_process import environment, serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from neo4j import Driver
 
     from support.stack import StackUnderTest
@@ -25,7 +28,7 @@ NOWHERE = "bolt://127.0.0.1:9"
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Driver, number: signal.Signals) -> None:
     with serving(environment(stack)) as server:
-        with httpx.Client(base_url=server.url(), trust_env=False) as client:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client:
             assert client.get("/readyz").status_code == 200
             answer = client.get("/api/v1/assets/flights.departed/downstream?depth=all")
             assert answer.status_code == 200
@@ -56,6 +59,35 @@ def test_a_setting_of_no_sense_is_named(stack: StackUnderTest) -> None:
     with serving(environment(stack, serve__threads="0")) as server:
         assert server.wait() == 2
         assert "HEADWATER_SERVE_THREADS" in server.said
+
+
+def test_impacts_are_judged_by_the_policy_it_was_given(
+    stack: StackUnderTest, demo_graph: Driver, tmp_path: Path
+) -> None:
+    policy, said = tmp_path / "house.toml", "without that its value can't be made"
+    policy.write_text(default_policy_text().replace(said, "so says the house"))
+    change = {"dataset": "flights.departed", "column": "value.dep_delay", "schema": "REMOVED"}
+    reasons = []
+    for options in ([], ["--policy", str(policy)]):
+        with (
+            serving(environment(stack), *options) as server,
+            httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client,
+        ):
+            answer = client.post("/api/v1/impact/analyze", json=change)
+            assert answer.status_code == 200, answer.text
+            reasons.append(" ".join(item["reason"] for item in answer.json()["items"]))
+    assert said in reasons[0]
+    assert "so says the house" not in reasons[0]
+    assert reasons[0].replace(said, "so says the house") == reasons[1]
+
+
+def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTest, tmp_path: Path) -> None:
+    policy = tmp_path / "house.toml"
+    policy.write_text('[[rule]]\nseverity = "DREADFUL"\n')
+    with serving(environment(stack), "--policy", str(policy)) as server:
+        assert server.wait() == 2
+        assert "house.toml" in server.said
+        assert "Lineage on" not in server.said
 
 
 def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
