@@ -127,14 +127,14 @@ def latency(rate: float, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goals(
-    measured: Sequence[Mapping[str, Any]], latencies: Mapping[str, Any] | None, growth: float | None
+    measured: Sequence[Mapping[str, Any]], latencies: Mapping[str, Any] | None, curve: Mapping[str, Any] | None
 ) -> list[Goal]:
     """What is wished for, of what was measured.
 
     Args:
         measured: `measurements`.
         latencies: `latency`, if it was measured.
-        growth: the rate at the curve's end over that at its beginning, if it was measured.
+        curve: with `growth`, the rate at its end over that at its beginning, if it was measured.
     """
     by_name = {each["name"]: each for each in measured}
     wished = [
@@ -144,10 +144,10 @@ def goals(
     ]
     if latencies is not None:
         wished.append(Goal("event to graph at half the rate, p99 ms", latencies["all_p99_ms"], LATENCY_GOAL_MS))
-    peak = max(each["peak_rss_mb"]["maximum"] for each in measured if each["name"] == CONSUMER)
-    wished.append(Goal("peak RSS of the consumer, MB", peak, MEMORY_GOAL_MB))
-    if growth is not None:
-        wished.append(Goal("rate at the curve's end / at its beginning", growth, GROWTH_GOAL, "at_least"))
+    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in (latencies, curve) if each)]
+    wished.append(Goal("peak RSS of the consumer, MB", max(peaks), MEMORY_GOAL_MB))
+    if curve is not None:
+        wished.append(Goal("rate at the curve's end / at its beginning", curve["growth"], GROWTH_GOAL, "at_least"))
     return wished
 
 

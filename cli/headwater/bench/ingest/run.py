@@ -63,13 +63,13 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         measurements=[
             *measured,
             *([{"name": "latency", **late}] if late else []),
-            *([{"name": "curve", "points": line, "growth": curve.growth(line)}] if line else []),
+            *([line] if line else []),
             *[
                 {"name": f"graph of {name}", "same": beside.same, **_counts(beside)}
                 for name, beside in found.same.items()
             ],
         ],
-        goals=goals(measured, late, curve.growth(line) if line else None),
+        goals=goals(measured, late, line),
     )
 
 
@@ -107,6 +107,8 @@ class _Bench:
             if options.baselines and told.delta is not None:
                 tried = self._trials(told, databases)
                 floor = final_graph(told.delta), tried[0]
+                if not options.small:
+                    told.delta = None  # hundreds of MB, and nobody compares
                 by_hand = stack.enter_context(hand_written.prepared(stack.enter_context(self._servers.neo4j())))
             task = self._task("rounds")
             rounds = Rounds(
@@ -121,7 +123,7 @@ class _Bench:
             )
             return rounds.run(), tried
 
-    def curve(self, told: Told, found: Found) -> list[dict[str, Any]]:
+    def curve(self, told: Told, found: Found) -> dict[str, Any]:
         """One long run. As many events as it takes, going by what was on the topic before."""
         made = found.consumer[-1]["relationships_created"]
         events = math.ceil(told.records * self._options.curve / made)
@@ -131,9 +133,17 @@ class _Bench:
         with self._servers.neo4j() as graph:
             warm_up(graph, many.sample)
             wipe(graph.driver, graph.target.database)
-            found_there = drain(Place(self._broker, prefix, prefix, graph))
+            ran = drain(Place(self._broker, prefix, prefix, graph))
         self._progress.remove_task(task)
-        return curve.points(found_there["progress"], share=many.distinct / many.records)
+        points = curve.points(ran["progress"], share=many.distinct / many.records)
+        return {
+            "name": "curve",
+            "records": ran["applied"],
+            "seconds": round(ran["seconds"], 1),
+            "peak_rss_mb": round(ran["peak_rss_mb"], 1),
+            "growth": curve.growth(points),
+            "points": points,
+        }
 
     def _trials(self, told: Told, databases: Databases) -> list[Trial]:
         wanted = self._options.batch_rows, self._options.tries

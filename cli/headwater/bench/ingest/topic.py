@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FLUSH_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Told:
     """What a stream of events comes to.
 
@@ -35,7 +35,7 @@ class Told:
         distinct: without those that come again.
         bytes: of keys and values.
         kinds: records by kind.
-        delta: base facts of all, if they were wanted.
+        delta: base facts of all, if they were wanted and still are.
         sample: the first few.
     """
 
