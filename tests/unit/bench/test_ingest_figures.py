@@ -14,6 +14,7 @@ from headwater.bench.ingest.floor.write import Trial
 from headwater.bench.ingest.rounds import Found
 from headwater.bench.ingest.show import view
 from headwater.bench.ingest.topic import Told
+from headwater.bench.ingest.turn import Turn
 from headwater.bench.report import report
 from headwater.console import console
 
@@ -31,7 +32,8 @@ def consumed(seconds: float, peak: float = 90.0) -> dict[str, Any]:
         "transactions": 2,
         "retries": 0,
         "peak_rss_mb": peak,
-        "processor_seconds": 1.05,
+        "processor_seconds": 1.0,
+        "server_seconds": 2.0,
         "stages": {
             "decode": {"times": 2, "seconds": seconds / 4, "hidden": seconds / 8},
             "write": {"times": 2, "seconds": seconds / 2, "hidden": None},
@@ -39,9 +41,13 @@ def consumed(seconds: float, peak: float = 90.0) -> dict[str, Any]:
     }
 
 
+def turns(*seconds: float) -> list[Turn]:
+    return [Turn(each, each / 2, None) for each in seconds]
+
+
 def found() -> Found:
     """The second round is slow for everybody."""
-    return Found(consumer=[consumed(2), consumed(4, 120.0)], floor=[1, 3.8], naive=[4, 8], sink=[0.5, 1])
+    return Found(consumer=[consumed(2), consumed(4, 120.0)], floor=turns(1, 3.8), naive=turns(4, 8), sink=turns(0.5, 1))
 
 
 def test_a_rate_is_of_distinct_events_and_a_ratio_of_the_same_round() -> None:
@@ -49,7 +55,9 @@ def test_a_rate_is_of_distinct_events_and_a_ratio_of_the_same_round() -> None:
     assert ours["events_per_second"] == {"median": 375.0, "minimum": 250.0, "maximum": 500.0}
     assert ours["relationships_per_second"]["maximum"] == 2_000
     assert ours["peak_rss_mb"]["maximum"] == 120
-    assert ours["processor_us_per_record"]["median"] == 1_000
+    assert ours["processor_us_per_event"]["client"]["median"] == 1_000
+    assert ours["processor_us_per_event"]["neo4j"]["median"] == 2_000
+    assert floor["processor_us_per_event"]["neo4j"] is None, "a server that isn't ours to see"
     assert floor["headwater_ratio"] == {"median": 0.725, "minimum": 0.5, "maximum": 0.95}
     assert (floor["shape"], floor["rows"]) == (SHAPES[1].name, 2_000)
     assert [each["rows"] for each in floor["tried"]] == [2_000, 500]

@@ -7,6 +7,7 @@ consumer      the contestant's own process; stages: what it did when
 headwater     the contestant: from a full topic, and at a steady rate
 floor/        the same driver writing the same graph from memory, in the fastest of several shapes
 hand_written  one statement that merges raw events: one a transaction (naive), 1,000 (sink)
+turn          what one turn takes
 rounds        everybody in turn, round after round
 curve         the rate while the graph grows
 figures       the report's measurements and goals

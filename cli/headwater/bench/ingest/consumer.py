@@ -72,7 +72,8 @@ class TimedMetrics(Metrics):
     """The metrics, with a note of each step, and of what was in the graph when.
 
     Attributes:
-        begun: when the first partitions were assigned; None before.
+        begun: when the first partitions were assigned, and the processor time of this process until then; None before.
+        processor: its processor time until the last transaction.
         progress: after each transaction: when, events applied, relationships created, since the start.
         latencies: of each event applied, if they are wanted: when it was produced, in ms of Unix time, and how many ms
             later the transaction that holds it was committed.
@@ -81,7 +82,8 @@ class TimedMetrics(Metrics):
     def __init__(self, timeline: Timeline, *, latencies: bool) -> None:
         super().__init__()
         self._timeline = timeline
-        self.begun: float | None = None
+        self.begun: tuple[float, float] | None = None
+        self.processor = 0.0
         self.progress: list[tuple[float, int, int]] = []
         self.latencies: list[tuple[int, float]] | None = [] if latencies else None
         self.nodes = 0
@@ -97,7 +99,7 @@ class TimedMetrics(Metrics):
         """Partitions came or went; so many are ours now."""
         super().rebalanced(kind, assigned)
         if self.begun is None and assigned:
-            self.begun = time.monotonic()
+            self.begun = time.monotonic(), time.process_time()
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
@@ -109,11 +111,12 @@ class TimedMetrics(Metrics):
         self.progress.append((now, applied + len(events), relationships + summary.relationships_created))
         self.nodes += summary.nodes_created
         super().wrote(events, seconds, summary)
+        self.processor = time.process_time()
 
 
 def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
-    """What the process tells: totals, seconds from the first assignment to the last transaction, stages, memory."""
-    begun = metrics.begun or 0.0
+    """What the process tells: totals, (processor) seconds from first assignment to last transaction, stages, memory."""
+    begun, processor = metrics.begun or (0.0, 0.0)
     at, _, relationships = metrics.progress[-1] if metrics.progress else (begun, 0, 0)
     return {
         **totals,
@@ -123,7 +126,7 @@ def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) 
         "stages": {stage.value: asdict(figures) for stage, figures in timeline.figures().items()},
         "progress": [(at - begun, applied, relationships) for at, applied, relationships in metrics.progress],
         "latencies": metrics.latencies,
-        "processor_seconds": time.process_time(),
+        "processor_seconds": metrics.processor - processor,
         "peak_rss_mb": own_peak_mb(),
     }
 

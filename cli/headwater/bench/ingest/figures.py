@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from headwater.bench.figures import percentile, spread
+from headwater.bench.ingest.turn import Turn
 from headwater.bench.report import Goal
 
 if TYPE_CHECKING:
@@ -31,41 +32,54 @@ def measurements(found: Found, told: Told, sample_distinct: int, trials: Sequenc
         sample_distinct: distinct events that naive and sink got.
         trials: of the floor's shapes, the fastest first; empty without a floor.
     """
-    seconds = [each["seconds"] for each in found.consumer]
-    rates = {CONSUMER: _rates(told.distinct, seconds)}
-    out = [_consumer(found.consumer, rates[CONSUMER])]
+    turns = [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in found.consumer]
+    rates = {CONSUMER: _rates(told.distinct, turns)}
+    out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, told.distinct)]
     if trials:
         rates[FLOOR] = _rates(told.distinct, found.floor)
         shape = {"shape": trials[0].shape.name, "rows": trials[0].rows}
         tried = [{"shape": t.shape.name, "rows": t.rows, "seconds": round(t.seconds, 3)} for t in trials]
-        out.append(_other(FLOOR, found.floor, rates, **shape, tried=tried))
+        out.append(_other(FLOOR, found.floor, rates, told.distinct, **shape, tried=tried))
     for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
         if each:
             rates[name] = _rates(sample_distinct, each)
-            out.append(_other(name, each, rates))
+            out.append(_other(name, each, rates, sample_distinct))
     return out
 
 
-def _rates(events: int, seconds: Sequence[float]) -> list[float]:
-    return [events / each for each in seconds]
+def _rates(events: int, turns: Sequence[Turn]) -> list[float]:
+    return [events / turn.seconds for turn in turns]
 
 
-def _other(name: str, seconds: Sequence[float], rates: Mapping[str, Sequence[float]], **more: Any) -> dict[str, Any]:
+def _processor(turns: Sequence[Turn], events: int) -> dict[str, Any]:
+    """Processor time for each event, of the client's process and of Neo4j's."""
+    server = [turn.server / events * 1e6 for turn in turns if turn.server is not None]
+    return {
+        "processor_us_per_event": {
+            "client": _told([turn.client / events * 1e6 for turn in turns], 1),
+            "neo4j": _told(server, 1) if server else None,
+        }
+    }
+
+
+def _other(
+    name: str, turns: Sequence[Turn], rates: Mapping[str, Sequence[float]], events: int, **more: Any
+) -> dict[str, Any]:
     ratio = [ours / theirs for ours, theirs in zip(rates[CONSUMER], rates[name], strict=True)]
     return {
         "name": name,
-        "seconds": _told(seconds, 2),
+        "seconds": _told([turn.seconds for turn in turns], 2),
         "events_per_second": _told(rates[name], 1),
         "headwater_ratio": _told(ratio, 3),
+        **_processor(turns, events),
         **more,
     }
 
 
-def _consumer(rounds: Sequence[Mapping[str, Any]], rates: Sequence[float]) -> dict[str, Any]:
-    seconds = [each["seconds"] for each in rounds]
+def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates: Sequence[float]) -> dict[str, Any]:
     return {
         "name": CONSUMER,
-        "seconds": _told(seconds, 2),
+        "seconds": _told([turn.seconds for turn in turns], 2),
         "events_per_second": _told(rates, 1),
         "records_per_second": _told([each["applied"] / each["seconds"] for each in rounds], 1),
         "relationships_per_second": _told([each["relationships"] / each["seconds"] for each in rounds], 1),
@@ -75,7 +89,6 @@ def _consumer(rounds: Sequence[Mapping[str, Any]], rates: Sequence[float]) -> di
         "transactions": rounds[-1]["transactions"],
         "retries": sum(each["retries"] for each in rounds),
         "peak_rss_mb": _told([each["peak_rss_mb"] for each in rounds], 1),
-        "processor_us_per_record": _told([each["processor_seconds"] * 1e6 / each["applied"] for each in rounds], 1),
         "stages": _stages(rounds),
     }
 

@@ -7,11 +7,11 @@ every MERGE has an index; the last event wins. It keeps no stamps, so late and r
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater.bench.ingest.turn import Stopwatch, Turn
 from headwater_consumers import cypher
 from headwater_consumers.graph.statements import statement
 from headwater_consumers.graph.wipe import wipe
@@ -43,8 +43,8 @@ def prepared(database: Database) -> Iterator[Database]:
             session.run(cypher.load(_PACKAGE, f"sink_schema_gone/{name}")).consume()
 
 
-def write_events(database: Database, events: Sequence[LineageEvent], size: int) -> float:
-    """Commit them, so many in a transaction; the seconds it took. The database is empty again afterwards.
+def write_events(database: Database, events: Sequence[LineageEvent], size: int) -> Turn:
+    """Commit them, so many in a transaction. The database is empty again afterwards.
 
     Args:
         database: that was prepared.
@@ -53,10 +53,10 @@ def write_events(database: Database, events: Sequence[LineageEvent], size: int) 
     """
     raw = [msgspec.to_builtins(event) for event in events]
     with database.driver.session(database=database.target.database) as session:
-        begun = time.monotonic()
+        watch = Stopwatch(database)
         for at in range(0, len(raw), size):
             session.execute_write(_merge, raw[at : at + size])
-        took = time.monotonic() - begun
+        took = watch.stop()
     wipe(database.driver, database.target.database)
     return took
 

@@ -14,6 +14,7 @@ from headwater.bench.ingest.headwater import Place, drain, steady, warm_up
 from headwater.bench.ingest.options import Options
 from headwater.bench.ingest.servers import Database, Databases, relationships
 from headwater.bench.ingest.topic import Told, Topics, in_memory
+from headwater.bench.ingest.turn import Turn, server_seconds, since
 from headwater.workload.mixture import Mixture
 from headwater_consumers.graph.compare import Comparison, compare
 from headwater_consumers.graph.dump import dump
@@ -31,16 +32,17 @@ class Found:
     """What came of the rounds.
 
     Attributes:
-        consumer: what the consumer's process told, for each round; `relationships` are those in the graph.
-        floor, naive, sink: seconds for each round.
+        consumer: what the consumer's process told, for each round; `relationships` are those in the graph, and
+            `server_seconds` is Neo4j's processor time.
+        floor, naive, sink: their turns.
         latency: what it told of the steady rate, and which that was.
         same: each graph beside the oracle's, where they were compared.
     """
 
     consumer: list[dict[str, Any]] = field(default_factory=list)
-    floor: list[float] = field(default_factory=list)
-    naive: list[float] = field(default_factory=list)
-    sink: list[float] = field(default_factory=list)
+    floor: list[Turn] = field(default_factory=list)
+    naive: list[Turn] = field(default_factory=list)
+    sink: list[Turn] = field(default_factory=list)
     latency: tuple[float, dict[str, Any]] | None = None
     same: dict[str, Comparison] = field(default_factory=dict)
 
@@ -104,7 +106,9 @@ class Rounds:
             if new:
                 warm_up(database, self._warm_up)
                 wipe(database.driver, database.target.database)
+            server = server_seconds(database)
             told = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
+            told["server_seconds"] = since(database, server)
             told["relationships_created"], told["relationships"] = told["relationships"], relationships(database)
             if number >= 0:
                 self.found.consumer.append(told)
@@ -124,20 +128,20 @@ class Rounds:
                 write_graph(database, best.shape.phases(warmed, best.rows), best.shape.sessions)
                 wipe(database.driver, database.target.database)
                 ensure_schema(database.driver, database.target.database)
-            seconds = write_graph(database, best.shape.phases(graph, best.rows), best.shape.sessions)
+            turn = write_graph(database, best.shape.phases(graph, best.rows), best.shape.sessions)
             if number >= 0:
-                self.found.floor.append(seconds)
+                self.found.floor.append(turn)
             if number == 0:
                 self._compare("floor", database)
 
     def _by_hand(self, number: int) -> None:
         assert self.by_hand is not None  # noqa: S101  for the type checker
         turns = (("naive", hand_written.NAIVE, self.found.naive), ("sink", hand_written.SINK, self.found.sink))
-        for name, size, seconds in turns:
+        for name, size, found in turns:
             self._say(number, name)
             took = hand_written.write_events(self.by_hand, self.told.sample, size)
             if number >= 0:
-                seconds.append(took)
+                found.append(took)
 
     def _latency(self, database: Database) -> None:
         rate = self.told.distinct / statistics.median(told["seconds"] for told in self.found.consumer) / 2

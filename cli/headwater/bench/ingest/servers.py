@@ -32,10 +32,12 @@ class Database:
     Attributes:
         target: where, and as whom.
         driver: to it, for what isn't measured and for the baselines.
+        pid: of the server, where it runs here.
     """
 
     target: Neo4jTarget
     driver: Driver
+    pid: int | None = None
 
 
 class Servers(Protocol):
@@ -96,22 +98,20 @@ class EmbeddedServers:
             try:
                 server.wait(lambda: False)
                 password = server.password_file.read_text(encoding="utf-8").strip()
-                with connected(Neo4jTarget(server.uri, USER, password, DATABASE)) as found:
-                    yield found
+                with _driver(server.uri, password) as driver:
+                    target = Neo4jTarget(server.uri, USER, password, DATABASE)
+                    yield Database(target, driver, server.process.pid)
             finally:
                 server.process.stop()
 
 
-@contextlib.contextmanager
-def connected(target: Neo4jTarget) -> Iterator[Database]:
-    """A database that is there, with a driver to it."""
-    with GraphDatabase.driver(
-        target.uri,
-        auth=(target.user, target.password),
+def _driver(uri: str, password: str) -> Driver:
+    return GraphDatabase.driver(
+        uri,
+        auth=(USER, password),
         notifications_min_severity=NotificationMinimumSeverity.OFF,
         telemetry_disabled=True,
-    ) as driver:
-        yield Database(target, driver)
+    )
 
 
 class Databases:

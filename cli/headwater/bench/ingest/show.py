@@ -31,7 +31,7 @@ def view(document: Mapping[str, Any]) -> Group:
 
 
 def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = _table("", "events/s", "(least to most)", "headwater is × as fast", "(least to most)", "")
+    table = _table("", "events/s", "(least to most)", "headwater is × as fast", "(least to most)", "CPU µs/event", "")
     for name in ("headwater", "floor", "naive", "sink"):
         if name not in by_name:
             continue
@@ -41,8 +41,14 @@ def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
         if name == "headwater":
             more = f"{each['relationships_per_second']['median']:,.0f} relationships/s, "
             more += f"{each['peak_rss_mb']['maximum']:,.0f} MB"
-        table.add_row(name, *_figure(each["events_per_second"], 0), *(_figure(ratio, 2) if ratio else ("", "")), more)
+        rate, ratios = _figure(each["events_per_second"], 0), _figure(ratio, 2) if ratio else ("", "")
+        table.add_row(name, *rate, *ratios, _processor(each["processor_us_per_event"]), more)
     return table
+
+
+def _processor(each: Mapping[str, Any]) -> str:
+    server = "" if each["neo4j"] is None else f" + {each['neo4j']['median']:,.0f} in Neo4j"
+    return f"{each['client']['median']:,.0f}{server}"
 
 
 def _stages(consumer: Mapping[str, Any]) -> Table:

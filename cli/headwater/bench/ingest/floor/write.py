@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import statistics
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.bench.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
+from headwater.bench.ingest.turn import Stopwatch, Turn
 from headwater_consumers.graph.schema import ensure_schema
 from headwater_consumers.graph.wipe import wipe
 
@@ -38,16 +38,16 @@ class Trial:
     seconds: float
 
 
-def write_graph(database: Database, phases: list[Phase], sessions: int) -> float:
-    """Commit everything; the seconds from the first statement to the last commit.
+def write_graph(database: Database, phases: list[Phase], sessions: int) -> Turn:
+    """Commit everything, from the first statement to the last commit.
 
     Transient errors, a deadlock of two sessions say, are the driver's to try again.
     """
     with _sessions(database, sessions) as commit_all, _without_collections():
-        begun = time.monotonic()
+        watch = Stopwatch(database)
         for phase in phases:
             commit_all(phase)
-        return time.monotonic() - begun
+        return watch.stop()
 
 
 def trials(
@@ -70,7 +70,7 @@ def trials(
     for number in range(tries + 1):
         for (shape, rows), each in seconds.items():
             ensure_schema(database.driver, database.target.database)
-            took = write_graph(database, shape.phases(graph, rows), shape.sessions)
+            took = write_graph(database, shape.phases(graph, rows), shape.sessions).seconds
             wipe(database.driver, database.target.database)
             if number:  # the first round warms up
                 each.append(took)
