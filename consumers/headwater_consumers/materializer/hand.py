@@ -54,6 +54,11 @@ class Hand:
         return self.room_records <= 0 or self.room_bytes <= 0
 
     @property
+    def overfull(self) -> bool:
+        """Whether twice as many bytes have been fetched as a batch may have."""
+        return self._bytes >= 2 * self._limit.bytes
+
+    @property
     def anything_fetched(self) -> bool:
         """Whether there is something to make a batch of: records, or an end that was reached beyond them."""
         return bool(self._fetched or self._reached)
@@ -98,8 +103,8 @@ class Hand:
         Args:
             make: records and reached ends to a batch.
         """
-        part = self._fetched[: self._limit.records]
-        rest = self._fetched[self._limit.records :]
+        count = self._fitting()
+        part, rest = self._fetched[:count], self._fetched[count:]
         # An end lies behind all that was fetched before it.
         reached = {} if rest else self._reached
         self.prepared = make(part, reached)
@@ -107,6 +112,15 @@ class Hand:
         self._bytes = sum(record.size for record in rest)
         if not rest:
             self._reached = {}
+
+    def _fitting(self) -> int:
+        """How many of the fetched records the next batch may hold; one at least, however large."""
+        size = 0
+        for count, record in enumerate(self._fetched[: self._limit.records]):
+            size += record.size
+            if count and size > self._limit.bytes:
+                return count
+        return min(len(self._fetched), self._limit.records)
 
     def drop(self, partitions: Iterable[Partition], *, writing: bool) -> None:
         """Let go of everything of these partitions, and keep the rest.

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.source import SourceListener
 
 _REQUEST_SECONDS = 5.0
-# Taken from librdkafka's local queue at a time, without waiting, so that a byte budget can't be overrun by more.
+# Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
+# that this many would overrun the byte budget.
 _CHUNK_RECORDS = 250
 
 
@@ -81,7 +82,8 @@ class KafkaSource:
             messages.append(first)
             size = len(first)
             while (room := max_records - len(messages)) > 0 and size < max_bytes:
-                chunk = self._consumer.consume(min(room, _CHUNK_RECORDS), 0)
+                fitting = (max_bytes - size) * len(messages) // max(1, size)
+                chunk = self._consumer.consume(min(room, _CHUNK_RECORDS, max(1, fitting)), 0)
                 if not chunk:
                     break
                 messages += chunk

@@ -133,7 +133,8 @@ class Loop:
         hand, source = self._hand, self._parts.source
         waiting = self._writing.backoff.attempts > 0 or self._decode_backoff.attempts > 0
         writing = self._writing.busy
-        if hand.full and writing and not waiting and self._writing.busy_seconds < self._policy.stall_seconds:
+        passing = not waiting and not hand.overfull and self._writing.busy_seconds < self._policy.stall_seconds
+        if hand.full and writing and passing:
             # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
             # for one record at a time keeps rebalances and commits going.
             self._writing.finish(self._policy.idle_seconds)

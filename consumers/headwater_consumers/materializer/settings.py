@@ -23,13 +23,16 @@ class MaterializerSettings(BaseModel):
     http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
     """Their port. 0 takes a free one and says which."""
 
-    batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+    batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 4_000
     """Most records in one transaction."""
 
-    batch_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 8_388_608
+    batch_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 2_097_152
     """Most bytes of keys and values in one transaction."""
 
-    queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 16_384
+    batch_target_seconds: Annotated[float, Field(ge=0.05, le=60)] = 2.0
+    """Batches become smaller where a transaction takes longer."""
+
+    queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 4_096
     """Most that the Kafka client fetches ahead."""
 
     write_timeout_seconds: Annotated[float, Field(ge=1, le=3_600)] = 60.0
@@ -52,7 +55,11 @@ class MaterializerSettings(BaseModel):
 
     def batch_policy(self) -> BatchPolicy:
         """The bounds of a batch."""
-        return BatchPolicy(max_records=self.batch_max_records, max_bytes=self.batch_max_bytes)
+        return BatchPolicy(
+            max_records=self.batch_max_records,
+            max_bytes=self.batch_max_bytes,
+            target_seconds=self.batch_target_seconds,
+        )
 
     def dead_letter_policy(self) -> DeadLetterPolicy:
         """When dead letters stop the consumer."""

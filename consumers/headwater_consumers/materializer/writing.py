@@ -96,9 +96,10 @@ class Writing:
         if outcome is None or self._job is None:
             return
         job, self._job = self._job, None
+        seconds = self._clock() - self._since
         self._next_ping = self._clock() + self._ping_seconds
         if outcome.error is None:
-            self._succeeded(job)
+            self._succeeded(job, seconds)
         else:
             self._failed(settled(job, outcome.error))
 
@@ -114,7 +115,7 @@ class Writing:
             return Job(JobKind.PING, self._parts.ends.graph.ping)
         return None
 
-    def _succeeded(self, job: Job) -> None:
+    def _succeeded(self, job: Job, seconds: float) -> None:
         self.backoff.succeeded()
         self._report.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.PING:
@@ -126,7 +127,7 @@ class Writing:
             if self._hand.current.was_split:
                 self._parts.limit.halve()
             else:
-                self._parts.limit.fitted()
+                self._parts.limit.fitted(len(self._hand.current.batch.records), seconds)
             self._commits.add(self._hand.current.batch.offsets)
             self._hand.current = None
 

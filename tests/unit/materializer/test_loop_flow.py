@@ -76,8 +76,31 @@ def test_bytes_bound_a_batch_too() -> None:
     harness = Harness(batch=BatchPolicy(max_records=1_000, max_bytes=size * 5))
     harness.broker.extend(good(number) for number in range(50))
     harness.settle()
-    assert max(harness.graph.sizes) <= 6
+    assert max(harness.graph.sizes) <= 5
     assert harness.graph.events == ids(range(50))
+
+
+def test_a_record_larger_than_a_batch_is_a_batch() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=1_000, max_bytes=1))
+    harness.broker.extend(good(number) for number in range(5))
+    harness.settle()
+    assert harness.graph.sizes == [1] * 5
+
+
+def test_bytes_are_bounded_however_long_a_write_takes() -> None:
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=1_000, max_bytes=5 * len(good(0))))
+    harness.broker.extend(good(number) for number in range(200))
+    while not graph.entered.acquire(blocking=False):
+        harness.rounds()
+    harness.rounds(30)
+
+    assert harness.metric("records_in_hand") <= 5 + 5 + 2 * 5 + 1
+    for _ in range(200):
+        graph.go.release()
+    harness.settle(limit=1_000_000)
+    assert graph.events == ids(range(200))
+    harness.parts.lane.close(graph.close, 5)
 
 
 def test_records_that_trickle_in_are_written_at_once() -> None:

@@ -50,8 +50,28 @@ def test_a_batch_limit_halves_down_to_its_least_and_grows_back() -> None:
         limit.halve()
     assert limit.records == 10
     for _ in range(10):
-        limit.fitted()
+        limit.fitted(10, seconds=0.1)
     assert limit.records == 100
+
+
+def test_a_batch_limit_follows_the_time_that_batches_take() -> None:
+    limit = BatchLimit(BatchPolicy(max_records=1_000, min_records=10, target_seconds=1.0))
+    limit.fitted(1_000, seconds=1.25)
+    assert limit.records == 800
+    limit.fitted(800, seconds=0.9)
+    assert limit.records == 900
+    limit.fitted(5, seconds=30)  # a database that stood still says little of batches: halved, no less
+    assert limit.records == 450
+    for _ in range(20):
+        limit.fitted(limit.records, seconds=100)
+    assert limit.records == 10
+
+
+def test_a_slow_batch_never_raises_the_limit() -> None:
+    limit = BatchLimit(BatchPolicy(max_records=100, target_seconds=1.0))
+    limit.halve()
+    limit.fitted(100, seconds=1.01)
+    assert limit.records == 50
 
 
 def test_dead_letters_are_counted_over_the_window_only() -> None:
