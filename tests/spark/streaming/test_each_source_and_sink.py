@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from headwater_schemas.events import IntervalEntry
     from support.stack import StackUnderTest
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack]
+# A test that is cut off would leave its call to the JVM half made, and all others after it would fail too.
+pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(600)]
 
 PREFIX = f"s{uuid.uuid4().hex[:6]}"
 NUMBERS = itertools.count()
@@ -139,7 +140,10 @@ def by_hand(case: Case, world: World, query_id: str, entries: dict[int, Interval
     )
     assert found.unreadable == ()
     assert {e.interval_event.entries[0].batch_id: e.event_id for e in found.events if e.interval_event} == ids
-    same(entries, observed(found.events, query_id, Provenance.RECONCILED))
+    # A catalog isn't in a checkpoint, and so no snapshot of Iceberg's.
+    same(
+        entries, observed(found.events, query_id, Provenance.RECONCILED), sinks=case.has_log and "Ice" not in case.title
+    )
 
 
 def same(entries: dict[int, IntervalEntry], again: dict[int, IntervalEntry], *, sinks: bool = False) -> None:
@@ -174,5 +178,5 @@ def test_a_second_start_tells_the_same(lake: SparkSession, told: Told, first: tu
     for case, _, query_id, entries, ids in told.queries:
         again = observed(sink.events, query_id, Provenance.RECONCILED)
         assert {n: again[n] for n in entries}.keys() == entries.keys(), case.title
-        same(entries, {n: again[n] for n in entries}, sinks="Kafka" not in case.title and "foreach" not in case.title)
+        same(entries, {n: again[n] for n in entries}, sinks=case.has_log)
         assert ids, case.title

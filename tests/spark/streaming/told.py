@@ -9,7 +9,6 @@ A certainty is shown where it isn't EXACT. Ids that are drawn by lot are numbere
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -97,9 +96,3 @@ def event_ids(events: Iterable[LineageEvent], query_id: str) -> dict[int, str]:
         if event.interval_event and event.interval_event.query_id == query_id
         if len(event.interval_event.entries) == 1
     }
-
-
-def json_facet(event: LineageEvent, name: str) -> dict[str, object]:
-    assert event.run_event is not None
-    found: dict[str, object] = json.loads(event.run_event.run_facets[name])
-    return found
