@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater.bench.ingest import hand_written
-from headwater.bench.ingest.floor.graph import FinalGraph, final_graph
+from headwater.bench.ingest.floor.graph import final_graph
+from headwater.bench.ingest.floor.shapes import Phase
 from headwater.bench.ingest.floor.write import Trial, write_graph
 from headwater.bench.ingest.headwater import Place, drain, steady, warm_up
 from headwater.bench.ingest.options import Options
@@ -25,6 +26,8 @@ from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_WARM_UP_BY_HAND = 1_000
 
 
 @dataclass(slots=True)
@@ -58,7 +61,7 @@ class Rounds:
         told: what is on the topic.
         databases: for the consumer and the floor.
         by_hand: the database of naive and sink, prepared; None without them.
-        floor: the graph to write and how; None without it.
+        floor: the final graph in the fastest shape, and which that is; None without it.
         say: hears who does what.
         found: what came of it so far.
     """
@@ -69,7 +72,7 @@ class Rounds:
     told: Told
     databases: Databases
     by_hand: Database | None
-    floor: tuple[FinalGraph, Trial] | None
+    floor: tuple[list[Phase], Trial] | None
     say: Callable[[str], None]
     found: Found = field(default_factory=Found)
     _warm_up: list[LineageEvent] = field(default_factory=list)
@@ -82,8 +85,8 @@ class Rounds:
         """
         self._warm_up = list(Mixture(self.options.seed + 1).take(self.options.warm_up))
         if self.by_hand is not None and not self.options.small:
-            for size in (hand_written.NAIVE, hand_written.SINK):
-                hand_written.write_events(self.by_hand, self._warm_up, size)
+            for size in (hand_written.SINK, hand_written.NAIVE):
+                hand_written.write_events(self.by_hand, self._warm_up[:_WARM_UP_BY_HAND], size)
         turns = self.turns
         for number in range(-1 if self.options.small else 0, self.options.rounds):
             for offset in range(len(turns)):
@@ -119,7 +122,7 @@ class Rounds:
 
     def _floor(self, number: int) -> None:
         assert self.floor is not None  # noqa: S101  for the type checker
-        graph, best = self.floor
+        phases, best = self.floor
         with self.databases.empty() as (database, new):
             self._say(number, "floor")
             ensure_schema(database.driver, database.target.database)
@@ -128,7 +131,7 @@ class Rounds:
                 write_graph(database, best.shape.phases(warmed, best.rows), best.shape.sessions)
                 wipe(database.driver, database.target.database)
                 ensure_schema(database.driver, database.target.database)
-            turn = write_graph(database, best.shape.phases(graph, best.rows), best.shape.sessions)
+            turn = write_graph(database, phases, best.shape.sessions)
             if number >= 0:
                 self.found.floor.append(turn)
             if number == 0:
