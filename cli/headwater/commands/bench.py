@@ -124,10 +124,10 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
         typer.Option("--full", help="The sizes that the goals are about: 200,000 events, a fresh database each time."),
     ] = False,
     events: Annotated[
-        int | None, typer.Option(min=100, help="On the topic, repeated ones included. Default: 5,000.")
+        int | None, typer.Option(min=100, help="On the topic, repeated ones included. Default: 10,000.")
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Interleaved rounds; a figure is the median of them.")] = ROUNDS,
-    sample: Annotated[int | None, typer.Option(min=50, help="Events for naive and sink. Default: 1,000.")] = None,
+    sample: Annotated[int | None, typer.Option(min=50, help="Events for naive and sink. Default: 500.")] = None,
     latency_seconds: Annotated[
         float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
     ] = None,

@@ -53,7 +53,7 @@ class Options:
         return self.events <= _SMALL
 
 
-QUICK = Options(events=5_000, rounds=ROUNDS, sample=1_000, warm_up=1_000, latency_seconds=10.0)
+QUICK = Options(events=10_000, rounds=ROUNDS, sample=500, warm_up=500, latency_seconds=10.0, tries=1)
 FULL = Options(events=200_000, rounds=ROUNDS, sample=5_000, warm_up=3_000, latency_seconds=60.0)
 CURVE = 5_000_000
 """Relationships that the goal is about."""
