@@ -33,6 +33,12 @@ def command(
         list[str] | None,
         typer.Option(help="Only this class; repeat it for several.", autocompletion=lambda: _NAMES, show_default=False),
     ] = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together", help="Faults at once where none hides another, no longer than they need: minutes for all."
+        ),
+    ] = False,
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -44,7 +50,13 @@ def command(
     for name in fault or ():
         if name not in _NAMES:
             raise InputError(f"There is no fault {name!r}.", fix=f"One of: {', '.join(_NAMES)}.")
-    options = Options(seconds=None if minutes is None else minutes * 60, seed=seed, rate=rate, only=tuple(fault or ()))
+    options = Options(
+        seconds=None if minutes is None else minutes * 60,
+        seed=seed,
+        rate=rate,
+        only=tuple(fault or ()),
+        together=together,
+    )
     with console.progress() as progress:
         document = soak(options, _Shown(progress, options.seconds))
     if output is not None:

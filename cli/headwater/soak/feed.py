@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -18,7 +19,7 @@ from headwater_schemas.codec import encode
 from headwater_schemas.identity import record_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from headwater_schemas.events import LineageEvent
 
@@ -57,6 +58,7 @@ class Feed:
         self._failed: str | None = None
         self._wanted = threading.Event()
         self._idle = threading.Event()
+        self._holding = threading.Lock()
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
         self._thread.start()
@@ -82,6 +84,16 @@ class Feed:
         for event in self._mixture.finish():
             self.put(event)
         self.flush()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Paused for the block, so that it may produce; who else wants that waits."""
+        with self._holding:
+            self.pause()
+            try:
+                yield
+            finally:
+                self.resume()
 
     def flush(self) -> None:
         """Wait until everything is acknowledged.

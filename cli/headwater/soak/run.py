@@ -1,10 +1,11 @@
-"""The soak: faults one after another while events flow, and after each the graph is what the events say."""
+"""The soak: faults turn by turn while events flow, and after each turn the graph is what the events say."""
 
 from __future__ import annotations
 
 import random
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,12 +13,16 @@ from headwater.bench.report import Goal, report
 from headwater.errors import CheckFailedError, HeadwaterError
 from headwater.soak.faults import FAULTS, NotPossibleError
 from headwater.soak.memory import MemoryWatch
-from headwater.soak.world import Verdict, World
+from headwater.soak.size import Size
+from headwater.soak.turns import one_by_one, together
+from headwater.soak.verdict import Verdict
+from headwater.soak.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from headwater.soak.faults import Fault
+    from headwater.soak.turns import Turn
 
 RECOVERY_GOAL_SECONDS = 60.0
 MEMORY_GOAL_MB = 250.0
@@ -32,6 +37,7 @@ class Options:
         seed: of the events, and of what happens when. The machine's timing is its own.
         rate: events per second.
         only: names of the faults to choose from; empty for all.
+        together: whether faults share a turn (`turns.together`), and last no longer than they need.
         settle_seconds: how long recovery may take before it counts as lost.
     """
 
@@ -39,7 +45,16 @@ class Options:
     seed: int = 1
     rate: float = 40.0
     only: tuple[str, ...] = ()
+    together: bool = False
     settle_seconds: float = 240.0
+
+    @property
+    def size(self) -> Size:
+        """Of the world that this takes."""
+        settle = self.settle_seconds
+        if self.together:
+            return Size(rate=self.rate, consumers=3, partitions=12, brief=True, settle_seconds=settle)
+        return Size(rate=self.rate, settle_seconds=settle)
 
 
 @dataclass(slots=True)
@@ -48,7 +63,8 @@ class Outcome:
 
     Attributes:
         times: how often it happened.
-        recovery_seconds: from its end until everything acknowledged by then was in the graph; one for each time.
+        recovery_seconds: from its end, of faults at once from the last one's, until everything acknowledged by then was
+            in the graph; one for each time.
         not_here: why it can't be made on this machine.
     """
 
@@ -86,7 +102,7 @@ def soak(options: Options, watcher: Watcher) -> dict[str, Any]:
     """
     found = Findings()
     watcher.now("starting Kafka, Neo4j and consumers", 0.0)
-    with World(seed=options.seed, rate=options.rate, settle_seconds=options.settle_seconds) as world:
+    with World(options.seed, options.size) as world:
         began = time.monotonic()
         try:
             _go_through(world, options, found, watcher)
@@ -99,46 +115,80 @@ def soak(options: Options, watcher: Watcher) -> dict[str, Any]:
 def _go_through(world: World, options: Options, found: Findings, watcher: Watcher) -> None:
     dice = random.Random(options.seed)  # noqa: S311  no secret
     began = time.monotonic()
-    world.feed.resume()
-    for fault in _order(options, dice):
+    watcher.now("warming up", 0.0)
+    world.warm_up()
+    for turn in _turns(options, dice):
         seconds = time.monotonic() - began
         if options.seconds is not None and seconds >= options.seconds:
             return
-        watcher.now(fault.name, seconds)
-        time.sleep(dice.uniform(1, 4))
-        outcome = found.outcomes.setdefault(fault.name, Outcome())
-        try:
-            _happen(fault, world, dice, outcome)
-            found.verdict = world.verify()
-        except NotPossibleError as error:
-            outcome.not_here = str(error)
-            watcher.over(f"{fault.name}: not here: {error}")
-        except HeadwaterError as error:
-            raise CheckFailedError(f"{fault.name}: {error}") from error
-        else:
-            outcome.times += 1
-            found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
-            watcher.over(
-                f"{fault.name}: recovered after {outcome.recovery_seconds[-1]:.1f} s; {found.verdict.acknowledged:,} "
-                f"records, {found.verdict.comparison.equal:,} nodes and relationships as they should be"
-            )
+        watcher.now(turn.name, seconds)
         world.feed.resume()
+        world.hold(dice, 1, 4)
+        try:
+            (_all_at_once if turn.at_once else _one_after_another)(turn.faults, world, dice, found, watcher)
+            found.verdict = world.verify()
+        except HeadwaterError as error:
+            raise CheckFailedError(f"{turn.name}: {error}") from error
+        found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
+        watcher.over(
+            f"{time.monotonic() - began:.0f} s: {found.verdict.acknowledged:,} records, "
+            f"{found.verdict.comparison.equal:,} nodes and relationships as they should be"
+        )
 
 
-def _happen(fault: Fault, world: World, dice: random.Random, outcome: Outcome) -> None:
-    if fault.destroys:
-        world.verify()
-    fault.happen(world, dice)
-    world.feed.resume()
-    outcome.recovery_seconds.append(world.recover())
+def _one_after_another(
+    faults: Sequence[Fault], world: World, dice: random.Random, found: Findings, watcher: Watcher
+) -> None:
+    for fault in faults:
+        if fault.destroys:
+            world.verify()
+        reason = _happen(fault, world, _own(dice))
+        world.feed.resume()
+        _over(fault, found, watcher, reason or world.recover())
 
 
-def _order(options: Options, dice: random.Random) -> Iterator[Fault]:
+def _all_at_once(faults: Sequence[Fault], world: World, dice: random.Random, found: Findings, watcher: Watcher) -> None:
+    with ThreadPoolExecutor(len(faults)) as threads:
+        happening = [threads.submit(_happen, fault, world, _own(dice)) for fault in faults]
+    reasons = [fault.result() for fault in happening]
+    recovery = world.recover()
+    for fault, reason in zip(faults, reasons, strict=True):
+        _over(fault, found, watcher, reason or recovery)
+
+
+def _own(dice: random.Random) -> random.Random:
+    """A fault's own dice, so that what it throws doesn't depend on what happens beside it."""
+    return random.Random(dice.getrandbits(64))  # noqa: S311  no secret
+
+
+def _happen(fault: Fault, world: World, dice: random.Random) -> str | None:
+    """Why it can't be made to happen here; None once it has happened."""
+    try:
+        fault.happen(world, dice)
+    except NotPossibleError as error:
+        return str(error)
+    except HeadwaterError as error:
+        raise CheckFailedError(f"{fault.name}: {error}") from error
+    return None
+
+
+def _over(fault: Fault, found: Findings, watcher: Watcher, came: str | float) -> None:
+    """It is over: recovered from after so many seconds, or not possible here."""
+    outcome = found.outcomes.setdefault(fault.name, Outcome())
+    if isinstance(came, str):
+        outcome.not_here = came
+        watcher.over(f"{fault.name}: not here: {came}")
+    else:
+        outcome.times += 1
+        outcome.recovery_seconds.append(came)
+        watcher.over(f"{fault.name}: recovered after {came:.1f} s")
+
+
+def _turns(options: Options, dice: random.Random) -> Iterator[Turn]:
     """Every class once, in another order each time; for ever, or once."""
     chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
     while True:
-        dice.shuffle(chosen)
-        yield from chosen
+        yield from (together if options.together else one_by_one)(chosen, dice)
         if options.seconds is None:
             return
 
@@ -150,7 +200,13 @@ def _report(options: Options, found: Findings) -> dict[str, Any]:
     return {
         **report(
             "soak",
-            options={"seconds": options.seconds, "seed": options.seed, "rate": options.rate, "only": options.only},
+            options={
+                "seconds": options.seconds,
+                "seed": options.seed,
+                "rate": options.rate,
+                "only": options.only,
+                "together": options.together,
+            },
             environment={},
             measurements=[_measured(name, outcome) for name, outcome in sorted(found.outcomes.items())],
             goals=[

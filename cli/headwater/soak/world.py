@@ -2,110 +2,72 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
+import threading
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
 from headwater.errors import CheckFailedError, HeadwaterError
+from headwater.soak import group
 from headwater.soak.consumer import ConsumerProcess
 from headwater.soak.feed import Feed
+from headwater.soak.group import Group
 from headwater.soak.process import PROGRAM
 from headwater.soak.servers import Servers
-from headwater_consumers.graph.compare import Comparison, compare
+from headwater.soak.verdict import Verdict
+from headwater_consumers.graph.compare import compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.kafka_config import quiet
-from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import random
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-PARTITIONS = 4
+    from headwater.soak.size import Size
+
 DATABASE = "neo4j"
-_GROUP = "soak"
-_LOOK_SECONDS = 0.2
+_WARM_UP_SECONDS = 2.0
 # A dead consumer is noticed after the first, a stuck one after the second: shorter than in production, as is the soak.
 _IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a comparison found.
-
-    Attributes:
-        accounting: of the topic as it is.
-        comparison: of the graph with the ledger.
-        earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
-        bad: dead letters that there should be.
-        seconds: that the check took.
-    """
-
-    accounting: Accounting
-    comparison: Comparison
-    earlier: tuple[int, int]
-    bad: int
-    acknowledged: int
-    seconds: float
-
-    @property
-    def faults(self) -> list[str]:
-        """What isn't as it should be."""
-        given, dead = (
-            self.accounting.acknowledged + self.earlier[0],
-            self.accounting.dead_lettered + self.earlier[1],
-        )
-        found = self.comparison
-        return [
-            fault
-            for fault, holds in (
-                (f"{self.accounting.pending} events pending", not self.accounting.pending),
-                (f"{self.acknowledged} records acknowledged, {given} on the topic", given == self.acknowledged),
-                (f"{dead} dead letters, {self.bad} bad records", dead == self.bad),
-                (f"graph: {found.missing} missing, {found.extra} too many, {found.changed} changed", found.same),
-            )
-            if not holds
-        ]
-
-
 class World:
-    """All of it. A context manager: `with World(seed=1, rate=40) as world`.
+    """All of it. A context manager: `with World(1, Size(rate=40)) as world`. Faults may use it from several threads.
 
     Args:
         seed: of the events.
-        rate: of them, per second.
-        consumers: how many members the group has.
-        settle_seconds: how long to wait for a recovery.
+        size: how large it is.
 
     Attributes:
         servers: Kafka and Neo4j.
+        group: how far the consumers have come.
         feed: of events.
         consumers: the group's members that should be running.
         driver: to the graph, past the link.
     """
 
-    def __init__(self, *, seed: int, rate: float, consumers: int = 2, settle_seconds: float = 240.0) -> None:
+    def __init__(self, seed: int, size: Size) -> None:
         self._seed = seed
-        self._rate = rate
-        self._members = consumers
-        self._settle_seconds = settle_seconds
+        self._size = size
         self._open = ExitStack()
-        self._folders = 0
+        self._numbers = itertools.count(1)
+        self._lent: list[ConsumerProcess] = []
+        self._lending = threading.Condition()
         self._earlier = (0, 0)
         self.topics = TopicNames("soak")
         self.consumers: list[ConsumerProcess] = []
         self.servers: Servers
+        self.group: Group
         self.feed: Feed
         self.driver: Driver
         self.folder: Path
@@ -134,6 +96,7 @@ class World:
         self.servers = Servers(self.folder)
         self._open.callback(self.servers.close)
         self.servers.start()
+        self.group = Group(self.client, self.topics, self._size.settle_seconds)
         self.create_topics()
         self.driver = self._open.enter_context(
             GraphDatabase.driver(
@@ -142,11 +105,11 @@ class World:
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )
         )
-        self.consumers = [self.join() for _ in range(self._members)]
-        self.feed = Feed(self.client, self.topics.events, seed=self._seed, rate=self._rate)
+        self.consumers = [self.join() for _ in range(self._size.consumers)]
+        self.feed = Feed(self.client, self.topics.events, seed=self._seed, rate=self._size.rate)
         self._open.callback(self.feed.close)
         for consumer in self.consumers:
-            consumer.until(consumer.ready, "readiness")
+            self.await_ready(consumer)
 
     @property
     def client(self) -> dict[str, Any]:
@@ -155,16 +118,16 @@ class World:
 
     def create_topics(self) -> None:
         """Make those that are missing."""
-        ensure_topics(self.client, topic_specs(self.topics, partitions=PARTITIONS))
+        ensure_topics(self.client, topic_specs(self.topics, partitions=self._size.partitions))
 
     def recreate_topic(self) -> None:
         """Delete the events topic, with all on it, and create it again. Settle first."""
-        figures = self._accounting()
+        figures = self.group.accounting()
         self._earlier = (self._earlier[0] + figures.acknowledged, self._earlier[1] + figures.dead_lettered)
         admin = AdminClient(self.client)
         admin.delete_topics([self.topics.events], operation_timeout=20)[self.topics.events].result()
         # Deletion is acknowledged before every trace of the topic is gone.
-        self._until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion", 30)
+        self.group.until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion")
         self.create_topics()
 
     def join(self, *, program: Sequence[str] = PROGRAM, **settings: str) -> ConsumerProcess:
@@ -174,8 +137,7 @@ class World:
             program: what Python runs as `headwater`.
             settings: further ones of the materializer.
         """
-        self._folders += 1
-        folder = self.folder / f"consumer-{self._folders}"
+        folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
         chosen = {
             "kafka_bootstrap_servers": self.servers.bootstrap_servers,
@@ -184,9 +146,9 @@ class World:
             "neo4j_user": self.servers.neo4j_user,
             "neo4j_password": self.servers.neo4j_password,
             "topic_prefix": "soak",
-            "materializer_group": _GROUP,
+            "materializer_group": group.NAME,
             # A zombie's locks are gone, and a lost answer is given up, soon enough to recover within a minute.
-            "materializer_write_timeout_seconds": "10",
+            "materializer_write_timeout_seconds": "15",
             "materializer_dead_letter_max_ratio": "1",
             **settings,
         }
@@ -194,6 +156,35 @@ class World:
         consumer = ConsumerProcess(variables, folder, program=program)
         self._open.callback(consumer.end)
         return consumer
+
+    @contextmanager
+    def lent(self, dice: random.Random) -> Iterator[ConsumerProcess]:
+        """A ready member of the group, for one fault alone; never the first, whose memory is watched."""
+        with self._lending:
+            while not (free := [one for one in self.consumers[1:] if one not in self._lent]):
+                self._lending.wait()
+            chosen = dice.choice(free)
+            self._lent.append(chosen)
+        try:
+            self.await_ready(chosen)
+            yield chosen
+        finally:
+            with self._lending:
+                self._lent.remove(chosen)
+                self._lending.notify()
+
+    def await_ready(self, consumer: ConsumerProcess) -> None:
+        """Wait until it has partitions and reaches both ends.
+
+        Raises:
+            HeadwaterError: it ended, or doesn't come to that.
+        """
+        consumer.until(consumer.ready, "readiness", seconds=self._size.settle_seconds)
+
+    def hold(self, dice: random.Random, least: float, most: float) -> None:
+        """Let a fault last for some seconds between these."""
+        seconds = dice.uniform(least, most)
+        time.sleep(least if self._size.brief else seconds)
 
     def replace(self, gone: ConsumerProcess) -> None:
         """A new member in the place of one that is gone."""
@@ -210,16 +201,22 @@ class World:
             HeadwaterError: it doesn't come to that.
         """
         began = time.monotonic()
-        ends = self._ends()
 
-        def recovered() -> bool:
-            committed = {position.partition.number: position.committed or 0 for position in self._positions()}
-            return all(committed.get(number, 0) >= end for number, end in ends.items()) and all(
-                consumer.runs and consumer.ready() for consumer in self.consumers
-            )
+        def ready() -> bool:
+            return all(consumer.runs and consumer.ready() for consumer in self.consumers)
 
-        self._until(recovered, "recovery", self._settle_seconds)
+        self.group.until_committed(self.group.ends(), ready, self._described)
         return time.monotonic() - began
+
+    def warm_up(self) -> None:
+        """Have some events applied, so that no fault meets a database that has yet to plan every statement.
+
+        Raises:
+            HeadwaterError: it doesn't come to that.
+        """
+        self.feed.resume()
+        time.sleep(_WARM_UP_SECONDS)
+        self.verify()
 
     def verify(self) -> Verdict:
         """Pause, settle, and compare the graph with the ledger.
@@ -232,7 +229,7 @@ class World:
         self.feed.pause()
         self.recover()
         verdict = Verdict(
-            accounting=self._accounting(),
+            accounting=self.group.accounting(),
             comparison=compare(oracle(self.feed.expected), dump(self.driver, DATABASE)),
             earlier=self._earlier,
             bad=self.feed.bad,
@@ -244,40 +241,9 @@ class World:
             raise CheckFailedError(f"Not so: {'; '.join(verdict.faults)}.\n{samples}")
         return verdict
 
-    def _accounting(self) -> Accounting:
-        return account(self.client, self.topics, _GROUP)
-
-    def _positions(self) -> Any:
-        return OffsetReader(self.client, group=_GROUP).positions(self.topics.events, timeout_seconds=10)
-
-    def _ends(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-
-        def asked() -> bool:
-            found.update({position.partition.number: position.end for position in self._positions()})
-            return True
-
-        self._until(asked, "the topic's ends", self._settle_seconds)
-        return found
-
-    def _until(self, condition: Callable[[], bool], what: str, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                if condition():
-                    return
-            except (KafkaException, BrokerUnavailableError):
-                pass  # a broker that comes back needs a moment
-            if time.monotonic() > deadline:
-                raise HeadwaterError(f"No {what} after {seconds:.0f} s.\n{self._described()}")
-            time.sleep(_LOOK_SECONDS)
-
     def _described(self) -> str:
         """How things stand, for whoever has to find out why."""
-        try:
-            lines = [f"{p.partition} {p.partition.topic_id}: {p.committed} of {p.end}" for p in self._positions()]
-        except (KafkaException, BrokerUnavailableError) as error:
-            lines = [f"positions: {error}"]
+        lines = []
         for consumer in self.consumers:
             try:
                 lines.append(consumer.get("/livez")[1].strip())

@@ -20,9 +20,12 @@ class Fault:
     Attributes:
         name: its name in reports.
         happen: makes one happen, holds it for as long as it likes, and ends it. Raises NotPossibleError.
+        flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
+            another.
         destroys: whether it needs a world where nothing is pending, because it takes the topic away.
     """
 
     name: str
     happen: Callable[[World, random.Random], None]
+    flows: bool = False
     destroys: bool = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def killed(world: World, dice: random.Random) -> None:
     """SIGKILL, and started again after a while."""
     kill(world.servers.kafka.process)
-    time.sleep(dice.uniform(0, 5))
+    world.hold(dice, 0, 5)
     world.servers.restart(world.servers.kafka)
 
 
@@ -27,11 +26,10 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> None:
     """The dead-letter topic asks for more replicas than there are, while there are dead letters to write."""
     _replicas_wanted(world, 2)
     try:
-        world.feed.pause()
-        world.feed.put_bad(5)
-        world.feed.flush()
-        world.feed.resume()
-        time.sleep(dice.uniform(4, 10))
+        with world.feed.held():
+            world.feed.put_bad(5)
+            world.feed.flush()
+        world.hold(dice, 4, 10)
     finally:
         _replicas_wanted(world, 1)
 

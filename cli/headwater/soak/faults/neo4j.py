@@ -27,7 +27,7 @@ _KEYS = "MATCH (d:Dataset) RETURN d.key AS key"
 def killed(world: World, dice: random.Random) -> None:
     """SIGKILL, and started again after a while."""
     kill(world.servers.neo4j.process)
-    time.sleep(dice.uniform(0, 5))
+    world.hold(dice, 0, 5)
     world.servers.restart(world.servers.neo4j)
 
 
@@ -66,7 +66,7 @@ def read_only(world: World, dice: random.Random) -> None:
     server = world.servers.neo4j
     server.settings[_READ_ONLY] = "neo4j"
     world.servers.restart(server)
-    time.sleep(dice.uniform(1, 5))
+    world.hold(dice, 1, 5)
     del server.settings[_READ_ONLY]
     world.servers.restart(server)
 
@@ -78,7 +78,7 @@ def disk_full(world: World, dice: random.Random) -> None:
         raise NotPossibleError("a small file system can be mounted by root, on Linux")
     if not disk.fill():
         raise NotPossibleError("the small file system can't be made to be full")
-    time.sleep(dice.uniform(4, 8))
+    world.hold(dice, 4, 8)
     disk.empty()
     world.servers.restart(world.servers.neo4j)
 
@@ -92,7 +92,7 @@ def session_keys(driver: Driver) -> list[str]:
 FAULTS = (
     Fault("database killed", killed),
     Fault("database restarted in mid-transaction", restarted_within_a_write),
-    Fault("deadlocks with a rival", deadlocked),
+    Fault("deadlocks with a rival", deadlocked, flows=True),
     Fault("database read-only", read_only),
     Fault("database's disk full", disk_full),
 )

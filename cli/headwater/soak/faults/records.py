@@ -20,21 +20,19 @@ _LARGE = 900_000
 
 def poisoned(world: World, dice: random.Random) -> None:
     """Hundreds of records that can't be applied, in one go."""
-    world.feed.pause()
-    world.feed.put_bad(dice.randrange(100, 400))
-    world.feed.resume()
+    with world.feed.held():
+        world.feed.put_bad(dice.randrange(100, 400))
 
 
 def oversize(world: World, dice: random.Random) -> None:
     """Events nearly as large as the topic takes."""
-    world.feed.pause()
-    for _ in range(3):
-        body = DatasetEvent(dataset=table(dice.randrange(100)), description=f"{dice.random()} " * (_LARGE // 20))
-        world.feed.put(dataset_event(body, producer=PRODUCER, event_time=EPOCH))
-    world.feed.resume()
+    with world.feed.held():
+        for _ in range(3):
+            body = DatasetEvent(dataset=table(dice.randrange(100)), description=f"{dice.random()} " * (_LARGE // 20))
+            world.feed.put(dataset_event(body, producer=PRODUCER, event_time=EPOCH))
 
 
 FAULTS = (
-    Fault("poison", poisoned),
-    Fault("events of nearly the largest size", oversize),
+    Fault("poison", poisoned, flows=True),
+    Fault("events of nearly the largest size", oversize, flows=True),
 )

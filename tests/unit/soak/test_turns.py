@@ -1,0 +1,46 @@
+"""Which faults share a turn."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.soak.faults import FAULTS
+from headwater.soak.turns import one_by_one, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headwater.soak.turns import Turn
+
+
+@pytest.mark.parametrize("turns", [one_by_one, together])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_fault_has_its_turn_once(turns: Callable[..., Iterator[Turn]], seed: int) -> None:
+    faults = [fault for turn in turns(FAULTS, random.Random(seed)) for fault in turn.faults]
+    assert sorted(fault.name for fault in faults) == sorted(fault.name for fault in FAULTS)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_stops_the_flow_of_events_happens_alone(seed: int) -> None:
+    turns = list(together(FAULTS, random.Random(seed)))
+    assert any(turn.at_once for turn in turns)
+    assert all(fault.flows is turn.at_once for turn in turns for fault in turn.faults)
+    assert len(turns) < len(FAULTS) / 4
+
+
+def test_a_seed_is_an_order() -> None:
+    names = [[turn.name for turn in together(FAULTS, random.Random(seed))] for seed in (1, 1, 2)]
+    assert names[0] == names[1] != names[2]
+
+
+def test_alone_nothing_shares_a_turn() -> None:
+    assert all(len(turn.faults) == 1 and not turn.at_once for turn in one_by_one(FAULTS, random.Random(0)))
+
+
+def test_the_page_has_every_class() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reliability" / "soak.md").read_text(encoding="utf-8")
+    assert [fault.name for fault in FAULTS if f"`{fault.name}`" not in page] == []
