@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     os.environ.update(java_runtime().environment())
+    # Workers need what the driver has: the first python3 of the PATH may be another.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     home = tmp_path_factory.mktemp("spark")
     jars = ",".join(str(jar) for name in JARS for jar in ensure_jars(name))
     # derby.log and metastore_db would otherwise be made where the tests were started.

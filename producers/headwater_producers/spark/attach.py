@@ -11,7 +11,7 @@ from headwater_producers.spark.capture import Capture
 from headwater_producers.spark.emission import Emission
 from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
-from headwater_producers.spark.runtime import foreach_batch
+from headwater_producers.spark.runtime import foreach_batch, rdd_hooks
 from headwater_producers.spark.settings import CaptureSettings
 from headwater_producers.spark.spark_properties import headwater_properties
 
@@ -75,6 +75,7 @@ def attach(
         capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners, emission=emission)
         sessions.begin(key, capture)
         foreach_batch.install()
+        rdd_hooks.install()
         sessions.watch_new_sessions()
         shutdown.install()
         shutdown.drain_before_stop(spark)

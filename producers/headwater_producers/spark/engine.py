@@ -103,6 +103,11 @@ class Engine:
                 self.settings.capture_queue_size,
             )
 
+    @property
+    def hears_reads(self) -> bool:
+        """Whether queries that only read are captured."""
+        return self.settings.capture_reads
+
     def flush(self, timeout_seconds: float | None = None) -> bool:
         """Waits until everything that has happened so far is delivered; False: the time was over first."""
         return self._worker.carry_out(Order(self._deadline(timeout_seconds)))
@@ -214,7 +219,13 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink) -> Engi
         ),
     )
     dispatch = Dispatch(
-        spark=spark, context=context, streams=streams, emit=worker.emit, said=said, settings=plan_settings
+        spark=spark,
+        context=context,
+        streams=streams,
+        emit=worker.emit,
+        failed=worker.failed,
+        said=said,
+        settings=plan_settings,
     )
     engine = Engine(context=context, settings=settings, inbox=inbox, worker=worker, streams=streams, ends=ends)
     engine.start(dispatch, said)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
-from headwater_producers.spark.plan.describe import describe_plan, output_fields
+from headwater_producers.spark.plan.describe import describe_plan
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
 from headwater_producers.spark.plan.lattice import subtype
+from headwater_producers.spark.plan.output_schema import output_fields
 from headwater_producers.spark.plan.schema import path_text, schema_definition
 from headwater_schemas.events import DatasetRef, TransformationKind
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater_producers.spark.plan.description import PlanSettings
+    from headwater_producers.spark.plan.settings import PlanSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,11 @@ def known_listeners(spark: Any) -> SessionListeners | None:
     return application.sessions.get(session_id(spark)) if application is not None else None
 
 
+def known_application(spark_context: Any) -> ApplicationListeners | None:
+    """The listeners of a SparkContext's application, if it has any."""
+    return _applications.get(str(spark_context.applicationId)) if _applications else None
+
+
 def watch_new_sessions() -> None:
     """Makes `newSession()` on a session that has joined return one that has, too. Idempotent, once a process."""
     from pyspark.sql import SparkSession

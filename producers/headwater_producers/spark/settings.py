@@ -42,6 +42,8 @@ class CaptureSettings(BaseSettings):
         job_config_version: version or digest of its configuration.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False makes `attach` do nothing at all, and cost nothing.
+        capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are told as runs, with what they
+            read.
         capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted. Each keeps a
             query plan alive in the JVM, so this bounds memory.
         capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
@@ -84,6 +86,7 @@ class CaptureSettings(BaseSettings):
     job_config_version: str | None = None
     job_tags: str = ""
     capture_enabled: bool = True
+    capture_reads: bool = False
     capture_queue_size: int = Field(default=1_000, ge=1)
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)

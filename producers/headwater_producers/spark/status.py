@@ -19,7 +19,8 @@ class CaptureStatus:
         queued: callbacks that wait for the worker.
         received: callbacks taken since `attach`.
         dropped: callbacks turned away because the queue was full. A dropped micro-batch leaves a gap in its chain.
-        failed: callbacks that could not be made into events; the first of each kind of error is logged.
+        failed: callbacks that could not be made into events, or not all of them; the first of each kind of error is
+            logged.
         published: events handed to the sink.
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.

@@ -7,12 +7,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
+from headwater_producers.spark import attach
 from headwater_schemas.events import DatasetRef, RunEventType
+from support.capture import Captured, RecordingSink
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from support.capture import Captured
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -73,6 +75,26 @@ def test_reading_alone_is_not_captured(captured: Captured, tmp_path: Path) -> No
     captured.spark.range(3).createOrReplaceTempView("three")
     captured.spark.sql("SHOW TABLES").count()
     assert captured.flushed().jobs() == {"job"}
+
+
+def test_reading_alone_is_captured_where_it_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.parquet(str(tmp_path / "three"))
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="job", capture_reads=True) as capture:
+        frame = spark.read.parquet(str(tmp_path / "three"))
+        assert len(frame.where("id > 0").collect()) == 2
+        frame.show()
+        assert len(spark.range(3).collect()) == 3, "reads no dataset, so there is nothing to tell"
+        frame.write.parquet(str(tmp_path / "copy"))
+        Captured(spark, sink, capture).flushed()
+    reads = {event.job.name for event in sink.runs() if event.job} - {"job", "job.copy"}
+    assert len(reads) == 2
+    for job in reads:
+        assert sink.run_types(job) == [START, COMPLETE]
+        end = sink.last_run(job)
+        assert [(use.dataset.name, use.files) for use in end.inputs] == [(str(tmp_path / "three"), 1)]
+        assert end.outputs == ()
+    assert sink.run_types("job.copy") == [START, COMPLETE], "a write is told once"
 
 
 def test_a_table_made_by_a_query_is_one_run(captured: Captured, tmp_path: Path) -> None:

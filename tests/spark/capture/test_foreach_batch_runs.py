@@ -101,6 +101,32 @@ def test_a_cached_or_checkpointed_frame_is_still_the_batchs(captured: Captured, 
     assert outputs(captured) == [{"cached": 2 * n, "checkpointed": 2 * n} for n in (1, 2, 3)]
 
 
+def test_what_is_made_of_the_batchs_number_makes_no_new_plan(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        stamped = frame.withColumn("batch", F.lit(batch_id)).withColumn("name", F.lit(f"batch {batch_id} of 2024"))
+        stamped.where(F.lit(batch_id + 3) > 1).write.mode("append").parquet(str(tmp_path / "stamped"))
+
+    run(func)
+    assert outputs(captured) == [{"stamped": 2 * n} for n in (1, 2, 3)]
+    [plan] = [event.plan_event for event in captured.sink.of_kind("PLAN") if event.plan_event]
+    texts = {expression.text for expression in plan.lineage.expressions}
+    assert {"#", "'batch # of #'"} <= texts
+    assert "(a + 1)" in texts, "what the stream itself computes is the same in each batch, and is told as it is"
+    assert {entry.plan_digest for entry in captured.sink.entries()} == {plan.digest}
+
+
+def test_an_rdd_of_the_batch_is_the_batchs_too(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        frame.foreachPartition(lambda rows: None)
+        frame.rdd.map(lambda row: row.k).saveAsTextFile(str(tmp_path / f"text-{batch_id}"))
+
+    run(func)
+    assert outputs(captured) == [{f"text-{n}": None} for n in range(3)]
+    assert captured.sink.jobs() == {"job", "job.fb"}, "no runs of their own"
+    plans = [event.plan_event.lineage for event in captured.sink.of_kind("PLAN") if event.plan_event]
+    assert {lineage.incomplete_reason for lineage in plans} == {"what code makes of an RDD's rows isn't known"}
+
+
 def test_writes_to_one_dataset_add_up(captured: Captured, tmp_path: Path, run: Any) -> None:
     def func(frame: DataFrame, batch_id: int) -> None:
         for _ in range(2):

@@ -12,6 +12,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark.sources import rdd_cases as rdds
+
 Step = Callable[[SparkSession, Path], Any]
 
 MERGE = """
@@ -34,6 +36,8 @@ class Family:
     name: str
     setup: Step
     cases: tuple[Case, ...]
+    columns: bool = False
+    """Whether the columns of each case are in its golden, too."""
 
 
 def sql(*statements: str) -> Step:
@@ -164,6 +168,7 @@ FAMILIES = (
         (
             *table_cases("delta", ""),
             Case("save() and load() of a path", _delta_path),
+            Case("ALTER TABLE RENAME", sql("ALTER TABLE made RENAME TO renamed")),
         ),
     ),
     Family(
@@ -193,6 +198,7 @@ FAMILIES = (
             Case(
                 "a view", sql("CREATE VIEW seen AS SELECT id FROM plain", "INSERT INTO plain SELECT id, 'v' FROM seen")
             ),
+            Case("INSERT INTO a table that is read", sql("INSERT INTO plain SELECT id + 1, name FROM plain")),
             Case("a cached frame, twice", _cached),
             Case("ALTER TABLE ADD COLUMNS", sql("ALTER TABLE plain ADD COLUMNS (z INT)")),
             Case("ALTER TABLE RENAME", sql("ALTER TABLE plain_source RENAME TO plain_renamed")),
@@ -209,6 +215,35 @@ FAMILIES = (
             Case("a write that fails halfway", _failing),
             Case("a sink that isn't known", _unknown),
         ),
+    ),
+    Family(
+        "RDDs",
+        rdds.prepared,
+        (
+            Case("localCheckpoint()", rdds.local_checkpoint),
+            Case("checkpoint()", rdds.checkpoint),
+            Case("a checkpointed frame joined with itself", rdds.joined_with_itself),
+            Case("createDataFrame(frame.rdd.map(…))", rdds.by_way_of_an_rdd),
+            Case("createDataFrame of RDDs put together", rdds.shuffled_rdds),
+            Case("createDataFrame(sc.textFile(…))", rdds.text_file),
+            Case("foreachPartition()", rdds.each_partition),
+            Case("foreach()", rdds.each_row),
+            Case("rdd.saveAsTextFile()", rdds.saved_as_text),
+            Case("rdd.saveAsNewAPIHadoopFile(), saveAsPickleFile()", rdds.saved_as_hadoop_files),
+            Case("foreachPartition() that fails", rdds.failing),
+        ),
+        columns=True,
+    ),
+    Family(
+        "Python",
+        rdds.python_source,
+        (
+            Case("read of a Python data source", rdds.python_read),
+            Case("read of one at a path", rdds.python_read_at_a_path),
+            Case("append to one", rdds.python_written),
+            Case("overwrite of one at a path", rdds.python_replaced),
+        ),
+        columns=True,
     ),
     Family("Files", nothing, tuple(file_case(kind) for kind in ("parquet", "csv", "json", "orc", "text", "avro"))),
 )

@@ -8,6 +8,7 @@ dataset dt4 RENAME of dt3
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,10 @@ def _run(run: RunEvent) -> list[str]:
     lines = [f"read {_use(use)}" for use in run.inputs] + [f"wrote {_use(use)}" for use in run.outputs]
     if "headwater_unknownOutputs" in run.run_facets:
         lines.append("wrote UNKNOWN")
+    if "headwater_rdd" in run.run_facets:
+        facet = json.loads(run.run_facets["headwater_rdd"])
+        debug = " +toDebugString" if "RDD[" in facet.get("toDebugString", "") else ""
+        lines.append(f"by {facet['action']}{debug}")
     failed = run.type is RunEventType.FAIL
     return [f"FAIL: {line}" if failed else line for line in lines]
 

@@ -17,6 +17,7 @@ class Target:
         self.refusal = refusal
         self.signals: list[Signal] = []
         self.error = error
+        self.hears_reads = False
 
     def offer(self, signal: Signal) -> None:
         if self.error:
@@ -97,6 +98,10 @@ def test_only_commands_are_taken() -> None:
     commands.onFailure("collect", "failed", "error")
     taken = [signal for signal in target.signals if isinstance(signal, CommandEnded)]
     assert [signal.query_execution for signal in taken] == ["command", "multi-commands", "failed"]
+    target.hears_reads = True
+    commands.onSuccess("collect", "asked for", 5)
+    assert isinstance(target.signals[-1], CommandEnded)
+    assert (target.signals[-1].function, target.signals[-1].query_execution) == ("collect", "asked for")
 
 
 def test_a_starting_query_is_held_on_to_even_if_it_can_not_be_found() -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_schemas.events import ColumnLineage, DatasetRef, DatasetUse, Symlink
+from headwater_schemas.events import Certainty, ColumnLineage, DatasetRef, DatasetUse, FileSet, Position, Symlink
 
 IN, OUT, OTHER = DatasetRef("file", "/in"), DatasetRef("file", "/out"), DatasetRef("file", "/other")
 
@@ -43,6 +45,35 @@ def test_a_dataset_scanned_twice_adds_up_and_an_unknown_part_makes_the_whole_unk
     assert write(OUT, scans=(scan("/in"), scan("/in"))).inputs()[0].rows == 10
     [use] = write(OUT, scans=(scan("/in"), scan("/in", rows=None))).inputs()
     assert (use.rows, use.bytes) == (None, 100)
+
+
+LISTED = Position(files=FileSet(count=2, bytes=50, manifest_digest="d", paths=("/in/a", "/in/b")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "position", "certainty"),
+    [
+        (SourceKind.TABLE, [(2, 50)], LISTED, Certainty.EXACT),
+        (SourceKind.TABLE, [(2, 50), (2, 50)], LISTED, Certainty.EXACT),
+        # The listing has the write's own new file by now.
+        (SourceKind.TABLE, [(1, 20)], Position(files=FileSet(count=1, bytes=20)), Certainty.EXACT),
+        (SourceKind.TABLE, [(1, 20), (2, 50)], None, Certainty.UNKNOWN),
+        # No scan to compare it with: a table's listing is another reader's too.
+        (SourceKind.TABLE, [], LISTED, Certainty.INFERRED),
+        (SourceKind.FILE, [], LISTED, Certainty.EXACT),
+    ],
+)
+def test_a_listing_is_exact_as_far_as_scans_bear_it_out(
+    kind: SourceKind, found: list[tuple[int, int]], position: Position | None, certainty: Certainty
+) -> None:
+    source = PlanInput(dataset=IN, kind=kind, position=LISTED, certainty=Certainty.EXACT)
+    scans = tuple(Scan(names=frozenset({"/in"}), counts=Counts(files=n, bytes=size)) for n, size in found)
+    [use] = Write(
+        description=PlanDescription(inputs=(source,), outputs=(), lineage=ColumnLineage()),
+        written=Counts(),
+        scans=scans,
+    ).inputs()
+    assert (use.position, use.certainty) == (position, certainty)
 
 
 def test_outputs_of_several_writes_are_joined_by_dataset() -> None:

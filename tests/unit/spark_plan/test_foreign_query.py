@@ -8,6 +8,7 @@ import pytest
 
 from headwater_producers.spark.plan.column import Direct, Field, Indirect
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
+from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
 
 
@@ -129,7 +130,7 @@ def test_tables_are_those_that_no_with_defines() -> None:
 
 
 def test_literals_can_be_hidden() -> None:
-    relation = read_foreign("SELECT concat(a, 'secret') AS c FROM t", "mysql", table, literals=False)
+    relation = read_foreign("SELECT concat(a, 'secret') AS c FROM t", "mysql", table, literals=Literals.HIDDEN)
     assert relation is not None
     assert "secret" not in relation.columns[0][1].text
     shown = read_foreign("SELECT concat(a, '2026-01-01') AS c FROM t WHERE b > 'x'", "mysql", table)

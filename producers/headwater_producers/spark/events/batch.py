@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.job_names import batch_name
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.once import Once
-    from headwater_producers.spark.plan import PlanDescription
     from headwater_schemas.events import JobRef, LineageEvent
 
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
@@ -42,6 +42,8 @@ class BatchRun:
     started_at: datetime
     ended_at: datetime
     error: RunError | None = None
+    facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of the run, beside those that every run has."""
 
 
 def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[LineageEvent]:
@@ -88,22 +90,22 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         # A failed write may have left anything behind: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
         plan_digest=digest,
-        run_facets=_unknown_outputs(description, context.producer),
+        run_facets=_facets(run, context.producer),
     )
     yield context.run(end, job=job, run_id=run_id, at=run.ended_at)
 
 
-def _unknown_outputs(description: PlanDescription, producer: str) -> dict[str, str]:
-    """That something was written and isn't known: no list of outputs, empty or not, could say so."""
-    if not description.writes_unknown:
-        return {}
-    facet = {
-        "_producer": producer,
-        "kind": "UNKNOWN",
-        "command": description.command,
-        "reason": description.lineage.incomplete_reason,
-    }
-    return {UNKNOWN_OUTPUTS: json.dumps(facet, sort_keys=True)}
+def _facets(run: BatchRun, producer: str) -> dict[str, str]:
+    facets = dict(run.facets)
+    description = run.write.description
+    if description.writes_unknown:
+        # No list of outputs, empty or not, could say so.
+        facets[UNKNOWN_OUTPUTS] = {
+            "kind": "UNKNOWN",
+            "command": description.command,
+            "reason": description.lineage.incomplete_reason,
+        }
+    return {name: json.dumps({"_producer": producer, **facet}, sort_keys=True) for name, facet in facets.items()}
 
 
 def job_events(

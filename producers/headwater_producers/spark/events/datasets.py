@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
 # must not replace what the topic's writer says.
-_SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC})
+_SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC, SourceKind.PYTHON})
 
 
 def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
-from headwater_schemas.events import Certainty, DatasetUse, Position
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +101,14 @@ class Write:
             settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
             if len(set(map(repr, settled))) == 1:
                 position, certainty = settled[0], Certainty.EXACT
+        elif position is not None and position.files is not None:
+            scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
+            if scanned - {(position.files.count, position.files.bytes)}:
+                # Spark has listed them anew since: this write's own files may be among them, or the next one's.
+                position, certainty = _scanned(scanned)
+            elif not scanned and source.kind is SourceKind.TABLE:
+                # A table's listing is shared by all who read it, and nothing tells which one this was.
+                certainty = Certainty.INFERRED
         return DatasetUse(
             dataset=source.dataset,
             position=position,
@@ -109,6 +117,14 @@ class Write:
             bytes=counts.bytes,
             files=counts.files,
         )
+
+
+def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
+    """The files that the scans of a dataset had, by number and bytes: which they were, nothing tells any more."""
+    if len(scanned) > 1:
+        return None, None
+    [(count, size)] = scanned
+    return Position(files=FileSet(count=count, bytes=size)), Certainty.EXACT
 
 
 def _lifecycle(output: PlanOutput) -> dict[str, str]:

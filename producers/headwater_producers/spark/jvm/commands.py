@@ -48,7 +48,7 @@ def executed_write(
         staged: the write that ran inside, of a command that makes a table of a query.
     """
     if failed:
-        return Write(description=description, written=Counts(), scans=_scans_until_it_failed(execution))
+        return Write(description=description, written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
@@ -70,7 +70,12 @@ def executed_write(
     )
 
 
-def _scans_until_it_failed(execution: Any) -> tuple[Scan, ...]:
+def executed_read(execution: Any, description: PlanDescription) -> Write:
+    """What a query did that only read; of a failed one, until then."""
+    return Write(description=description, written=Counts(), scans=_scans_of(execution))
+
+
+def _scans_of(execution: Any) -> tuple[Scan, ...]:
     try:
         return scans(execution.executedPlan())
     except Exception:

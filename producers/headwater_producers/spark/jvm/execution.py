@@ -70,7 +70,7 @@ def scans(executed_plan: Any) -> tuple[Scan, ...]:
     """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into."""
     found = []
     for leaf in _leaves(executed_plan):
-        if names := _scan_names(leaf):
+        if (names := _scan_names(leaf)) is not None:
             counted = _metrics(leaf)
             counts = Counts(
                 rows=counted.get("numOutputRows"),
@@ -129,8 +129,8 @@ def _leaves(node: Any) -> Iterator[Any]:
                 yield leaf
 
 
-def _scan_names(leaf: Any) -> frozenset[str]:
-    """What the scanned dataset may be called: paths without their scheme, a table's name."""
+def _scan_names(leaf: Any) -> frozenset[str] | None:
+    """What the scanned dataset may be called: paths without their scheme, a table's name; None of what is no scan."""
     match class_name(leaf):
         case "FileSourceScanExec":
             paths = {str(path.toUri().getPath()) for path in elements(leaf.relation().location().rootPaths())}
@@ -138,8 +138,11 @@ def _scan_names(leaf: Any) -> frozenset[str]:
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
-        case _:
+        case "RowDataSourceScanExec":
+            # Only its positions name it.
             return frozenset()
+        case _:
+            return None
 
 
 def _metrics(node: Any) -> dict[str, int]:

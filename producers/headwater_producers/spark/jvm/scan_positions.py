@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.plan.jvm.rdds import made_of
 from headwater_producers.spark.plan.jvm.scala import class_name, items, private
 from headwater_producers.spark.plan.jvm.tables import unwrapped
 from headwater_schemas import naming
 from headwater_schemas.events import KafkaRanges, OffsetRange, Position, TableSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 # A topic of more partitions isn't worth so many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000
@@ -18,14 +19,17 @@ _MAX_RANGES: Final = 1_000
 
 def scan_positions(scan_exec: Any) -> Mapping[str, Position]:
     """Positions by the names of their datasets, of a JVM scan that has run; empty where there are none."""
-    if class_name(scan_exec) == "FileSourceScanExec":
-        return _delta(scan_exec.relation().location())
+    match class_name(scan_exec):
+        case "FileSourceScanExec":
+            return _delta(scan_exec.relation().location())
+        case "RowDataSourceScanExec":
+            return _kafka_v1(scan_exec) if class_name(scan_exec.relation()) == "KafkaRelation" else {}
     scan = scan_exec.scan()
     match class_name(scan):
         case "SparkBatchQueryScan" | "SparkCopyOnWriteScan":
             return _iceberg(unwrapped(scan_exec.table()).table(), scan)
         case "KafkaScan":
-            return _kafka(scan_exec.inputPartitions())
+            return _kafka(items(scan_exec.inputPartitions()))
     return {}
 
 
@@ -56,11 +60,17 @@ def _iceberg(table: Any, scan: Any) -> Mapping[str, Position]:
     return {naming.path(str(table.location())).name: position}
 
 
-def _kafka(partitions: Any) -> Mapping[str, Position]:
-    if partitions.size() > _MAX_RANGES:
-        return {}
+def _kafka_v1(scan_exec: Any) -> Mapping[str, Position]:
+    # Of a reader without V2, which is Spark's default: the offsets are those of the RDD that it was planned as.
+    sources = list(made_of(scan_exec.rdd(), "KafkaSourceRDD"))
+    return _kafka(sources[0].partitions()) if len(sources) == 1 else {}
+
+
+def _kafka(partitions: Iterable[Any]) -> Mapping[str, Position]:
     read: dict[str, list[OffsetRange]] = {}
-    for partition in items(partitions):
+    for number, partition in enumerate(partitions):
+        if number >= _MAX_RANGES:
+            return {}
         offsets = partition.offsetRange()
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))

@@ -11,15 +11,17 @@ from headwater_producers.spark.plan.description import (
     PlanDescription,
     PlanInput,
     PlanOutput,
-    PlanSettings,
     SourceKind,
     StreamingLink,
     Upstream,
     WriteMode,
 )
+from headwater_producers.spark.plan.frames import KnownFrames
+from headwater_producers.spark.plan.settings import PlanSettings
 
 __all__ = [
     "DatasetChange",
+    "KnownFrames",
     "PlanDescription",
     "PlanInput",
     "PlanOutput",

@@ -8,7 +8,8 @@ plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influen
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import logging
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,10 +19,9 @@ from headwater_producers.spark.plan.description import (
     PlanDescription,
     PlanInput,
     PlanOutput,
-    PlanSettings,
     Upstream,
 )
-from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
 from headwater_producers.spark.plan.jvm.changes import changes
 from headwater_producers.spark.plan.jvm.command import WRITES_NOTHING, JvmCommand, Written, query_schema
 from headwater_producers.spark.plan.jvm.context import Context
@@ -30,14 +30,20 @@ from headwater_producers.spark.plan.jvm.scala import class_name
 from headwater_producers.spark.plan.jvm.sinks import SINKS
 from headwater_producers.spark.plan.jvm.size import estimated_bytes
 from headwater_producers.spark.plan.operators import PlanReader, is_write
-from headwater_producers.spark.plan.schema import schema_definition, type_parts
-from headwater_schemas.events import ColumnLineage, SchemaDefinition, SchemaField
+from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_schemas.events import ColumnLineage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from headwater_producers.spark.plan.column import Column, DataType
+    from headwater_producers.spark.plan.frames import KnownFrames
     from headwater_producers.spark.plan.relation import Relation
+
+
+logger = logging.getLogger(__name__)
 
 
 def describe(
@@ -45,6 +51,7 @@ def describe(
     *,
     session: Any,
     upstream: Upstream | None = None,
+    frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
 ) -> PlanDescription:
     """What a batch query, or a write inside foreachBatch, reads, writes and derives.
@@ -56,13 +63,14 @@ def describe(
         query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
+        frames: those that live on as RDDs, which the plan may begin with.
         settings: see `PlanSettings`.
     """
     try:
         plan = query_execution.analyzed()
     except Exception as error:
         return _nothing(error)
-    return describe_plan(plan, session=session, upstream=upstream, settings=settings)
+    return describe_plan(plan, session=session, upstream=upstream, frames=frames, settings=settings)
 
 
 def describe_streaming(
@@ -108,12 +116,14 @@ def describe_plan(
     *,
     session: Any,
     upstream: Upstream | None = None,
+    frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
     """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
     try:
-        return _Description.of(plan, Context(session, settings or PlanSettings(), topics or {}), upstream).made()
+        context = Context(session, settings or PlanSettings(), topics or {}, frames)
+        return _Description.of(plan, context, upstream).made()
     except Exception as error:
         return _nothing(error)
 
@@ -121,7 +131,9 @@ def describe_plan(
 def _nothing(error: Exception) -> PlanDescription:
     # The type alone: a Py4JJavaError's text may hold options, and options passwords.
     reason = f"the plan couldn't be read ({_told(error)})"
-    return PlanDescription(inputs=(), outputs=(), lineage=ColumnLineage(complete=False, incomplete_reason=reason))
+    logger.debug("lineage capture: %s", reason, exc_info=error)
+    lineage = ColumnLineage(complete=False, incomplete_reason=reason)
+    return PlanDescription(inputs=(), outputs=(), lineage=lineage, failures=(reason,))
 
 
 def _told(error: Exception) -> str:
@@ -137,11 +149,12 @@ class _Description:
     context: Context
     upstream: Upstream | None
     leaves: JvmLeaves
-    problems: dict[str, None]
+    problems: dict[str, None] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, plan: Any, context: Context, upstream: Upstream | None) -> _Description:
-        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), {})
+        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream))
 
     def made(self) -> PlanDescription:
         relation, inputs = self._relation()
@@ -150,6 +163,7 @@ class _Description:
         written = self._written(name, columns)
         schema = (written.schema or query_schema(self.plan)) if written.outputs else None
         outputs, lineage = self._lineage(written, relation, inputs, schema)
+        changed = self._changes()
         streaming = written.streaming
         if streaming is not None:
             streaming = replace(
@@ -163,9 +177,10 @@ class _Description:
             lineage=lineage,
             command=name if is_write(name) or name in SINKS else None,
             streaming=streaming,
-            changes=self._changes(),
+            changes=changed,
             staged=written.staged,
             writes_unknown=not written.outputs and written.problem is not None,
+            failures=(*self.failures, *self.leaves.failures),
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
         )
 
@@ -174,11 +189,11 @@ class _Description:
         if estimated_bytes(self.plan, settings.max_plan_bytes) > settings.max_plan_bytes:
             self._problem(f"the plan's JSON is larger than {settings.max_plan_bytes} bytes")
             return None, tuple(self.leaves.inputs())
-        reader = PlanReader(self.leaves, show_literals=settings.literals)
+        reader = PlanReader(self.leaves, settings.literal_texts)
         try:
             relation = reader.read(msgspec.json.decode(str(self.plan.toJSON()).encode()))
         except Exception as error:
-            self._problem(f"the plan's columns couldn't be read ({_told(error)})")
+            self._failed("the plan's columns", error)
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
         return relation, tuple(reader.inputs)
@@ -187,7 +202,7 @@ class _Description:
         try:
             return changes(self.plan, self.context) or ()
         except Exception as error:
-            self._problem(f"what a {class_name(self.plan)} changes couldn't be read ({_told(error)})")
+            self._failed(f"what a {class_name(self.plan)} changes", error)
             return ()
 
     def _written(self, name: str, columns: dict[str, Column]) -> Written:
@@ -202,9 +217,7 @@ class _Description:
         try:
             written = rule(JvmCommand(self.plan, self.context, columns))
         except Exception as error:
-            problem = f"what a {name} writes couldn't be read ({_told(error)})"
-            self._problem(problem)
-            return Written(problem=problem)
+            return Written(problem=self._failed(f"what a {name} writes", error))
         if written.problem:
             self._problem(written.problem)
         return written
@@ -221,7 +234,7 @@ class _Description:
         fields = output_fields(relation, schema)
         targets = [Target(o.dataset, fields, payload=o.type == "TOPIC") for o in written.outputs]
         outputs = tuple(
-            replace(output, schema=_schema(target, schema))
+            replace(output, schema=stored_schema(target, schema))
             for output, target in zip(written.outputs, targets, strict=True)
         )
         return outputs, column_lineage(targets, relation.influences, self.problems)
@@ -229,29 +242,9 @@ class _Description:
     def _problem(self, sentence: str) -> None:
         self.problems.setdefault(sentence)
 
-
-def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:
-    """The relation's output with the types that `schema`, of the same columns in the same order, has."""
-    types = [data_type for _, data_type, _ in type_parts(schema)]
-    if len(types) != len(relation.output) or any(attribute.branch for attribute in relation.output):
-        types = [attribute.type for attribute in relation.output]
-    return tuple(
-        OutputField(attribute.name, column, data_type, attribute.branch)
-        for attribute, column, data_type in zip(relation.output, relation.ordered(), types, strict=True)
-    )
-
-
-def _schema(target: Target, schema: DataType) -> SchemaDefinition:
-    base = schema_definition(schema)
-    if not target.payload:
-        return base
-    # A topic's field is text or bytes, and has the payload's fields after it.
-    encoded = {field.name: field.column.encoded for field in target.fields if field.column.encoded}
-    fields: list[SchemaField] = []
-    for field in base.fields:
-        fields.append(field)
-        inner = encoded.get(field.path)
-        if inner is not None:
-            parts = schema_definition(inner.type).fields
-            fields += [msgspec.structs.replace(f, path=f"{field.path}.{f.path}") for f in parts]
-    return SchemaDefinition(tuple(fields))
+    def _failed(self, what: str, error: Exception) -> str:
+        sentence = f"{what} couldn't be read ({_told(error)})"
+        logger.debug("lineage capture: %s", sentence, exc_info=error)
+        self._problem(sentence)
+        self.failures.append(sentence)
+        return sentence

@@ -31,6 +31,8 @@ class SourceKind(StrEnum):
     JDBC = "JDBC"
     MEMORY = "MEMORY"
     """Data made in the program: `createDataFrame`, `VALUES`, `range`. It is no dataset: it has no `PlanInput`."""
+    PYTHON = "PYTHON"
+    """A Python data source."""
     RDD = "RDD"
     """An RDD whose making Spark doesn't tell, or a foreachBatch frame that no `upstream` explained."""
     GENERATED = "GENERATED"
@@ -200,6 +202,7 @@ class PlanDescription:
         changes: what it does to datasets without writing rows: CREATE, ALTER, DROP, RENAME.
         staged: it writes into a table that a CREATE TABLE AS around it makes, and tells as its own.
         writes_unknown: it writes, and where to isn't known.
+        failures: what couldn't be read of it for an error, which nobody expected: sentences.
         upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
     """
 
@@ -211,33 +214,10 @@ class PlanDescription:
     changes: tuple[DatasetChange, ...] = ()
     staged: bool = False
     writes_unknown: bool = False
+    failures: tuple[str, ...] = ()
     upstream: Upstream | None = None
 
     @property
     def is_streaming(self) -> bool:
         """Whether the plan is a streaming query's, or one micro-batch's of it."""
         return self.streaming is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanSettings:
-    """What describing a plan can be told.
-
-    Attributes:
-        max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
-            about 5,000 columns in 5 projections.
-        kafka_cluster_names: cluster name by bootstrap list as the job writes it; `*` for every other. Without one the
-            sorted bootstrap list names the cluster.
-        catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
-        max_paths: how many file paths a position lists; the digest covers all of them.
-        max_files: beyond this many files a position has their count and bytes only.
-        literals: whether expression texts show literals; dates and times never are, so that the same job of another
-            day has the same lineage.
-    """
-
-    max_plan_bytes: int = 32 * 1024 * 1024
-    kafka_cluster_names: dict[str, str] = field(default_factory=dict)
-    catalog_namespaces: dict[str, str] = field(default_factory=dict)
-    max_paths: int = 100
-    max_files: int = 10_000
-    literals: bool = True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.plan.column import Field, Indirect, influences
 from headwater_producers.spark.plan.foreign_values import ForeignRelation, UnreadError, ValueReader, clause_items
 from headwater_producers.spark.plan.structure import merge
+from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -58,7 +59,7 @@ _KNOWN_CLAUSES = frozenset(
 
 
 def read_foreign(
-    query: str, scheme: str, dataset: Callable[[str], DatasetRef], *, literals: bool = True
+    query: str, scheme: str, dataset: Callable[[str], DatasetRef], *, literals: Literals = Literals.SHOWN
 ) -> ForeignRelation | None:
     """The relation that a query gives; None where sqlglot isn't installed or the query can't be read.
 
@@ -66,7 +67,7 @@ def read_foreign(
         query: one SELECT, WITH and set operations included.
         scheme: of the JDBC URL: `postgresql`.
         dataset: the identity of a table, as the query writes its name.
-        literals: whether texts show literals.
+        literals: what texts show of literals.
     """
     try:
         import sqlglot
@@ -114,7 +115,7 @@ def foreign_tables(query: str, scheme: str) -> tuple[str, ...] | None:
 class _Reader:
     dialect: str | None
     dataset: Callable[[str], DatasetRef]
-    literals: bool
+    literals: Literals
 
     def relation(self, scope: Scope) -> ForeignRelation:
         """What the query of a scope gives."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect, clip, combine, influences
 from headwater_producers.spark.plan.structure import merge
-from headwater_producers.spark.plan.text import literal_text
+from headwater_producers.spark.plan.text import Literals, literal_text
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -48,11 +48,11 @@ class Relations(Protocol):
 
     Attributes:
         dialect: sqlglot's name for its SQL.
-        literals: whether texts show literals.
+        literals: what texts show of literals.
     """
 
     dialect: str | None
-    literals: bool
+    literals: Literals
 
     def relation(self, scope: Scope) -> ForeignRelation:
         """What the query of a scope gives."""
@@ -100,7 +100,7 @@ class ValueReader:
             if not isinstance(node, exp.Literal):
                 return node
             kind = "string" if node.is_string else None
-            return exp.Var(this=literal_text(node.this, kind, show=self.relations.literals))
+            return exp.Var(this=literal_text(node.this, kind, self.relations.literals))
 
         shown = expression.unalias().copy().transform(told)
         return clip(shown.sql(dialect=self.relations.dialect, comments=False))

@@ -6,6 +6,7 @@ Written by us, not taken from Spark's `sql()`: that has ids in it, and would be 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, inline
@@ -81,7 +82,19 @@ _NAMES = {
 }
 _SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"[^\W_]*\d[^\W_]*")
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(?:E[-+]?\d+)?", re.IGNORECASE)
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Literals(Enum):
+    """What texts show of literals."""
+
+    SHOWN = "shown"
+    NUMBERLESS = "numberless"
+    """Each number is told as `#`, and so is each word with a digit in it: `'batch 7'` is `'batch #'`."""
+    HIDDEN = "hidden"
 
 
 def function_name(class_name: str) -> str:
@@ -122,7 +135,7 @@ def _case(texts: Sequence[str]) -> str:
     return f"case {' '.join(branches)}{tail} end"
 
 
-def literal_text(value: object, data_type: object, *, show: bool = True) -> str:
+def literal_text(value: object, data_type: object, literals: Literals = Literals.SHOWN) -> str:
     """A literal. Dates and times are only called so: the same job of another day has the same lineage."""
     if value is None:
         return "null"
@@ -131,9 +144,17 @@ def literal_text(value: object, data_type: object, *, show: bool = True) -> str:
         return f"<{'date' if data_type in ('date', 'string') else 'timestamp'}>"
     if data_type == "binary":
         return "<binary>"
-    if not show:
+    if literals is Literals.HIDDEN:
         return "?"
+    if literals is Literals.NUMBERLESS:
+        text = _numberless(text)
     return "'" + text.replace("'", "''") + "'" if data_type == "string" else text
+
+
+def _numberless(text: str) -> str:
+    if _NUMBER.fullmatch(text):
+        return "#"
+    return _NUMBERED.sub("#", _UUID.sub("#", text))
 
 
 def inline_texts(arguments: Sequence[Column]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,23 @@ from headwater_producers.spark.events.batch import BatchRun, batch_events
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import from_java_text
-from headwater_producers.spark.jvm.commands import StagedWrite, executed_write
+from headwater_producers.spark.jvm.active_session import ActiveSession
+from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write
 from headwater_producers.spark.jvm.execution import execution_times, plan_key
 from headwater_producers.spark.jvm.query import JvmQuery
-from headwater_producers.spark.plan import describe
+from headwater_producers.spark.plan import KnownFrames, describe
+from headwater_producers.spark.runtime.homes import Homes
+from headwater_producers.spark.runtime.listeners import COMMANDS
+from headwater_producers.spark.runtime.rdd_dispatch import RddDispatch
 from headwater_producers.spark.runtime.signals import (
     Attached,
     BatchFunctionCalled,
     CommandEnded,
+    FrameKept,
     QueryProgressed,
     QueryStarted,
     QueryTerminated,
+    RddActed,
     Signal,
 )
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
@@ -44,6 +51,7 @@ class Dispatch:
         context: of the application.
         streams: its streaming queries.
         emit: takes each event.
+        failed: takes a sentence about what couldn't be read of a callback that was told all the same.
         said: what was said already.
         settings: for reading plans.
     """
@@ -55,6 +63,7 @@ class Dispatch:
         context: EventContext,
         streams: StreamFlow,
         emit: Callable[[LineageEvent], None],
+        failed: Callable[[str], None],
         said: Once,
         settings: PlanSettings,
     ) -> None:
@@ -62,12 +71,17 @@ class Dispatch:
         self._context = context
         self._streams = streams
         self._emit = emit
+        self._failed = failed
         self._said = said
         self._settings = settings
         self._links = BatchLinks()
+        self._frames = KnownFrames()
+        self._homes = Homes(self._links, streams, settings)
+        self._rdds = RddDispatch(spark, self._homes, self._frames)
         self._last: BatchRun | None = None
         self._staged: StagedWrite | None = None
         self._tables = KnownTables()
+        self._active = ActiveSession()
 
     def handle(self, signal: Signal) -> None:
         """Makes events out of one signal."""
@@ -86,21 +100,35 @@ class Dispatch:
                 batch = MicroBatch(signal.query_id, signal.batch_id)
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
+            case FrameKept():
+                self._rdds.kept(signal)
+            case RddActed():
+                self._ran(*self._rdds.acted(signal), signal.ended_at)
 
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
-        # Most applications have no foreachBatch: they needn't pay for the look.
-        batch = self._links.owner(plan_key(execution)) if self._links else None
-        upstream = self._streams.upstream(batch.query_id) if batch is not None else None
-        description = describe(execution, session=signal.session, upstream=upstream, settings=self._settings)
+        self._active.become(signal.session)
+        home = self._homes.of(execution)
+        description = describe(
+            execution, session=signal.session, upstream=home.upstream, frames=self._frames, settings=home.settings
+        )
         if description.is_streaming:
             return
+        for failure in description.failures:
+            self._failed(failure)
         self._tables.see(description)
+        started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
+        error = from_java_text(self._printed(signal.error)) if signal.error is not None else None
+        if signal.function not in COMMANDS:
+            # What a foreachBatch function looks at is no run.
+            if description.inputs and home.batch is None:
+                read = executed_read(execution, replace(description, command=signal.function))
+                self._ran(BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=error), None, signal.at)
+            return
         if signal.error is None:
             self._changes(description, signal.at)
         if not description.outputs and not description.writes_unknown:
             return
-        started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
         staged, self._staged = self._staged, None
         write = executed_write(
             execution,
@@ -114,16 +142,13 @@ class Dispatch:
         if description.staged:
             self._staged = StagedWrite(write.written, write.scans, started_at)
             return
-        run = BatchRun(
-            write=write,
-            started_at=started_at,
-            ended_at=ended_at,
-            error=from_java_text(self._printed(signal.error)) if signal.error is not None else None,
-        )
-        if self._is_wrapper(run):
-            return
+        run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error)
+        if not self._is_wrapper(run):
+            self._ran(run, home.batch, signal.at)
+
+    def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, which will say so.
-        if batch is not None and (run.error is not None or self._streams.wrote(batch, write, signal.at)):
+        if batch is not None and (run.error is not None or self._streams.wrote(batch, run.write, at)):
             return
         for event in batch_events(self._context, run, self._said):
             self._emit(event)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from headwater_producers.spark.runtime.signals import CommandEnded, QueryProgressed, QueryStarted, QueryTerminated
 
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+# A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
+# micro-batch of a V2 sink, of which the query itself tells more. Writes of tables have names of their own
+# (QueryExecution.commandExecutionName).
+COMMANDS: Final = frozenset(
+    {"append", "command", "create", "multi-commands", "overwrite", "overwritePartitions", "replace"}
+)
+
+
 class SignalTarget(Protocol):
     """Takes signals, without waiting."""
+
+    @property
+    def hears_reads(self) -> bool:
+        """Whether it wants to hear of queries that only read."""
 
     def offer(self, signal: Signal) -> None:
         """Takes one."""
@@ -53,28 +65,23 @@ class SessionListeners:
 class CommandListener:
     """Spark's QueryExecutionListener."""
 
-    # A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
-    # micro-batch of a V2 sink, of which the query itself tells more. Writes of tables have names of their own
-    # (QueryExecution.commandExecutionName).
-    _COMMANDS: ClassVar = frozenset(
-        {"append", "command", "create", "multi-commands", "overwrite", "overwritePartitions", "replace"}
-    )
-
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
 
     def onSuccess(self, function: str, query_execution: Any, duration_ns: int) -> None:
         """A query has succeeded."""
-        if function in self._COMMANDS and self._listeners.target is not None:
-            self._listeners.offer(
-                CommandEnded(query_execution, duration_ns, None, self._listeners.session, datetime.now(UTC))
-            )
+        self._ended(function, query_execution, duration_ns, None)
 
     def onFailure(self, function: str, query_execution: Any, error: Any) -> None:
         """A query has failed."""
-        if function in self._COMMANDS and self._listeners.target is not None:
+        self._ended(function, query_execution, None, error)
+
+    def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
+        target = self._listeners.target
+        if target is not None and (function in COMMANDS or target.hears_reads):
+            now = datetime.now(UTC)
             self._listeners.offer(
-                CommandEnded(query_execution, None, error, self._listeners.session, datetime.now(UTC))
+                CommandEnded(function, query_execution, duration_ns, error, self._listeners.session, now)
             )
 
     class Java:

@@ -10,11 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from headwater_schemas.events import RunError
+
 
 @dataclass(frozen=True, slots=True)
 class CommandEnded:
-    """A command (a write, or DDL) has ended; `error` is its JVM exception, None where it succeeded."""
+    """A query has ended; `error` is its JVM exception, None where it succeeded.
 
+    `function` is what Spark calls it: `command`, `overwrite` of a write or DDL; `collect`, `count` of what only reads.
+    """
+
+    function: str
     query_execution: Any
     duration_ns: int | None
     error: Any
@@ -66,4 +72,38 @@ class BatchFunctionCalled:
     batch_id: int
 
 
-Signal = Attached | CommandEnded | QueryStarted | QueryProgressed | QueryTerminated | BatchFunctionCalled
+@dataclass(frozen=True, slots=True)
+class FrameKept:
+    """A frame's rows live on: in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
+
+    source: Any
+    frame: Any
+    rdd: Any
+    session: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RddActed:
+    """Something was done with an RDD, a `JavaRDD`, that runs no query.
+
+    `action` is PySpark's method, `path` where it was told to write, `error` why it failed.
+    """
+
+    rdd: Any
+    action: str
+    path: str | None
+    started_at: datetime
+    ended_at: datetime
+    error: RunError | None
+
+
+Signal = (
+    Attached
+    | BatchFunctionCalled
+    | CommandEnded
+    | FrameKept
+    | QueryProgressed
+    | QueryStarted
+    | QueryTerminated
+    | RddActed
+)

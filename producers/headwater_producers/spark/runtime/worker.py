@@ -132,6 +132,14 @@ class Worker:
         else:
             self.tally.published += 1
 
+    def failed(self, sentence: str) -> None:
+        """Counts what couldn't be read of a callback that was told all the same; the first of a kind is logged."""
+        self.tally.failed += 1
+        self.tally.last_error = sentence
+        if sentence not in self._logged:
+            self._logged.add(sentence)
+            logger.warning("lineage capture: %s (further failures of this kind are only counted)", sentence)
+
     def _run(self) -> None:
         while True:
             item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)

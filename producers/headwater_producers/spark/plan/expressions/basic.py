@@ -45,7 +45,7 @@ def outer_reference(call: Call) -> Column:
 def literal(call: Call) -> Column:
     """A constant."""
     value, data_type = call.node.get("value"), call.node.get("dataType")
-    text = literal_text(value, data_type, show=call.scope.show_literals)
+    text = literal_text(value, data_type, call.scope.literals)
     constants = frozenset({str(value)}) if value is not None else frozenset()
     return Column(CONSTANT, text=text, type=data_type, constants=constants)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwater_producers.spark.plan.column import Column, combine
 from headwater_producers.spark.plan.relation import Relation
-from headwater_producers.spark.plan.text import expression_text
+from headwater_producers.spark.plan.text import Literals, expression_text
 from headwater_producers.spark.plan.tree import Node, Nodes
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
@@ -23,7 +23,7 @@ class Scope:
         outer: the scope around a correlated subquery.
         subquery: reads a subquery's plan; its `OuterReference`s see this scope.
         report: takes a sentence about what wasn't understood.
-        show_literals: whether texts show them.
+        literals: what texts show of them.
     """
 
     columns: Mapping[int, Column]
@@ -31,7 +31,7 @@ class Scope:
     subquery: Callable[[Nodes, Scope], Relation]
     report: Callable[[str], None]
     outer: Scope | None = None
-    show_literals: bool = True
+    literals: Literals = Literals.SHOWN
 
     def find(self, attribute: int | None) -> Column | None:
         """The attribute's column, here or further out."""

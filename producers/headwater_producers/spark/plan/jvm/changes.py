@@ -7,6 +7,7 @@ alone: where its data lay is for those to say who met it before (`events.known_t
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from headwater_schemas.events import LifecycleChange, Storage
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_schemas.naming import NamedTable
+
+logger = logging.getLogger(__name__)
 
 Change = tuple[DatasetChange, ...]
 Rule = Callable[[Any, "Context"], Change]
@@ -91,8 +94,15 @@ def _rename_v2(plan: Any, context: Context) -> Change:
     for index, part in enumerate(space):
         array[index] = part
     identifier = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, parts[-1])
-    before = named(context, catalog, table.identifier(), table.table())
-    return (_renamed(_of_v2(catalog, identifier, context, LifecycleChange.RENAME), before.dataset),)
+    change = _of_v2(catalog, identifier, context, LifecycleChange.RENAME)
+    try:
+        before = named(context, catalog, table.identifier(), table.table())
+    except Exception:
+        # A table may read what it says of itself from where it no longer is.
+        logger.debug("lineage capture: a renamed table doesn't tell where it was", exc_info=True)
+        before = named(context, catalog, table.identifier(), None)
+        return (_renamed(change, before.dataset, by_name=True),)
+    return (_renamed(change, before.dataset),)
 
 
 def _rename_v1(plan: Any, context: Context) -> Change:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from headwater_producers.spark.plan.description import PlanSettings
+from headwater_producers.spark.plan.frames import KnownFrames
+from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.naming.tables import Catalog, HiveCatalog, NamedTable, WarehouseCatalog
@@ -21,11 +22,13 @@ class Context:
         session: the `SparkSession`.
         settings: of describing.
         topics: of sources subscribed by pattern, by their index in the progress, as far as known.
+        frames: those that live on as RDDs, as far as known.
     """
 
     session: Any
     settings: PlanSettings
     topics: Mapping[int, Collection[str]] = field(default_factory=dict)
+    frames: KnownFrames | None = None
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:

@@ -10,7 +10,7 @@ from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_schemas.events import Certainty, FileSet, Position, TableSnapshot
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.plan.description import PlanSettings
+    from headwater_producers.spark.plan.settings import PlanSettings
 
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)

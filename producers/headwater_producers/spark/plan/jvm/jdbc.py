@@ -11,7 +11,7 @@ from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas import naming
 from headwater_schemas.events import SchemaDefinition
 from headwater_schemas.events import TransformationKind as Kind
@@ -37,7 +37,7 @@ def source(leaf: JvmLeaf, relation: Any) -> Leaf:
     inputs = tuple(_table(url, name, None) for name in names)
     if not inputs:
         return Leaf(problem="the query that a JDBC source runs couldn't be read")
-    output = [Attribute(int(a.exprId().id()), str(a.name())) for a in items(leaf.plan.output())]
+    output = [replace(attribute, type=None) for attribute in leaf.attributes()]
     rows = frozenset(i.dataset for i in inputs)
     read = _read(query["query"], url, leaf.context)
     if read is not None and len(read.columns) == len(output) and read.rows <= rows:
@@ -55,7 +55,8 @@ def _scheme(url: str) -> str:
 
 
 def _read(query: str, url: str, context: Context) -> ForeignRelation | None:
-    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), literals=context.settings.literals)
+    literals = context.settings.literal_texts
+    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), literals=literals)
 
 
 def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_producers.spark.plan.relation import Relation
 
+logger = logging.getLogger(__name__)
+
 NO_DATASET = frozenset(
     {"OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable", "ResolvedNamespace", "ResolvedPersistentView"}
 )
@@ -32,12 +35,16 @@ class JvmLeaves:
         plan: the JVM's `LogicalPlan`, a command or a query.
         context: see there.
         upstream: lineage of frames that the plan may start from.
+
+    Attributes:
+        failures: what couldn't be read for an error, as sentences.
     """
 
     def __init__(self, plan: Any, context: Context, upstream: Upstream | None = None) -> None:
         self._plan = plan
         self._context = context
         self._upstream = upstream
+        self.failures: list[str] = []
         self._leaves: dict[tuple[str, int], Any] = {}
         self._found: dict[tuple[str, int], Leaf] = {}
         self._streams: dict[int, int] = {}
@@ -105,7 +112,10 @@ class JvmLeaves:
         try:
             return rule(JvmLeaf(leaf, self._context, self._index(leaf), view))
         except Exception as error:
-            return Leaf(problem=f"what a {name} reads couldn't be read ({type(error).__name__})")
+            problem = f"what a {name} reads couldn't be read ({type(error).__name__})"
+            logger.debug("lineage capture: %s", problem, exc_info=True)
+            self.failures.append(problem)
+            return Leaf(problem=problem)
 
     def _index(self, leaf: Any) -> int | None:
         stream = _stream(leaf)
@@ -117,7 +127,11 @@ class JvmLeaves:
         return int(self._context.session._jvm.System.identityHashCode(stream))
 
     def _known(self, leaf: Any, name: str, first: int) -> Leaf | None:
-        if self._upstream is None or name != "LogicalRDD":
+        if name != "LogicalRDD":
+            return None
+        if (frame := self._frame(leaf)) is not None:
+            return frame
+        if self._upstream is None:
             return None
         relation = self._upstream.relation
         if first in relation.columns:
@@ -128,8 +142,17 @@ class JvmLeaves:
         twin = self._twin(leaf, relation.columns)
         if twin is None:
             return None
-        renumbered = _renumbered(leaf, relation)
+        renumbered = _renumbered(leaf, relation, self._context)
         return Leaf(inputs=self._upstream.inputs, relation=renumbered) if renumbered else None
+
+    def _frame(self, leaf: Any) -> Leaf | None:
+        """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
+        frames = self._context.frames
+        frame = frames.of(int(leaf.rdd().id())) if frames is not None and leaf is not None else None
+        relation = _renumbered(leaf, frame.relation, self._context) if frame is not None else None
+        if frame is None or relation is None:
+            return None
+        return Leaf(inputs=frame.inputs, relation=relation, problem="; ".join(frame.problems) or None)
 
     def _twin(self, leaf: Any, columns: Mapping[int, object]) -> Any | None:
         rdd = leaf.rdd().id()
@@ -139,12 +162,12 @@ class JvmLeaves:
         return None
 
 
-def _renumbered(leaf: Any, relation: Relation) -> Relation | None:
-    attributes = list(items(leaf.output()))
-    if [a.name() for a in attributes] != [a.name for a in relation.output]:
+def _renumbered(leaf: Any, relation: Relation, context: Context) -> Relation | None:
+    attributes = JvmLeaf(leaf, context).attributes()
+    if [a.name for a in attributes] != [a.name for a in relation.output]:
         return None
     return relation.with_output(
-        (replace(old, id=int(new.exprId().id())), column)
+        (replace(old, id=new.id), column)
         for new, old, column in zip(attributes, relation.output, relation.ordered(), strict=True)
     )
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.jvm import jdbc, kafka
+from headwater_producers.spark.plan.jvm import jdbc, kafka, python_source
 from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
+from headwater_producers.spark.plan.jvm.rdds import RDDS
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, iceberg_table, relation_table, unwrapped
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
-from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +85,8 @@ def data_source_v2(leaf: JvmLeaf) -> Leaf:
     table = relation.table()
     if class_name(table) == "KafkaTable":
         return kafka.source(relation.options(), leaf.context, index=None, schema=leaf.schema())
+    if class_name(table) == python_source.PYTHON_TABLE:
+        return python_source.read(leaf, table)
     entry = relation_table(leaf.context, relation)
     if entry is None:
         return _unnamed_v2(leaf, unwrapped(table))
@@ -121,6 +124,9 @@ def streaming_v2(leaf: JvmLeaf) -> Leaf:
         return kafka.source(options, leaf.context, index=leaf.index, schema=leaf.schema())
     if class_name(table) == "SparkTable":
         return _streamed_table(leaf, iceberg_table(leaf.context, table))
+    if class_name(table) == python_source.PYTHON_TABLE:
+        found = python_source.read(JvmLeaf(relation, leaf.context), table)
+        return replace(found, inputs=tuple(replace(each, source_index=leaf.index) for each in found.inputs))
     name = "rate" if class_name(table).startswith("Rate") else str(table.name()).split("(")[0].lower()
     dataset = leaf.context.in_memory(name)
     return Leaf(
@@ -194,33 +200,6 @@ def _streamed_files(leaf: JvmLeaf, path: str) -> Leaf:
     )
 
 
-def program_data(leaf: JvmLeaf) -> Leaf:
-    """Rows made in the program; a dataset only where a temporary view names them."""
-    if leaf.view is None:
-        return Leaf(kind=Kind.CONSTANT)
-    dataset = leaf.context.in_memory(leaf.view)
-    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=leaf.schema()),))
-
-
-def rdd(leaf: JvmLeaf) -> Leaf:
-    """An RDD: made in the program (`createDataFrame` of a list), or of who knows what."""
-    if leaf.view is not None or "ParallelCollectionRDD" in _roots_of(leaf.plan.rdd()):
-        return program_data(leaf)
-    return Leaf(problem="what an RDD is made of isn't in the plan")
-
-
-def _roots_of(start: Any) -> set[str]:
-    # Narrow steps only, a few of them: createDataFrame puts some four on a list.
-    found, current = set(), start
-    for _ in range(16):
-        found.add(class_name(current))
-        dependencies = current.dependencies()
-        if dependencies.size() != 1:
-            break
-        current = dependencies.head().rdd()
-    return found
-
-
 def hive_table(leaf: JvmLeaf) -> Leaf:
     """A Hive table that Spark reads by Hive's own reader."""
     named = leaf.context.catalog_table(leaf.plan.tableMeta())
@@ -247,7 +226,5 @@ SOURCES: dict[str, Callable[[JvmLeaf], Leaf]] = {
     "StreamingDataSourceV2ScanRelation": streaming_v2,
     "StreamingExecutionRelation": streaming_v1,
     "StreamingRelation": streaming_relation,
-    "LocalRelation": program_data,
-    "LogicalRDD": rdd,
-    "ExternalRDD": rdd,
+    **RDDS,
 }

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, StreamingLink, WriteMode
-from headwater_producers.spark.plan.jvm import kafka
+from headwater_producers.spark.plan.jvm import kafka, python_source
 from headwater_producers.spark.plan.jvm.command import JvmCommand, Written, topics_of, unnamed, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, private, setting
@@ -29,6 +29,8 @@ def micro_batch(command: JvmCommand) -> Written:
         written = Written((table_output(entry, mode, table),))
     elif name == "KafkaTable":
         written = topics_of(command, plan.writeOptions(), mode)
+    elif name == python_source.PYTHON_TABLE:
+        written = Written((python_source.written(command.context, table, plan.writeOptions(), mode),))
     else:
         path = setting(plan.writeOptions(), "path")
         written = Written((unnamed(command, table, path, mode),)) if not name.startswith("Foreach") else Written()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.jvm import python_source
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
@@ -27,6 +28,8 @@ def table_v2(command: JvmCommand) -> Written:
     relation = plan.table()
     if class_name(relation.table()) == "KafkaTable":
         return topics_of(command, plan.writeOptions(), mode)
+    if class_name(relation.table()) == python_source.PYTHON_TABLE:
+        return Written((python_source.written(command.context, relation.table(), plan.writeOptions(), mode),))
     entry = relation_table(command.context, relation)
     if entry is None:
         return Written((unnamed(command, relation.table(), setting(plan.writeOptions(), "path"), mode),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Syml
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,23 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
 
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
-    properties = table.properties() if table is not None else {}
-    location, provider = properties.get("location"), properties.get("provider")
+    location, provider = _place(table)
     found = context.table(
-        str(identifier.toString()),
-        str(location) if location else None,
-        catalog=str(catalog.name()) if catalog is not None else None,
+        str(identifier.toString()), location, catalog=str(catalog.name()) if catalog is not None else None
     )
-    return CatalogEntry(found.ref, found.symlinks, str(provider) if provider else None)
+    return CatalogEntry(found.ref, found.symlinks, provider)
+
+
+def _place(table: Any | None) -> tuple[str | None, str | None]:
+    """Where a V2 table's data lies, and its provider."""
+    if table is None:
+        return None, None
+    if class_name(table) == "DeltaTableV2":
+        # Its properties are in its log, which a RENAME has moved away by the time it is told.
+        return str(table.path().toString()), "delta"
+    properties = table.properties()
+    location, provider = properties.get("location"), properties.get("provider")
+    return str(location) if location else None, str(provider) if provider else None
 
 
 def loaded(catalog: Any, identifier: Any) -> Any | None:
@@ -73,6 +85,7 @@ def loaded(catalog: Any, identifier: Any) -> Any | None:
     try:
         return catalog.loadTable(identifier)
     except Exception:
+        logger.debug("lineage capture: a catalog doesn't tell of a table", exc_info=True)
         return None
 
 

@@ -15,6 +15,7 @@ from headwater_producers.spark.plan.operators.recursion import RECURSION
 from headwater_producers.spark.plan.operators.row_level import ROW_LEVEL
 from headwater_producers.spark.plan.operators.rows import ROWS
 from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.text import Literals
 from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -65,13 +66,13 @@ class PlanReader:
         problems: what wasn't understood, in the order met, each once.
     """
 
-    def __init__(self, leaves: Leaves, *, show_literals: bool = True) -> None:
+    def __init__(self, leaves: Leaves, literals: Literals = Literals.SHOWN) -> None:
         self.leaves = leaves
         self.ctes: dict[int, Relation] = {}
         self.loops: dict[int, list[tuple[int, ...]]] = {}
         self.inputs: dict[PlanInput, None] = {}
         self.problems: dict[str, None] = {}
-        self._show_literals = show_literals
+        self._literals = literals
         self._views: dict[int, str] = {}
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
@@ -95,7 +96,7 @@ class PlanReader:
             subquery=self.read,
             report=self.report,
             outer=outer,
-            show_literals=self._show_literals,
+            literals=self._literals,
         )
 
     def report(self, problem: str) -> None:

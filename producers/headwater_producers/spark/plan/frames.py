@@ -1,0 +1,56 @@
+"""Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
+
+A later plan begins with the RDD and says nothing of what that was made of. Whoever was told of the frame remembers it
+here, by the RDD's id, which is another for each frame of an application.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.description import Upstream
+
+MAX_COLUMNS: Final = 20_000
+"""Of all frames together. A column takes one or two KB; who makes more of them loses the frame used least recently."""
+
+
+class KnownFrames:
+    """What is known of frames, by the id of the RDD that has their rows.
+
+    Args:
+        max_columns: how many columns are remembered.
+    """
+
+    def __init__(self, max_columns: int = MAX_COLUMNS) -> None:
+        self._max_columns = max_columns
+        self._columns = 0
+        self._frames: OrderedDict[int, Upstream] = OrderedDict()
+
+    def remember(self, rdd: int, frame: Upstream) -> None:
+        """An RDD has a frame's rows."""
+        relation = frame.relation
+        # An operator knows more columns than come out of it.
+        own = relation.with_output(zip(relation.output, relation.ordered(), strict=True))
+        self._forget(rdd)
+        self._frames[rdd] = replace(frame, relation=own)
+        self._columns += len(own.output)
+        while self._columns > self._max_columns:
+            self._forget(next(iter(self._frames)))
+
+    def of(self, rdd: int) -> Upstream | None:
+        """The frame whose rows an RDD has; None where nobody said, or it was forgotten."""
+        found = self._frames.get(rdd)
+        if found is not None:
+            self._frames.move_to_end(rdd)
+        return found
+
+    def __contains__(self, rdd: int) -> bool:
+        return rdd in self._frames
+
+    def _forget(self, rdd: int) -> None:
+        gone = self._frames.pop(rdd, None)
+        if gone is not None:
+            self._columns -= len(gone.relation.output)

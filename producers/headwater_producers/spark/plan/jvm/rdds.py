@@ -1,0 +1,150 @@
+"""RDDs: what they are made of, as far as their own dependencies tell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.plan.column import Column, Direct, Field, combine
+from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
+from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.operator import same_for_all
+from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_schemas import naming
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headwater_producers.spark.plan.frames import KnownFrames
+    from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
+
+MAX_RDDS: Final = 200
+"""What is made of more RDDs than this isn't worth so many round trips, about five for each."""
+
+_MADE_HERE: Final = frozenset({"ParallelCollectionRDD", "EmptyRDD"})
+_HADOOP: Final = {
+    "HadoopRDD": "getJobConf",
+    "NewHadoopRDD": "getConf",
+    "BinaryFileRDD": "getConf",
+    "WholeTextFileRDD": "getConf",
+}
+_INPUT_PATHS: Final = "mapreduce.input.fileinputformat.inputdir"
+_COMMA: Final = re.compile(r"(?<!\\),")
+
+
+@dataclass(slots=True)
+class Origins:
+    """What an RDD is made of.
+
+    Attributes:
+        ids: of all RDDs met on the way.
+        frames: those that are known.
+        files: what Hadoop's input formats read.
+        strangers: what else is at its roots, by class, and tells nothing.
+    """
+
+    ids: set[int] = field(default_factory=set)
+    frames: list[Upstream] = field(default_factory=list)
+    files: list[PlanInput] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> tuple[PlanInput, ...]:
+        """All datasets, each once."""
+        return tuple(dict.fromkeys([*(i for frame in self.frames for i in frame.inputs), *self.files]))
+
+    @property
+    def problems(self) -> list[str]:
+        """What isn't known of it, as sentences."""
+        own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
+        return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
+
+
+def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
+    """What a JVM `RDD` is made of: sought along its dependencies, down to frames that are known, or to its roots."""
+    found = Origins()
+    for number, current, below in _walk(rdd, frames):
+        found.ids.add(number)
+        frame = frames.of(number) if frames is not None else None
+        if frame is not None:
+            found.frames.append(frame)
+        elif len(found.ids) > MAX_RDDS:
+            found.strangers.append("what is beyond")
+        elif not below:
+            _root(current, found)
+    return found
+
+
+def made_of(rdd: Any, name: str) -> Iterator[Any]:
+    """The RDDs of a class that a JVM `RDD` is made of, itself included."""
+    return (current for _, current, _ in _walk(rdd) if class_name(current) == name)
+
+
+def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
+    """An RDD's id, itself, and what it is made of directly; then those: each once, one more than `MAX_RDDS` at most.
+
+    What a frame that is known is made of isn't looked at.
+    """
+    waiting, seen = [rdd], set[int]()
+    while waiting and len(seen) <= MAX_RDDS:
+        current = waiting.pop()
+        number = int(current.id())
+        if number in seen:
+            continue
+        seen.add(number)
+        is_known = frames is not None and frames.of(number) is not None
+        below = [] if is_known else [dependency.rdd() for dependency in items(current.dependencies())]
+        waiting += below
+        yield number, current, below
+
+
+def _root(rdd: Any, found: Origins) -> None:
+    name = class_name(rdd)
+    if name in _MADE_HERE:
+        return
+    accessor = _HADOOP.get(name)
+    paths = getattr(rdd, accessor)().get(_INPUT_PATHS) if accessor is not None else None
+    if paths is None:
+        found.strangers.append(name)
+        return
+    for path in _COMMA.split(str(paths)):
+        dataset = naming.path(path.replace("\\,", ","))
+        found.files.append(PlanInput(dataset=dataset, kind=SourceKind.FILE, type="FILE"))
+
+
+def program_data(leaf: JvmLeaf) -> Leaf:
+    """Rows made in the program; a dataset only where a temporary view names them."""
+    if leaf.view is None:
+        return Leaf(kind=Kind.CONSTANT)
+    dataset = leaf.context.in_memory(leaf.view)
+    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=leaf.schema()),))
+
+
+def rdd(leaf: JvmLeaf) -> Leaf:
+    """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
+
+    Code has been at its rows: each column may come from every column of the frames, EXTERNAL.
+    """
+    if leaf.view is not None:
+        return program_data(leaf)
+    found = origins(leaf.plan.rdd(), leaf.context.frames)
+    problem = "; ".join(found.problems) or None
+    if not found.inputs:
+        return Leaf(problem=problem) if problem else Leaf(kind=Kind.CONSTANT)
+    below = side_by_side(frame.relation for frame in found.frames)
+    read = frozenset(item.dataset for item in found.files)
+    whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+    outputs = [column for frame in found.frames for column in frame.relation.ordered()]
+    anything = combine([*outputs, whole], Kind.EXTERNAL, "rdd")
+    relation = replace(Relation().with_output(same_for_all(leaf.attributes(), anything)), influences=below.influences)
+    return Leaf(inputs=found.inputs, relation=replace(relation, rows=below.rows | read), problem=problem)
+
+
+RDDS: dict[str, Callable[[JvmLeaf], Leaf]] = {
+    "LocalRelation": program_data,
+    "LogicalRDD": rdd,
+    "ExternalRDD": rdd,
+}

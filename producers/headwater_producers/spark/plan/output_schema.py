@@ -1,0 +1,43 @@
+"""The fields of what a plan writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headwater_producers.spark.plan.edges import OutputField, Target
+from headwater_producers.spark.plan.schema import schema_definition, type_parts
+from headwater_schemas.events import SchemaDefinition, SchemaField
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.column import DataType
+    from headwater_producers.spark.plan.relation import Relation
+
+
+def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:
+    """The relation's output with the types that `schema`, of the same columns in the same order, has."""
+    types = [data_type for _, data_type, _ in type_parts(schema)]
+    if len(types) != len(relation.output) or any(attribute.branch for attribute in relation.output):
+        types = [attribute.type for attribute in relation.output]
+    return tuple(
+        OutputField(attribute.name, column, data_type, attribute.branch)
+        for attribute, column, data_type in zip(relation.output, relation.ordered(), types, strict=True)
+    )
+
+
+def stored_schema(target: Target, schema: DataType) -> SchemaDefinition:
+    """The schema of an output: of a topic with the payload's fields."""
+    base = schema_definition(schema)
+    if not target.payload:
+        return base
+    # A topic's field is text or bytes, and has the payload's fields after it.
+    encoded = {field.name: field.column.encoded for field in target.fields if field.column.encoded}
+    fields: list[SchemaField] = []
+    for field in base.fields:
+        fields.append(field)
+        inner = encoded.get(field.path)
+        if inner is not None:
+            parts = schema_definition(inner.type).fields
+            fields += [msgspec.structs.replace(f, path=f"{field.path}.{f.path}") for f in parts]
+    return SchemaDefinition(tuple(fields))

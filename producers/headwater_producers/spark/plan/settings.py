@@ -1,0 +1,41 @@
+"""What describing a plan can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headwater_producers.spark.plan.text import Literals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """What describing a plan can be told.
+
+    Attributes:
+        max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
+            about 5,000 columns in 5 projections.
+        kafka_cluster_names: cluster name by bootstrap list as the job writes it; `*` for every other. Without one the
+            sorted bootstrap list names the cluster.
+        catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
+        max_paths: how many file paths a position lists; the digest covers all of them.
+        max_files: beyond this many files a position has their count and bytes only.
+        literals: whether expression texts show literals; dates and times never are, so that the same job of another
+            day has the same lineage.
+        numbers: whether they show the numbers in them. Not where a plan is made anew with each micro-batch: its number,
+            or the minute, would make each of them another plan.
+    """
+
+    max_plan_bytes: int = 32 * 1024 * 1024
+    kafka_cluster_names: dict[str, str] = field(default_factory=dict)
+    catalog_namespaces: dict[str, str] = field(default_factory=dict)
+    max_paths: int = 100
+    max_files: int = 10_000
+    literals: bool = True
+    numbers: bool = True
+
+    @property
+    def literal_texts(self) -> Literals:
+        """What texts show of literals."""
+        if not self.literals:
+            return Literals.HIDDEN
+        return Literals.SHOWN if self.numbers else Literals.NUMBERLESS

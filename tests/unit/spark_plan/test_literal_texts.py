@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_producers.spark.plan.text import Literals, literal_text
+
+
+@pytest.mark.parametrize(
+    ("value", "data_type", "text"),
+    [
+        (7, "integer", "#"),
+        (-7, "long", "#"),
+        ("1.5E-7", "double", "#"),
+        ("batch 7", "string", "'batch #'"),
+        ("7", "string", "'#'"),
+        ("run_20130101_T1530", "string", "'run_#_#'"),
+        ("0b5b1f3e-abcd-abcd-abcd-abcdefabcdef", "string", "'#'"),
+        ("late", "string", "'late'"),
+        ("it's late", "string", "'it''s late'"),
+        ("true", "boolean", "true"),
+        ("2013-01-01 of the month", "string", "<date>"),
+        (None, "integer", "null"),
+    ],
+)
+def test_numbers_can_be_left_out(value: object, data_type: str, text: str) -> None:
+    assert literal_text(value, data_type, Literals.NUMBERLESS) == text
+
+
+def test_two_micro_batches_have_one_text() -> None:
+    texts = {literal_text(f"batch={number} of 2024", "string", Literals.NUMBERLESS) for number in range(200)}
+    assert texts == {"'batch=# of #'"}
+
+
+def test_what_differs_by_words_stays_apart() -> None:
+    texts = {literal_text(word, "string", Literals.NUMBERLESS) for word in ("early", "late", "later", "")}
+    assert len(texts) == 4
+
+
+def test_what_the_settings_say() -> None:
+    assert PlanSettings().literal_texts is Literals.SHOWN
+    assert PlanSettings(numbers=False).literal_texts is Literals.NUMBERLESS
+    assert PlanSettings(literals=False, numbers=False).literal_texts is Literals.HIDDEN
