@@ -51,7 +51,7 @@ def by_way_of_an_rdd(spark: SparkSession, folder: Path) -> None:
 def shuffled_rdds(spark: SparkSession, folder: Path) -> None:
     ages = people(spark, folder).select("id", "age").rdd.map(tuple)
     more = spark.sparkContext.parallelize([(1, 5)])
-    summed = ages.union(more).reduceByKey(lambda one, other: one + other)
+    summed: Any = ages.union(more).reduceByKey(lambda one, other: one + other)
     spark.createDataFrame(summed, "id INT, total INT").write.parquet(str(folder / "summed"))
 
 
@@ -61,7 +61,7 @@ def text_file(spark: SparkSession, folder: Path) -> None:
 
 
 def each_partition(spark: SparkSession, folder: Path) -> None:
-    people(spark, folder).where("age > 18").foreachPartition(lambda rows: [None for _ in rows][:0])
+    people(spark, folder).where("age > 18").foreachPartition(lambda _rows: None)
 
 
 def each_row(spark: SparkSession, folder: Path) -> None:
