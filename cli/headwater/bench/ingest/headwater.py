@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PROGRAM = ("-m", "headwater.bench.ingest.consumer")
 _WARM_UP_BATCH = 500
 _HOUR = 3_600.0
-_SETTLE_SECONDS = 60.0
+_SETTLE_SECONDS = 300.0
 _TURN_SECONDS = 0.005
 
 
@@ -96,7 +96,7 @@ def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate
     records = [(encode(event), record_key(event)) for event in events]
     producer = topics.producer()
     with _process(place, LATENCIES) as process:
-        process.until(process.ready, "readiness")
+        process.until(process.ready, "readiness", seconds=_SETTLE_SECONDS)
         begun = time.monotonic()
         for number, (value, key) in enumerate(records):
             ahead = begun + number / rate - time.monotonic()
@@ -109,7 +109,7 @@ def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate
         process.until(
             lambda: process.metric("events_applied_total") >= len(records), "end of events", seconds=_SETTLE_SECONDS
         )
-        if (status := process.stop()) != 0:
+        if (status := process.stop(seconds=_SETTLE_SECONDS)) != 0:
             raise HeadwaterError(f"The consumer ended with {status}. It said: {process.said}")
         return process.document
 
