@@ -159,12 +159,14 @@ SOURCES = (
         lambda w: noop(w.spark.readStream.format("counting").option("rows", 5).load()),
         (lambda _: None,),
         prepare=lambda w: python_source.register(w.spark),
+        again=False,
     ),
     Case(
         "a Python data source, `simpleStreamReader`",
         lambda w: noop(w.spark.readStream.format("simple_counting").option("rows", 5).load()),
         (lambda _: None,),
         prepare=lambda w: python_source.register(w.spark),
+        again=False,
     ),
     Case(
         "Kafka joined with Delta",
