@@ -109,8 +109,8 @@ class Case:
         prepare: before the first start.
         trigger: of each start.
         sources: what a person would have to tell `headwater reconcile` of its sources.
-        again: whether it is started again from its checkpoint: some sinks can't be, and a start of Python's sources takes
-            a Python of its own, which Spark gives ten seconds.
+        again: whether it is started again from its checkpoint: some sinks can't be, and each start of Python's sources
+            takes a Python of its own, which Spark gives ten seconds.
     """
 
     title: str
