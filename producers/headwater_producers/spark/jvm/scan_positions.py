@@ -75,7 +75,12 @@ def _kafka(partitions: Iterable[Any]) -> Mapping[str, Position]:
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
         read.setdefault(str(topic.topic()), []).append(found)
-    return {topic: Position(kafka=KafkaRanges(topic, _joined(ranges))) for topic, ranges in read.items()}
+    # "earliest" and "latest" are negative, and become numbers only in the tasks: then nothing is known here.
+    return {
+        topic: Position(kafka=KafkaRanges(topic, _joined(ranges)))
+        for topic, ranges in read.items()
+        if all(min(each.from_, each.to_exclusive) >= 0 for each in ranges)
+    }
 
 
 def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
