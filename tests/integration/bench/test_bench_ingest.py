@@ -48,7 +48,7 @@ def document(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -
     return run(replace(TINY, prefix=topic_prefix), Borrowed(stack, clean_database))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_everybody_takes_part_and_floor_and_consumer_make_one_graph(
     document: dict[str, Any], clean_database: Driver
 ) -> None:

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from headwater.bench.ingest.stages import Stage, Timeline
-from headwater.bench.memory import own_peak_mb
+from headwater.bench.memory import own_peak_mb, peak_mb
 from headwater.connection import client_config
 from headwater.consuming import consume
 from headwater.settings import load_settings
@@ -127,7 +127,8 @@ def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) 
         "progress": [(at - begun, applied, relationships) for at, applied, relationships in metrics.progress],
         "latencies": metrics.latencies,
         "processor_seconds": metrics.processor - processor,
-        "peak_rss_mb": own_peak_mb(),
+        # getrusage's peak is handed down by whoever started the process, with all that it had in memory then.
+        "peak_rss_mb": peak_mb(os.getpid()) or own_peak_mb(),
     }
 
 
