@@ -73,10 +73,8 @@ class Mixture:
 
     def take(self, count: int) -> Iterator[LineageEvent]:
         """So many events, repeated ones included; or a few more, so that nothing is kept back at the end."""
-        told = 0
-        for event in self:
+        for told, event in enumerate(self, start=1):
             yield event
-            told += 1
             if told + len(self._kept) >= count:
                 break
         yield from self.finish()

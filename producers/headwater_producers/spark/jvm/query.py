@@ -60,10 +60,10 @@ class JvmQuery:
             found = event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
             if len(found.get("watermarks", ())) > 1:
                 found["policy"] = str(self._session.conf.get(WATERMARK_POLICY, "min"))
-            return found
         except Exception as error:
             logger.info("lineage capture: the plan's event time couldn't be read (%s)", type(error).__name__)
             return {}
+        return found
 
     def is_continuous(self) -> bool:
         """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""
