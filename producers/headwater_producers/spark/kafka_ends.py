@@ -42,6 +42,10 @@ _LOGIN: Final = re.compile(r"(?:Plain|Scram)LoginModule\s+required\b(.*);", re.D
 _QUOTED: Final = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
+class _NoSuchTopicError(Exception):
+    """The cluster has no such topic, or its leaders aren't known yet."""
+
+
 class KafkaEnds:
     """Asks. One client for each cluster, kept.
 
@@ -66,6 +70,8 @@ class KafkaEnds:
                 return None
             try:
                 return self._ask(key, output.dataset.name)
+            except _NoSuchTopicError:
+                raise  # says nothing of the cluster's other topics
             except Exception:
                 self._paused_until[key] = time.monotonic() + PAUSE_SECONDS
                 raise
@@ -80,7 +86,7 @@ class KafkaEnds:
             client.close()
 
     def _ask(self, key: tuple[tuple[str, str], ...], topic: str) -> dict[int, int]:
-        from confluent_kafka import Consumer, KafkaException, TopicPartition
+        from confluent_kafka import Consumer, TopicPartition
 
         deadline = time.monotonic() + TIMEOUT_SECONDS
         if key not in self._clients:
@@ -88,7 +94,7 @@ class KafkaEnds:
         client = self._clients[key]
         found = client.list_topics(topic, timeout=_left(deadline)).topics.get(topic)
         if found is None or found.error is not None:
-            raise KafkaException(found.error if found is not None else "no such topic")
+            raise _NoSuchTopicError(topic)
         return {
             partition: client.get_watermark_offsets(TopicPartition(topic, partition), timeout=_left(deadline))[1]
             for partition in found.partitions

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headwater_producers.spark import Capture
 from support.capture import FLUSH_SECONDS, RecordingSink
+from support.outbox import until
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -52,6 +53,8 @@ class World:
     def make_topic(self, name: str, partitions: int = 1) -> None:
         [made] = self.admin.create_topics([NewTopic(self.topic(name), partitions, 1)]).values()
         made.result(30)
+        # The controller has made it; the broker may not have heard yet.
+        until(lambda: self.admin.list_topics(self.topic(name), timeout=30).topics[self.topic(name)].error is None)
 
     def grow_topic(self, name: str, partitions: int) -> None:
         [grown] = self.admin.create_partitions([NewPartitions(self.topic(name), partitions)]).values()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from confluent_kafka import KafkaError, TopicPartition
+from confluent_kafka.admin import ClusterMetadata, PartitionMetadata, TopicMetadata
 
 from headwater_producers.spark.kafka_ends import KafkaEnds, translated
 from headwater_producers.spark.plan import PlanOutput, SourceKind
@@ -212,6 +214,29 @@ def test_a_cluster_that_does_not_answer_costs_one_wait(monkeypatch: pytest.Monke
     monkeypatch.setattr(ends, "_ask", lambda *_: pytest.fail("it pauses"))
     assert ends.ends(output) is None
     ends.close()
+
+
+def test_a_topic_that_is_not_there_keeps_nobody_from_the_others() -> None:
+    class Client:
+        def list_topics(self, topic: str, timeout: float) -> ClusterMetadata:
+            found = ClusterMetadata()
+            found.topics = {topic: TopicMetadata()}
+            found.topics[topic].partitions = {0: PartitionMetadata()}
+            if topic == "gone":
+                found.topics[topic].error = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+            return found
+
+        def get_watermark_offsets(self, partition: TopicPartition, timeout: float) -> tuple[int, int]:
+            return 3, 7
+
+    ends = KafkaEnds()
+    there = replace(TOPIC, connection=(("bootstrap.servers", "b:9092"),))
+    gone = replace(there, dataset=DatasetRef("kafka://k", "gone"))
+    config = ends._config(dict(there.connection))
+    assert config is not None
+    ends._clients[tuple(sorted(config.items()))] = Client()
+    assert ends.ends(gone) is None
+    assert ends.ends(there) == {0: 7}
 
 
 def test_credentials_are_never_shown() -> None:
