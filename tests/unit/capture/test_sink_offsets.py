@@ -46,6 +46,9 @@ class Cluster:
     def now(self) -> datetime:
         return at(self.clock)
 
+    def pause(self, seconds: float) -> None:
+        self.clock += seconds
+
     def ends(self, output: PlanOutput) -> Mapping[int, int] | None:
         self.asked += 1
         self.clock += self.takes
@@ -70,7 +73,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 def sinks(cluster: Cluster) -> SinkOffsets:
-    return SinkOffsets(cluster, cluster.now)
+    return SinkOffsets(cluster, cluster.now, cluster.pause)
 
 
 def test_from_the_last_answer_before_to_the_first_question_after(cluster: Cluster, sinks: SinkOffsets) -> None:
@@ -89,6 +92,21 @@ def test_an_answer_that_came_while_it_may_have_written_bounds_nothing(cluster: C
     assert ranges(sinks.bounded(USE, batch(1, 2, before_write_ms=100))) == {0: (20, 30)}, "it couldn't write yet"
     observed(cluster, sinks, 3.0, {0: 40})
     assert ranges(sinks.bounded(USE, batch(1, 2.52))) == {0: (10, 40)}, "asked before its end: it may lack some"
+
+
+def test_a_progress_that_is_here_before_its_rounded_end_is_asked_after_that(
+    cluster: Cluster, sinks: SinkOffsets
+) -> None:
+    observed(cluster, sinks, 0, {0: 10})
+    cluster.clock, cluster.answer = 2, {0: 20}
+    sinks.observe([TOPIC], since=writing_ended(batch(1, 2)))
+    assert ranges(sinks.bounded(USE, batch(1, 2))) == {0: (10, 20)}
+
+
+def test_a_clock_that_was_set_back_is_not_waited_for(cluster: Cluster, sinks: SinkOffsets) -> None:
+    cluster.clock, cluster.answer = 2, {0: 20}
+    sinks.observe([TOPIC], since=at(3_600))
+    assert cluster.clock < 3
 
 
 def test_nothing_is_claimed_without_an_answer_on_both_sides(cluster: Cluster, sinks: SinkOffsets) -> None:

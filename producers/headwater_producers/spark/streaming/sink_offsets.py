@@ -12,6 +12,7 @@ micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked 
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,25 +59,40 @@ class SinkOffsets:
     Args:
         topics: asks.
         now: the time, of the machine that Spark's driver runs on.
+        pause: waits so many seconds.
     """
 
-    def __init__(self, topics: TopicEnds, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        topics: TopicEnds,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._topics = topics
         self._now = now
+        self._pause = pause
         self._seen: dict[DatasetRef, deque[Observation]] = {}
 
     def observe(self, outputs: Iterable[PlanOutput], since: datetime | None = None) -> None:
-        """Asks for the ends of the topics among these outputs, unless it was done after `since`."""
+        """Asks for the ends of the topics among these outputs, not before `since`, unless it was done after it."""
         for output in outputs:
             if output.kind is not SourceKind.KAFKA:
                 continue
             seen = self._seen.setdefault(output.dataset, deque(maxlen=_KEPT))
             if since is not None and seen and seen[-1].asked_at >= since:
                 continue
-            asked_at = self._now()
+            asked_at = self._after(since)
             ends = self._topics.ends(output)
             if ends is not None:
                 seen.append(Observation(asked_at, self._now(), ends))
+
+    def _after(self, since: datetime | None) -> datetime:
+        """The time, at `since` or later. A progress can be here before the end that it tells has been rounded up to."""
+        now = self._now()
+        if since is not None and timedelta() < since - now <= _ROUNDED:
+            self._pause((since - now).total_seconds())
+            now = self._now()
+        return now
 
     def bounded(self, use: DatasetUse, progress: Progress) -> DatasetUse:
         """A micro-batch's use of a topic it wrote, with its range where that can be bounded."""
