@@ -22,7 +22,7 @@ from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
-from headwater_producers.spark.runtime.signals import Attached, QueryStarted, QueryTerminated
+from headwater_producers.spark.runtime.signals import Attached, BatchFunctionCalled, QueryStarted, QueryTerminated
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
 from headwater_producers.spark.status import CaptureStatus
@@ -90,9 +90,10 @@ class Engine:
     def offer(self, signal: Signal) -> None:
         """Takes a signal, or drops it where too many wait. Never waits.
 
-        The start and end of a query are never dropped: nothing that comes later tells of them.
+        The start and end of a query are never dropped: nothing that comes later tells of them. Nor is the call of a
+        foreachBatch function: its writes would be taken for those of the micro-batch before.
         """
-        if self._inbox.put(signal, always=isinstance(signal, QueryStarted | QueryTerminated)):
+        if self._inbox.put(signal, always=isinstance(signal, BatchFunctionCalled | QueryStarted | QueryTerminated)):
             return
         shared_metrics().dropped.inc()
         if not self._told_of_drops:

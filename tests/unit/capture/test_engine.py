@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from headwater_producers.spark.engine import Engine
+from headwater_producers.spark.runtime.inbox import Inbox
+from headwater_producers.spark.runtime.signals import (
+    BatchFunctionCalled,
+    CommandEnded,
+    QueryProgressed,
+    QueryStarted,
+    QueryTerminated,
+)
+from headwater_producers.spark.settings import CaptureSettings
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.runtime.signals import Signal
+    from headwater_producers.spark.runtime.worker import Order
+
+AT = datetime(2013, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("signal", "kept"),
+    [
+        (QueryStarted(event=None, query=None, session=None, at=AT), True),
+        (QueryTerminated(event=None, at=AT), True),
+        # Without it the writes of micro-batch 8 would be told as those of 7.
+        (BatchFunctionCalled(frame=None, query_id="q", batch_id=8), True),
+        (QueryProgressed(event=None, session=None, at=AT), False),
+        (CommandEnded("save", None, None, None, None, AT), False),
+    ],
+)
+def test_where_too_many_wait_only_what_nothing_else_tells_of_is_taken(signal: Signal, kept: bool) -> None:
+    inbox: Inbox[Signal | Order] = Inbox(limit=0)
+    settings = CaptureSettings(kafka_bootstrap_servers="localhost:1")
+    unused = cast("Any", None)
+    engine = Engine(context=unused, settings=settings, inbox=inbox, worker=unused, streams=unused, ends=unused)
+    engine.offer(signal)
+    assert (inbox.take_waiting() == [signal]) is kept
+    assert inbox.dropped == (not kept)
