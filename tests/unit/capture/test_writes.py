@@ -47,6 +47,26 @@ def test_a_dataset_scanned_twice_adds_up_and_an_unknown_part_makes_the_whole_unk
     assert (use.rows, use.bytes) == (None, 100)
 
 
+def test_a_scan_of_several_datasets_counts_for_none_of_them() -> None:
+    """`spark.read.parquet(A, B)` is one scan, and which of its rows are of A nothing tells."""
+    both = Scan(names=frozenset({"/in", "/other"}), counts=Counts(rows=4, bytes=50, files=2))
+    inputs = tuple(
+        PlanInput(dataset=each, kind=SourceKind.FILE, position=listed, certainty=Certainty.EXACT)
+        for each, listed in ((IN, Position(files=FileSet(count=1, bytes=20))), (OTHER, None))
+    )
+    description = PlanDescription(inputs=inputs, outputs=(), lineage=ColumnLineage())
+
+    def uses(*scans: Scan) -> list[DatasetUse]:
+        return list(Write(description=description, written=Counts(), scans=scans).inputs())
+
+    first, second = uses(both)
+    assert (first.rows, first.bytes, first.files) == (second.rows, second.bytes, second.files) == (None, None, None)
+    assert (first.position, first.certainty) == (inputs[0].position, Certainty.EXACT)
+    # The one alone reads a part of what was read in all.
+    assert [use.rows for use in uses(both, scan("/in"))] == [None, None]
+    assert [use.rows for use in uses(scan("/in"), scan("/other", 7))] == [5, 7]
+
+
 LISTED = Position(files=FileSet(count=2, bytes=50, manifest_digest="d", paths=("/in/a", "/in/b")))
 
 

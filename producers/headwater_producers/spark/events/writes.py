@@ -92,8 +92,16 @@ class Write:
         )
 
     def _input(self, source: PlanInput) -> DatasetUse:
-        known = {source.dataset.name, *(link.name for link in source.symlinks)}
-        mine = [scan.counts for scan in self.scans if scan.names & known and len(scan.positions) <= 1]
+        known = _known_as(source)
+        others = {
+            name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
+        }
+        mine = [
+            # Of several paths read by one scan it can't be told apart what came from which: a part is no total.
+            Counts() if scan.names & others else scan.counts
+            for scan in self.scans
+            if scan.names & known and len(scan.positions) <= 1
+        ]
         counts = _total(mine)
         position, certainty = source.position, source.certainty
         if certainty is not Certainty.EXACT:
@@ -117,6 +125,10 @@ class Write:
             bytes=counts.bytes,
             files=counts.files,
         )
+
+
+def _known_as(source: PlanInput) -> set[str]:
+    return {source.dataset.name, *(link.name for link in source.symlinks)}
 
 
 def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
