@@ -48,6 +48,27 @@ def by_way_of_an_rdd(spark: SparkSession, folder: Path) -> None:
     spark.createDataFrame(rows, "name STRING, twice INT").write.parquet(str(folder / "mapped"))
 
 
+def by_way_of_a_named_rdd(spark: SparkSession, folder: Path) -> None:
+    rows = people(spark, folder).select("name", "age").rdd.map(lambda row: (row.name, row.age * 2))
+    spark.createDataFrame(rows, "name STRING, twice INT").createOrReplaceTempView("doubled")
+    spark.sql("SELECT name AS who FROM doubled").write.parquet(str(folder / "of-a-view"))
+
+
+def collected(spark: SparkSession, folder: Path) -> None:
+    rows = people(spark, folder).select("id", "name")
+    spark.createDataFrame(rows.collect(), "id INT, name STRING").coalesce(1).write.parquet(str(folder / "of-a-list"))
+    spark.createDataFrame(rows.toPandas()).coalesce(1).write.parquet(str(folder / "of-pandas"))
+    spark.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
+    spark.createDataFrame(rows.toPandas()).coalesce(1).write.parquet(str(folder / "of-arrow"))
+    spark.conf.unset("spark.sql.execution.arrow.pyspark.enabled")
+
+
+def of_constants(spark: SparkSession, folder: Path) -> None:
+    pairs = "SELECT a.n, b.n AS m FROM v a JOIN v b ON a.n = b.n + 1"
+    spark.sql(f"WITH v AS (SELECT * FROM VALUES (1), (2) AS t(n)) {pairs}").write.parquet(str(folder / "of-values"))
+    spark.range(3).coalesce(1).write.parquet(str(folder / "of-range"))
+
+
 def shuffled_rdds(spark: SparkSession, folder: Path) -> None:
     ages = people(spark, folder).select("id", "age").rdd.map(tuple)
     more = spark.sparkContext.parallelize([(1, 5)])

@@ -30,7 +30,8 @@ class SourceKind(StrEnum):
     TABLE = "TABLE"
     JDBC = "JDBC"
     MEMORY = "MEMORY"
-    """Data made in the program: `createDataFrame`, `VALUES`, `range`. It is no dataset: it has no `PlanInput`."""
+    """Rows that the program handed over or wrote as VALUES, by the temporary view that names them; without one they are
+    no dataset, and have no `PlanInput`."""
     PYTHON = "PYTHON"
     """A Python data source."""
     RDD = "RDD"

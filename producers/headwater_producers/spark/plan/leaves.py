@@ -21,7 +21,7 @@ class Leaf:
         inputs: its datasets; a column of the leaf comes from the field of that name in each.
         payloads: names of columns that are encodings of fields no schema names: a topic's key and value.
         relation: lineage of its attributes by id, where an earlier plan made them.
-        kind: of its columns where there are no datasets: CONSTANT for data made in the program, else UNKNOWN.
+        kind: of its columns where there are no datasets: CONSTANT for what the plan itself makes, else UNKNOWN.
         problem: what couldn't be found out, as a sentence.
     """
 

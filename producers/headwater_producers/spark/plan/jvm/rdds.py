@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MAX_RDDS: Final = 200
 """What is made of more RDDs than this isn't worth so many round trips, about five for each."""
 
-_MADE_HERE: Final = frozenset({"ParallelCollectionRDD", "EmptyRDD"})
+HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
+"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is told by no plan."""
 _HADOOP: Final = {
     "HadoopRDD": "getJobConf",
     "NewHadoopRDD": "getConf",
@@ -44,12 +45,14 @@ class Origins:
         frames: those that are known.
         files: what Hadoop's input formats read.
         strangers: what else is at its roots, by class, and tells nothing.
+        handed_over: the program's own rows are at its roots.
     """
 
     ids: set[int] = field(default_factory=set)
     frames: list[Upstream] = field(default_factory=list)
     files: list[PlanInput] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    handed_over: bool = False
 
     @property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -60,6 +63,7 @@ class Origins:
     def problems(self) -> list[str]:
         """What isn't known of it, as sentences."""
         own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
+        own += [HANDED_OVER] if self.handed_over else []
         return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
 
 
@@ -103,7 +107,10 @@ def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, An
 
 def _root(rdd: Any, found: Origins) -> None:
     name = class_name(rdd)
-    if name in _MADE_HERE:
+    if name == "EmptyRDD":
+        return
+    if name == "ParallelCollectionRDD":
+        found.handed_over = True
         return
     accessor = _HADOOP.get(name)
     paths = getattr(rdd, accessor)().get(_INPUT_PATHS) if accessor is not None else None
@@ -115,22 +122,30 @@ def _root(rdd: Any, found: Origins) -> None:
         found.files.append(PlanInput(dataset=dataset, kind=SourceKind.FILE, type="FILE"))
 
 
-def program_data(leaf: JvmLeaf) -> Leaf:
-    """Rows made in the program; a dataset only where a temporary view names them."""
-    if leaf.view is None:
+def local_relation(leaf: JvmLeaf) -> Leaf:
+    """Rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
+    if leaf.view is not None:
+        return _named(leaf, leaf.view)
+    if leaf.plan.origin().sqlText().isDefined() or leaf.plan.data().isEmpty():
         return Leaf(kind=Kind.CONSTANT)
-    dataset = leaf.context.in_memory(leaf.view)
+    return Leaf(problem=HANDED_OVER)
+
+
+def _named(leaf: JvmLeaf, view: str) -> Leaf:
+    """Rows made in the program are a dataset where a temporary view names them."""
+    dataset = leaf.context.in_memory(view)
     return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=leaf.schema()),))
 
 
 def rdd(leaf: JvmLeaf) -> Leaf:
     """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
 
-    Code has been at its rows: each column may come from every column of the frames, EXTERNAL.
+    Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
+    view stands for rows that are the program's alone, never for what code made of something else.
     """
-    if leaf.view is not None:
-        return program_data(leaf)
     found = origins(leaf.plan.rdd(), leaf.context.frames)
+    if leaf.view is not None and not found.inputs and set(found.problems) <= {HANDED_OVER}:
+        return _named(leaf, leaf.view)
     problem = "; ".join(found.problems) or None
     if not found.inputs:
         return Leaf(problem=problem) if problem else Leaf(kind=Kind.CONSTANT)
@@ -144,7 +159,7 @@ def rdd(leaf: JvmLeaf) -> Leaf:
 
 
 RDDS: dict[str, Callable[[JvmLeaf], Leaf]] = {
-    "LocalRelation": program_data,
+    "LocalRelation": local_relation,
     "LogicalRDD": rdd,
     "ExternalRDD": rdd,
 }
