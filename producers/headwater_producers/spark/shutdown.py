@@ -2,8 +2,9 @@
 
     the script ends            atexit: drain the listener bus, then the inbox, then the sink
     an uncaught exception      sys.excepthook has seen it first: the application's run FAILs
-    sys.exit(code)             noted on its way: another code than 0 is a FAIL
-    spark.stop()               wrapped: the bus is drained before Spark stops it
+    sys.exit(code), exit()     noted on its way: another code than 0 is a FAIL, unless it is caught (script_end.py)
+    spark.stop()               wrapped: the bus is drained before Spark stops it; what it is called in, an exception
+                               that passes, is the run's end
     SIGTERM                    drain, then die of the signal as one would have; unless the job handles it itself
 
 Where the emission policy makes undurable lineage the job's failure, a script that would have ended well ends with exit
@@ -15,6 +16,7 @@ Installed with the first `attach`. Every hook calls what was there before it.
 from __future__ import annotations
 
 import atexit
+import builtins
 import contextlib
 import functools
 import logging
@@ -22,11 +24,10 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headwater_producers.spark import sessions
-from headwater_producers.spark.events.run_error import from_exception
+from headwater_producers.spark.script_end import Outcome, ScriptEnd
 from headwater_schemas.events import RunError, RunEventType
 
 if TYPE_CHECKING:
@@ -37,27 +38,21 @@ logger = logging.getLogger(__name__)
 _MARK = "_headwater_wrapped"
 
 
-@dataclass(slots=True)
-class _Outcome:
-    """How the script seems to be ending."""
-
-    kind: RunEventType = RunEventType.COMPLETE
-    error: RunError | None = None
-
-
-_outcome = _Outcome()
+_script = ScriptEnd()
 _installed_in: int | None = None
 
 
 def install() -> None:
     """Hooks into the end of this process. Idempotent."""
-    global _installed_in  # noqa: PLW0603  a process has one end
+    global _installed_in, _script  # noqa: PLW0603  a process has one end
     if _installed_in == os.getpid():
         return
     _installed_in = os.getpid()
+    _script = ScriptEnd()
     atexit.register(_at_exit)
     sys.excepthook = _excepthook_over(sys.excepthook)
     sys.exit = _exit_over(sys.exit)
+    _watch_quitter(type(getattr(builtins, "exit", None)))
     on_main_thread = threading.current_thread() is threading.main_thread()
     if on_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _on_sigterm)
@@ -76,7 +71,8 @@ def drain_before_stop(spark: Any) -> None:
     @functools.wraps(stop)
     def drain_and_stop() -> None:
         passing = sys.exc_info()[1]
-        problems = [_end(capture) for capture in sessions.running_captures() if capture.belongs_to(context)]
+        outcome = _script.outcome()
+        problems = [_end(capture, outcome) for capture in sessions.running_captures() if capture.belongs_to(context)]
         stop()
         problem = next(filter(None, problems), None)
         # An exception that is on its way out already says that the job failed.
@@ -87,20 +83,28 @@ def drain_before_stop(spark: Any) -> None:
     context.stop = drain_and_stop
 
 
+def script_raised(error: BaseException) -> None:
+    """For what runs a script: an exception that has left it."""
+    _script.note(error)
+
+
 def _at_exit() -> None:
-    if _installed_in == os.getpid() and _end_all() and _outcome.kind is RunEventType.COMPLETE:
+    if _installed_in != os.getpid():
+        return
+    outcome = _script.outcome()
+    if _end_all(outcome) and outcome.kind is RunEventType.COMPLETE:
         _leave(1)
 
 
-def _end_all() -> bool:
+def _end_all(outcome: Outcome) -> bool:
     """Ends all captures; whether the emission policy of one makes that a failure."""
-    problems = [_end(capture) for capture in sessions.running_captures()]
+    problems = [_end(capture, outcome) for capture in sessions.running_captures()]
     return any(problem is not None for problem in problems)
 
 
-def _end(capture: Any) -> Exception | None:
+def _end(capture: Any, outcome: Outcome) -> Exception | None:
     try:
-        problem: Exception | None = capture.end(_outcome.kind, _outcome.error, session_ends=True)
+        problem: Exception | None = capture.end(outcome.kind, outcome.error, session_ends=True)
     except Exception:
         logger.warning("lineage capture could not be ended properly", exc_info=True)
         return None
@@ -118,34 +122,40 @@ def _leave(code: int) -> NoReturn:
 
 def _excepthook_over(previous: Any) -> Any:
     def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        # Ctrl-C is somebody's wish, not a failure of the job.
-        _outcome.kind = RunEventType.ABORT if issubclass(kind, KeyboardInterrupt) else RunEventType.FAIL
-        _outcome.error = from_exception(error)
+        _script.note(error)
         previous(kind, error, trace)
 
     return excepthook
 
 
 def _exit_over(previous: Any) -> Any:
-    @functools.wraps(previous)
     def leave(status: Any = None, /) -> NoReturn:
-        if status in (None, 0):
-            _outcome.kind, _outcome.error = RunEventType.COMPLETE, None
-        else:
-            _outcome.kind = RunEventType.FAIL
-            _outcome.error = from_exception(SystemExit(status))
+        _script.note(SystemExit(status))
         previous(status)
         raise AssertionError("unreachable")
 
-    return leave
+    return functools.update_wrapper(leave, previous)
+
+
+def _watch_quitter(quitter: Any) -> None:
+    """What `exit` and `quit` are, where `site` has made them: they raise SystemExit themselves."""
+    if quitter.__module__ != "_sitebuiltins":
+        return
+    call = quitter.__call__
+
+    @functools.wraps(call)
+    def leave(self: Any, code: Any = None) -> NoReturn:
+        _script.note(SystemExit(code))
+        call(self, code)
+        raise AssertionError("unreachable")
+
+    quitter.__call__ = leave
 
 
 def _on_sigterm(number: int, _frame: FrameType | None) -> None:
     # A forked child has inherited this handler, but neither the worker nor the JVM.
     if _installed_in == os.getpid():
-        _outcome.kind = RunEventType.ABORT
-        _outcome.error = RunError(type="SIGTERM", message="the driver was terminated")
         # The worker talks to the JVM on its own connection: this thread may be in the middle of a call.
-        _end_all()
+        _end_all(Outcome(RunEventType.ABORT, RunError(type="SIGTERM", message="the driver was terminated")))
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

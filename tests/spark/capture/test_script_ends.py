@@ -64,6 +64,7 @@ ENDINGS = {
     "last line": "",
     "stop": "spark.stop()",
     "raise": "raise LookupError('token=hunter2')",
+    "stop on the way out": "try:\n    raise LookupError('lost')\nfinally:\n    spark.stop()",
     "sigterm": "",
 }
 
@@ -130,6 +131,7 @@ class Script:
         ("last line", 0, "COMPLETE", "COMPLETE", None),
         ("stop", 0, "COMPLETE", "COMPLETE", None),
         ("raise", 1, "FAIL", "COMPLETE", "token=[redacted]"),
+        ("stop on the way out", 1, "FAIL", "COMPLETE", "lost"),
         ("sigterm", -signal.SIGTERM, "ABORT", "ABORT", "the driver was terminated"),
     ],
 )

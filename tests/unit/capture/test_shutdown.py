@@ -9,6 +9,7 @@ import pytest
 
 from headwater_producers.spark import sessions, shutdown
 from headwater_producers.spark.errors import LineageNotDurableError
+from headwater_producers.spark.script_end import Outcome, ScriptEnd
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _fresh_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutdown, "_outcome", shutdown._Outcome())
+    monkeypatch.setattr(shutdown, "_script", ScriptEnd())
 
 
 @pytest.mark.parametrize(
@@ -33,8 +34,8 @@ def test_an_exit_status_is_noted_and_passed_on(status: object, kind: RunEventTyp
     with pytest.raises(SystemExit) as left:
         shutdown._exit_over(sys.exit)(status)
     assert left.value.code == status
-    assert shutdown._outcome.kind is kind
-    error = shutdown._outcome.error
+    assert shutdown._script._noted.kind is kind
+    error = shutdown._script._noted.error
     assert (error.message if error else None) == message
 
 
@@ -43,8 +44,7 @@ def test_the_last_exit_counts() -> None:
     for status in (2, 0):
         with pytest.raises(SystemExit):
             shutdown._exit_over(sys.exit)(status)
-    assert shutdown._outcome.kind is RunEventType.COMPLETE
-    assert shutdown._outcome.error is None
+    assert shutdown._script._noted == Outcome(RunEventType.COMPLETE)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_an_uncaught_exception_is_noted_and_passed_on(error: BaseException, kind
 
     shutdown._excepthook_over(previous)(type(error), error, None)
     assert passed == [error]
-    assert shutdown._outcome.kind is kind
-    assert "hunter2" not in repr(shutdown._outcome)
+    assert shutdown._script._noted.kind is kind
+    assert "hunter2" not in repr(shutdown._script._noted)
 
 
 class _Capture:
@@ -69,13 +69,13 @@ class _Capture:
     def __init__(self, context: object, problem: Exception | None) -> None:
         self.context = context
         self.problem = problem
-        self.ended = 0
+        self.ended: list[RunEventType] = []
 
     def belongs_to(self, context: object) -> bool:
         return self.context is context
 
-    def end(self, *_: object, session_ends: bool) -> Exception | None:
-        self.ended += 1
+    def end(self, kind: RunEventType, error: object, *, session_ends: bool) -> Exception | None:
+        self.ended.append(kind)
         return self.problem
 
 
@@ -112,10 +112,10 @@ def test_a_script_that_ends_well_fails_by_the_policy_and_by_nothing_else(
 ) -> None:
     captures = [_Capture(None, problem), _Capture(None, None)]
     monkeypatch.setattr(sessions, "running_captures", lambda: captures)
-    shutdown._outcome.kind = outcome
+    monkeypatch.setattr(shutdown._script, "outcome", lambda: Outcome(outcome))
     shutdown._at_exit()
     assert left == codes
-    assert [capture.ended for capture in captures] == [1, 1]
+    assert [capture.ended for capture in captures] == [[outcome], [outcome]]
 
 
 def test_stopping_spark_raises_what_the_policy_wants_after_it_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,3 +142,43 @@ def test_stopping_spark_hides_no_exception_of_the_job(monkeypatch: pytest.Monkey
     with pytest.raises(LookupError, match="the job's own"):
         job()
     assert context.stopped == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (LookupError("the job's own"), RunEventType.FAIL),
+        (SystemExit(3), RunEventType.FAIL),
+        (SystemExit(0), RunEventType.COMPLETE),
+        (KeyboardInterrupt(), RunEventType.ABORT),
+    ],
+)
+def test_stopping_spark_on_an_exceptions_way_out_ends_the_run_by_it(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, kind: RunEventType
+) -> None:
+    """`try: job() finally: spark.stop()`, where no excepthook has seen anything yet."""
+    context = _Context()
+    capture = _Capture(context, None)
+    monkeypatch.setattr(sessions, "running_captures", lambda: [capture])
+    shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
+
+    def job() -> None:
+        try:
+            raise error
+        finally:
+            context.stop()
+
+    with pytest.raises(type(error)):
+        job()
+    assert capture.ended == [kind]
+
+
+def test_stopping_spark_after_an_exit_was_caught_is_a_good_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = _Context()
+    capture = _Capture(context, None)
+    monkeypatch.setattr(sessions, "running_captures", lambda: [capture])
+    shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
+    with pytest.raises(SystemExit):
+        shutdown._exit_over(sys.exit)(2)
+    context.stop()
+    assert capture.ended == [RunEventType.COMPLETE]

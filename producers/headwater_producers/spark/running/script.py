@@ -12,6 +12,8 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark import shutdown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -41,7 +43,12 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     # Pickling, multiprocessing and `import __main__` look here.
     sys.modules["__main__"] = main
     sys.excepthook = without_our_frames(sys.excepthook)
-    _execute(compile(source, file, "exec", dont_inherit=True), main.__dict__)
+    try:
+        _execute(compile(source, file, "exec", dont_inherit=True), main.__dict__)
+    except SystemExit as left:
+        # Nobody else sees one that the script has raised itself.
+        shutdown.script_raised(left)
+        raise
 
 
 def _execute(code: CodeType, names: dict[str, Any]) -> None:
