@@ -61,7 +61,12 @@ def committed(query_execution: Any, session: Any, started_at: datetime, ended_at
 def _table(plan: Any, name: str) -> Any | None:
     """The V2 table that a plan writes."""
     match name:
-        case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
+        case (
+            "AppendData"
+            | "OverwriteByExpression"
+            | "OverwritePartitionsDynamic"
+            | "DeltaDynamicPartitionOverwriteCommand"
+        ):
             return plan.table().table()
         case "ReplaceData" | "WriteDelta":
             return unwrapped(plan.originalTable().table())

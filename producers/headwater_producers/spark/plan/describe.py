@@ -70,7 +70,7 @@ def describe(
         plan = query_execution.analyzed()
     except Exception as error:
         return _nothing(error)
-    return describe_plan(plan, session=session, upstream=upstream, frames=frames, settings=settings)
+    return _described(plan, Context(session, settings or PlanSettings(), {}, frames, query_execution), upstream)
 
 
 def describe_streaming(
@@ -121,8 +121,11 @@ def describe_plan(
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
     """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
+    return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
+
+
+def _described(plan: Any, context: Context, upstream: Upstream | None) -> PlanDescription:
     try:
-        context = Context(session, settings or PlanSettings(), topics or {}, frames)
         return _Description.of(plan, context, upstream).made()
     except Exception as error:
         return _nothing(error)

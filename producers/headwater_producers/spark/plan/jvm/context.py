@@ -23,12 +23,14 @@ class Context:
         settings: of describing.
         topics: of sources subscribed by pattern, by their index in the progress, as far as known.
         frames: those that live on as RDDs, as far as known.
+        execution: the JVM's `QueryExecution` of the plan, where it has run.
     """
 
     session: Any
     settings: PlanSettings
     topics: Mapping[int, Collection[str]] = field(default_factory=dict)
     frames: KnownFrames | None = None
+    execution: Any = None
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.jvm import overwrites
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 def files(command: JvmCommand) -> Written:
     """Files of a folder, which may be a table's."""
     plan = command.plan
-    mode, table = write_mode(plan.mode()), option(plan.catalogTable())
-    if mode is WriteMode.OVERWRITE and (setting(plan.options(), "partitionOverwriteMode") or "").lower() == "dynamic":
-        mode = WriteMode.OVERWRITE_PARTITIONS
+    table = option(plan.catalogTable())
     file_format = format_name(plan.fileFormat())
     partitions = tuple(str(attribute.name()) for attribute in items(plan.partitionColumns()))
     named = command.context.catalog_table(table) if table is not None else None
+    dataset = naming.path(str(plan.outputPath().toString()))
+    mode = overwrites.of_files(plan, write_mode(plan.mode()), dataset, command.context)
     output = PlanOutput(
-        dataset=named.ref if named else naming.path(str(plan.outputPath().toString())),
+        dataset=named.ref if named else dataset,
         kind=SourceKind.TABLE if named else SourceKind.FILE,
         type="TABLE" if named else "FILE",
         mode=mode,
@@ -108,6 +109,7 @@ def data_source_v1(command: JvmCommand) -> Written:
             return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
     path = setting(options, "path")
     if path and source == "DeltaDataSource":
+        mode = overwrites.of_delta(mode, options, command.context)
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format="delta")
         stored = replace(output, storage=Storage("delta", "parquet"), lifecycle=LIFECYCLES.get(mode))
         return Written((replace(stored, partition_columns=_partitioned(options)),))
@@ -159,6 +161,7 @@ SINKS: dict[str, Callable[[JvmCommand], Written]] = {
     "AppendData": table_v2,
     "OverwriteByExpression": table_v2,
     "OverwritePartitionsDynamic": table_v2,
+    "DeltaDynamicPartitionOverwriteCommand": table_v2,
     "CreateTableAsSelect": v2_table_as_select,
     "ReplaceTableAsSelect": v2_table_as_select,
     **dict.fromkeys(("ReplaceData", "WriteDelta"), row_level),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm import python_source
+from headwater_producers.spark.plan.jvm import overwrites, python_source
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
@@ -16,15 +16,16 @@ from headwater_schemas.events import Storage
 
 _MODES = {
     "AppendData": WriteMode.APPEND,
-    "OverwriteByExpression": WriteMode.OVERWRITE,
     "OverwritePartitionsDynamic": WriteMode.OVERWRITE_PARTITIONS,
+    "DeltaDynamicPartitionOverwriteCommand": WriteMode.OVERWRITE_PARTITIONS,
 }
 
 
 def table_v2(command: JvmCommand) -> Written:
     """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions."""
     plan = command.plan
-    mode = _MODES[class_name(plan)]
+    name = class_name(plan)
+    mode = overwrites.by_condition(plan) if name == "OverwriteByExpression" else _MODES[name]
     relation = plan.table()
     if class_name(relation.table()) == "KafkaTable":
         return topics_of(command, plan.writeOptions(), mode)
@@ -33,6 +34,8 @@ def table_v2(command: JvmCommand) -> Written:
     entry = relation_table(command.context, relation)
     if entry is None:
         return Written((unnamed(command, relation.table(), setting(plan.writeOptions(), "path"), mode),))
+    if entry.provider == "delta":
+        mode = overwrites.of_delta(mode, plan.writeOptions())
     return Written((table_output(entry, mode, relation.table()),), staged=is_staged(relation.table()))
 
 
@@ -43,6 +46,8 @@ def table_as_select(command: JvmCommand) -> Written:
     table = loaded(name.catalog(), name.identifier())
     entry = named(command.context, name.catalog(), name.identifier(), table)
     mode = WriteMode.CREATE if class_name(plan) == "CreateTableAsSelect" else WriteMode.REPLACE
+    if entry.provider == "delta":
+        mode = overwrites.of_delta(mode, plan.writeOptions())
     return Written((table_output(entry, mode, table),))
 
 

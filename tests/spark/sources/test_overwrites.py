@@ -1,0 +1,122 @@
+"""Which overwrites are told as the end of all that was there, and which as one of its partitions or rows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spark.sources.cases import sql
+from spark.sources.watching import short
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+    from headwater_schemas.events import LineageEvent
+    from spark.sources.cases import Step
+    from spark.sources.watching import Watched
+
+pytestmark = pytest.mark.spark
+
+MODE = "spark.sql.sources.partitionOverwriteMode"
+WHERE = "city = 'm1'"
+
+
+@pytest.fixture(scope="module")
+def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With `files` and `delta-files` in it, and the tables `cut` and `delta_cut`: all partitioned by city."""
+    folder = tmp_path_factory.mktemp("overwrites")
+    writer(watched.spark).parquet(str(folder / "files"))
+    writer(watched.spark).format("delta").save(str(folder / "delta-files"))
+    for table, provider in (("cut", "parquet"), ("delta_cut", "delta")):
+        watched.spark.sql(f"CREATE TABLE {table} (id INT, city STRING) USING {provider} PARTITIONED BY (city)")
+    watched.news()
+    return folder
+
+
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.sql("SELECT 1 AS id, 'm1' AS city").coalesce(1)
+
+
+def writer(spark: SparkSession) -> DataFrameWriter:
+    return rows(spark).write.mode("overwrite").partitionBy("city")
+
+
+def with_session(step: Step) -> Step:
+    """Under the session's own setting, which is unset as soon as the write has been made."""
+
+    def run(spark: SparkSession, folder: Path) -> None:
+        spark.conf.set(MODE, "dynamic")
+        try:
+            step(spark, folder)
+        finally:
+            spark.conf.unset(MODE)
+
+    return run
+
+
+ALL: dict[str, Step] = {
+    "files": lambda s, f: writer(s).parquet(str(f / "files")),
+    "cut": sql("INSERT OVERWRITE cut SELECT 2, 'm1'"),
+    "delta-files": lambda s, f: writer(s).format("delta").save(str(f / "delta-files")),
+    "delta_cut": sql("INSERT OVERWRITE delta_cut SELECT 2, 'm1'"),
+}
+SOME: dict[str, tuple[str, Step]] = {
+    "a static partition": ("cut", sql("INSERT OVERWRITE cut PARTITION (city = 'm1') SELECT 2")),
+    "a partition's folder": ("files", lambda s, f: rows(s).write.mode("overwrite").json(str(f / "files" / "city=m1"))),
+    "the writer's option": (
+        "files",
+        lambda s, f: writer(s).option("partitionOverwriteMode", "dynamic").json(str(f / "files")),
+    ),
+    "the session, by the writer": ("files", with_session(lambda s, f: writer(s).json(str(f / "files")))),
+    "the session, by SQL": ("cut", with_session(sql("INSERT OVERWRITE cut SELECT 2, 'm1'"))),
+    "Delta, replaceWhere": (
+        "delta-files",
+        lambda s, f: writer(s).format("delta").option("replaceWhere", WHERE).save(str(f / "delta-files")),
+    ),
+    "Delta, replaceWhere of a table": (
+        "delta_cut",
+        lambda s, _: writer(s).format("delta").option("replaceWhere", WHERE).saveAsTable("delta_cut"),
+    ),
+    "Delta, a static partition": ("delta_cut", sql("INSERT OVERWRITE delta_cut PARTITION (city = 'm1') SELECT 2")),
+    "Delta, the session, by SQL": ("delta_cut", with_session(sql("INSERT OVERWRITE delta_cut SELECT 2, 'm1'"))),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_all_that_was_there_is_gone(watched: Watched, folder: Path, name: str) -> None:
+    ALL[name](watched.spark, folder)
+    assert told(watched.news()) == [(name, "OVERWRITE")]
+
+
+@pytest.mark.parametrize("title", SOME)
+def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> None:
+    name, step = SOME[title]
+    step(watched.spark, folder)
+    news = watched.news()
+    assert told(news) == [(name, None)]
+    assert [e.dataset_event.lifecycle for e in news if e.dataset_event and e.dataset_event.lifecycle] == []
+
+
+def test_delta_by_the_session_and_the_writer(watched: Watched, folder: Path) -> None:
+    watched.spark.conf.set(MODE, "dynamic")
+    try:
+        ALL["delta-files"](watched.spark, folder)
+        # Neither plan nor log holds what the session said: it is asked when the write is told.
+        news = watched.news()
+    finally:
+        watched.spark.conf.unset(MODE)
+    assert told(news) == [("delta-files", None)]
+
+
+def told(events: list[LineageEvent]) -> list[tuple[str, str | None]]:
+    """Each output of each run's end: its name, and what the run says becomes of it."""
+    ends = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
+    found = []
+    for use in (use for end in ends for use in end.outputs):
+        facet = json.loads(use.facets.get("lifecycleStateChange", "{}"))
+        found.append((short(use.dataset.name), facet.get("lifecycleStateChange")))
+    return found
