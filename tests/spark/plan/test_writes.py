@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions
 
 from headwater_producers.spark.explain import explain_lineage
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSettings, SourceKind, WriteMode, describe
 from headwater_producers.spark.plan.jvm.context import Context
 from headwater_producers.spark.plan.jvm.jdbc import _tables_of
+from headwater_producers.spark.plan.jvm.size import estimated_bytes
 from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
 from spark.plan.goldens import check, edge_lines, lines
 from spark.plan.listener import executions
@@ -195,6 +197,18 @@ def test_a_plan_beyond_the_cap_keeps_its_datasets(tables: SparkSession, tmp_path
     assert description.upstream is None
     assert fields(description.outputs[0]) == [("name", "string")]
     assert edge_lines(description.lineage)[0] == "names.* <- people UNKNOWN"
+
+
+@pytest.mark.parametrize("fields_of_struct", [1, 300])
+def test_the_size_of_a_plan_is_known_before_it_is_made(spark: SparkSession, fields_of_struct: int) -> None:
+    """Each of many small operators repeats the type of a wide struct that passes through it."""
+    struct = ", ".join(f"f{number}: BIGINT" for number in range(fields_of_struct))
+    frame = spark.createDataFrame([], f"id BIGINT, s STRUCT<{struct}>")
+    for number in range(20):
+        frame = frame.withColumn(f"c{number}", functions.col("id") + number)
+    plan = frame._jdf.queryExecution().analyzed()
+    actual = len(plan.toJSON())
+    assert actual / 2 < estimated_bytes(plan, enough=1 << 30) < actual * 2
 
 
 def test_literals_can_be_hidden(tables: SparkSession) -> None:
