@@ -52,3 +52,14 @@ def test_lineage(tables: SparkSession, title: str) -> None:
     (written,) = described
     assert written.lineage.complete
     check("writes", title, edge_lines(written.lineage))
+
+
+def test_a_table_that_is_there_is_not_made_again(tables: SparkSession) -> None:
+    tables.sql("DROP TABLE IF EXISTS made_once")
+    with executions(tables) as found:
+        for _ in range(2):
+            tables.sql("CREATE TABLE IF NOT EXISTS made_once USING parquet AS SELECT city FROM cities")
+    descriptions = [describe(execution, session=tables) for execution in found]
+    made = [d.outputs for d in descriptions if d.command == "CreateDataSourceTableAsSelectCommand"]
+    assert [len(outputs) for outputs in made] == [1, 0]
+    tables.sql("DROP TABLE made_once")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.jvm.execution import scans, written_counts
 from headwater_producers.spark.jvm.versions import committed
+from headwater_producers.spark.plan import WriteMode
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription
@@ -68,6 +69,27 @@ def executed_write(
         version=version.position,
         version_certainty=version.certainty,
     )
+
+
+def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
+    """Whether `mode("ignore")`, or IF NOT EXISTS, met what was there already, and left it as it was.
+
+    Args:
+        write: the write, which didn't fail.
+        staged: as given to `executed_write`.
+    """
+    description = write.description
+    if not description.outputs or any(output.mode is not WriteMode.IGNORE for output in description.outputs):
+        return False
+    match description.command:
+        case "InsertIntoHadoopFsRelationCommand":
+            # No rows are a file, too.
+            return write.written.files == 0
+        case "CreateTableAsSelect":
+            return staged is None and write.version is None
+        case "SaveIntoDataSourceCommand":
+            return description.outputs[0].format == "delta" and write.version is None
+    return False
 
 
 def executed_read(execution: Any, description: PlanDescription) -> Write:

@@ -11,7 +11,7 @@ from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import from_java_text
 from headwater_producers.spark.jvm.active_session import ActiveSession
-from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write
+from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.execution import execution_times, plan_key
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import KnownFrames, describe
@@ -130,6 +130,8 @@ class Dispatch:
         if not description.outputs and not description.writes_unknown:
             return
         staged, self._staged = self._staged, None
+        if staged is not None and not started_at <= staged.started_at <= ended_at:
+            staged = None
         write = executed_write(
             execution,
             description,
@@ -137,13 +139,13 @@ class Dispatch:
             started_at=started_at,
             ended_at=ended_at,
             failed=signal.error is not None,
-            staged=staged if staged is not None and started_at <= staged.started_at <= ended_at else None,
+            staged=staged,
         )
         if description.staged:
             self._staged = StagedWrite(write.written, write.scans, started_at)
             return
         run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error)
-        if not self._is_wrapper(run):
+        if not self._is_wrapper(run) and (error is not None or not wrote_nothing(write, staged)):
             self._ran(run, home.batch, signal.at)
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:

@@ -56,10 +56,12 @@ def table_as_select(command: JvmCommand) -> Written:
     location = table.storage().locationUri()
     identifier = table.identifier()
     database = option(identifier.database()) or "default"
+    catalog = command.context.session._jsparkSession.sessionState().catalog()
+    if mode is WriteMode.IGNORE and not _was_made(catalog, table):
+        return Written()
     if location.isDefined():
         uri = str(location.get().toString())
     else:
-        catalog = command.context.session._jsparkSession.sessionState().catalog()
         uri = str(catalog.defaultTablePath(identifier).toString())
     named = command.context.table(f"{database}.{identifier.table()}", uri)
     provider = option(table.provider())
@@ -79,6 +81,16 @@ def table_as_select(command: JvmCommand) -> Written:
             ),
         )
     )
+
+
+def _was_made(catalog: Any, table: Any) -> bool:
+    """Whether a V1 catalog's table is the one that the command made, by its time; also where it is gone again."""
+    identifier = table.identifier()
+    if not catalog.tableExists(identifier):
+        return True
+    # Hive keeps seconds.
+    there, made = int(catalog.getTableMetadata(identifier).createTime()), int(table.createTime())
+    return there == (made if there % 1000 else made // 1000 * 1000)
 
 
 def view(command: JvmCommand) -> Written:

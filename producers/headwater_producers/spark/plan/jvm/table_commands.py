@@ -48,7 +48,10 @@ def table_as_select(command: JvmCommand) -> Written:
     mode = WriteMode.CREATE if class_name(plan) == "CreateTableAsSelect" else WriteMode.REPLACE
     if entry.provider == "delta":
         mode = overwrites.of_delta(mode, plan.writeOptions())
-    return Written((table_output(entry, mode, table),))
+    output = table_output(entry, mode, table)
+    if mode is WriteMode.CREATE and plan.ignoreIfExists():
+        output = replace(output, mode=WriteMode.IGNORE)
+    return Written((output,))
 
 
 def row_level(command: JvmCommand) -> Written:

@@ -1,0 +1,49 @@
+"""`mode("ignore")` and IF NOT EXISTS: the first write is told, the second writes nothing, and nothing is told of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spark.sources.cases import sql
+from spark.sources.watching import run_lines, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrameWriter, SparkSession
+
+    from spark.sources.watching import Watched
+
+pytestmark = pytest.mark.spark
+
+
+def ignoring(spark: SparkSession) -> DataFrameWriter:
+    # No rows at all: that there is something afterwards is what counts.
+    return spark.sql("SELECT 1 AS id WHERE false").coalesce(1).write.mode("ignore")
+
+
+WRITES: dict[str, Callable[[SparkSession, Path], object]] = {
+    "ignored-files": lambda s, f: ignoring(s).parquet(str(f / "ignored-files")),
+    "ignored_table": lambda s, _: ignoring(s).format("parquet").saveAsTable("ignored_table"),
+    "ignored_sql": lambda s, _: s.sql("CREATE TABLE IF NOT EXISTS ignored_sql USING parquet AS SELECT 1 AS id"),
+    "ignored-delta": lambda s, f: ignoring(s).format("delta").save(str(f / "ignored-delta")),
+    "ignored_delta_table": lambda s, _: ignoring(s).format("delta").saveAsTable("ignored_delta_table"),
+    "ignored_iceberg": sql(
+        "CREATE NAMESPACE IF NOT EXISTS ice.db",
+        "CREATE TABLE IF NOT EXISTS ice.db.ignored_iceberg USING iceberg AS SELECT 1 AS id",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_only_the_first_is_told(watched: Watched, tmp_path: Path, name: str) -> None:
+    WRITES[name](watched.spark, tmp_path)
+    first = watched.news()
+    assert [line.split()[:2] for line in run_lines(first)] == [["wrote", name]]
+    WRITES[name](watched.spark, tmp_path)
+    second = watched.news()
+    assert run_lines(second) == []
+    assert [short(e.dataset_event.dataset.name) for e in second if e.dataset_event is not None] == []
