@@ -37,6 +37,8 @@ def executions(spark: SparkSession) -> Iterator[list[Any]]:
     start(context._gateway)
     listener = Executions()
     manager: Any = spark._jsparkSession.listenerManager()
+    # What ran before the block may not have been told yet.
+    context._jsc.sc().listenerBus().waitUntilEmpty()
     manager.register(listener)
     try:
         yield listener.found
