@@ -174,7 +174,7 @@ FAMILIES = (
     Family(
         "Iceberg",
         sql(
-            "CREATE NAMESPACE ice.db",
+            "CREATE NAMESPACE IF NOT EXISTS ice.db",
             f"CREATE TABLE ice.db.source USING iceberg AS {ROWS}",
             "CREATE TABLE ice.db.parts (id INT, name STRING, n BIGINT) USING iceberg PARTITIONED BY (id)",
             "CREATE TABLE ice.db.moving USING iceberg TBLPROPERTIES ('write.merge.mode'='merge-on-read', "
