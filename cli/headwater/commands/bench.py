@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,9 @@ from headwater.bench.query.show import view
 from headwater.bench.report import save
 from headwater.console import JsonOption, console
 from headwater.stack.paths import cache_dir
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 app = typer.Typer(help="Benchmarks: figures beside a baseline of the same run. They report, they don't judge.")
 app.callback()(lambda: None)
@@ -67,9 +70,7 @@ def query(  # noqa: PLR0917  Typer's options are parameters
     chosen = {name: value for name, value in wanted.items() if value is not None}
     sizes = Sizes(**{**(FULL if full else QUICK), **chosen}, seed=seed)
     document = run(Options(sizes, rounds, questions, timeout, heap_mb, page_cache_mb, cache_dir() / "bench"))
-    if output is not None:
-        save(document, output)
-    console.result(document, view(document))
+    _tell(document, output, view(document))
 
 
 @app.command()
@@ -112,9 +113,7 @@ def capture(  # noqa: PLR0917  Typer's options are parameters
             heap_mb=heap_mb,
         )
     )
-    if output is not None:
-        save(document, output)
-    console.result(document, view_capture(document))
+    _tell(document, output, view_capture(document))
 
 
 @app.command()
@@ -162,9 +161,7 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
             **chosen,
         )
     )
-    if output is not None:
-        save(document, output)
-    console.result(document, view_ingest(document))
+    _tell(document, output, view_ingest(document))
 
 
 @app.command()
@@ -178,6 +175,10 @@ def codec(
 ) -> None:
     """Events per second and bytes per event, encoded and decoded, beside fastavro alone and OpenLineage's JSON."""
     document = run_codec(CodecOptions(events=events or (20_000 if full else 2_000), rounds=rounds, seed=seed))
+    _tell(document, output, view_codec(document))
+
+
+def _tell(document: dict[str, Any], output: Path | None, view: RenderableType) -> None:
     if output is not None:
         save(document, output)
-    console.result(document, view_codec(document))
+    console.result(document, view)

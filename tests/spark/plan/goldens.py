@@ -69,6 +69,18 @@ def check(golden: str, title: str, found: list[str], *, folder: Path = GOLDEN) -
     assert found == sections[title]
 
 
+def check_table(page: Path, name: str, table: str) -> None:
+    """Compares with what a page of the documentation has between `<!-- name: begin -->` and its end, or writes it."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    text = page.read_text()
+    head, _, rest = text.partition(begin)
+    there, _, tail = rest.partition(end)
+    if os.environ.get("UPDATE_GOLDENS"):
+        page.write_text(f"{head}{begin}{table}{end}{tail}")
+    else:
+        assert there == table, "run UPDATE_GOLDENS=1 pytest tests/unit/spark_plan"
+
+
 def read_sections(text: str, mark: str = "# ") -> dict[str, list[str]]:
     sections: dict[str, list[str]] = {}
     title = None

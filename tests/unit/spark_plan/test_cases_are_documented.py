@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from spark.plan.goldens import read_sections
+from spark.plan.goldens import check_table, read_sections
 
 ROOT = Path(__file__).parents[3]
 TESTS = ROOT / "tests" / "spark" / "plan"
@@ -67,11 +66,4 @@ def test_every_golden_file_is_a_family() -> None:
 @pytest.mark.parametrize(("name", "table"), [("covered", covered), ("cases", listed)])
 def test_the_page_has_the_table(name: str, table: object) -> None:
     assert callable(table)
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    page = PAGE.read_text()
-    head, _, rest = page.partition(begin)
-    there, _, tail = rest.partition(end)
-    if os.environ.get("UPDATE_GOLDENS"):
-        PAGE.write_text(f"{head}{begin}{table()}{end}{tail}")
-    else:
-        assert there == table(), "run UPDATE_GOLDENS=1 pytest tests/unit/spark_plan"
+    check_table(PAGE, name, table())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark.plan.goldens import read_sections
+from spark.plan.goldens import check_table, read_sections
 from spark.streaming.sinks import SINKS
 from spark.streaming.sources import SOURCES
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "spark" / "streaming" / "golden"
 PAGE = ROOT / "docs" / "sources-and-sinks.md"
-BEGIN, END = "<!-- streams: begin -->\n", "<!-- streams: end -->\n"
 
 
 def listed() -> str:
@@ -40,10 +38,4 @@ def _table(title: str, heading: str, cases: tuple[Case, ...], verb: str) -> str:
 
 
 def test_the_page_lists_all_streams() -> None:
-    page = PAGE.read_text()
-    head, _, rest = page.partition(BEGIN)
-    there, _, tail = rest.partition(END)
-    if os.environ.get("UPDATE_GOLDENS"):
-        PAGE.write_text(f"{head}{BEGIN}{listed()}{END}{tail}")
-    else:
-        assert there == listed(), "run UPDATE_GOLDENS=1 pytest tests/unit/spark_plan/test_streams_are_documented.py"
+    check_table(PAGE, "streams", listed())

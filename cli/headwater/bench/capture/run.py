@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.bench.broker import broker_up
 from headwater.bench.capture import driver
 from headwater.bench.capture.contestants import CONTESTANTS, WITHOUT, Contestant, Place, environment
 from headwater.bench.capture.feed import Feed
@@ -21,10 +22,8 @@ from headwater.bench.capture.measure import Runner, in_turns
 from headwater.bench.report import report
 from headwater.console import console
 from headwater.errors import HeadwaterError
-from headwater.stack import ensure_jars, java_runtime
+from headwater.stack import java_runtime
 from headwater.stack.embedded import locked_version
-from headwater.stack.kafka import KafkaBroker
-from headwater.stack.ports import ANY, choose
 from headwater.stack.process import GuardedProcess
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def run(options: Options, contestants: Sequence[Contestant] = CONTESTANTS) -> di
     """
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as scratch, contextlib.ExitStack() as stack:
         folder = Path(scratch)
-        broker = stack.enter_context(_broker(folder / "kafka"))
+        broker = stack.enter_context(broker_up(folder / "kafka", "-Xmx512m"))
         runners = stack.enter_context(_runners(contestants, folder, broker, options))
         _measure(runners, Feed(broker, options.seed), options)
         for runner in runners:
@@ -124,17 +123,6 @@ def _measure(runners: Sequence[Runner], feed: Feed, options: Options) -> None:
         for runner in progress.track(runners, description="large plan"):
             answer = runner.line.ask("write", rows=10, columns=options.plan_columns, projections=5, times=1)
             runner.measured.plan_seconds = answer["flush_seconds"]
-
-
-@contextlib.contextmanager
-def _broker(folder: Path) -> Iterator[str]:
-    broker = KafkaBroker(folder, choose(ANY), ensure_jars("kafka"), java_options=("-Xmx512m",), delete=True)
-    broker.start()
-    try:
-        broker.wait(lambda: False)
-        yield broker.bootstrap_servers
-    finally:
-        broker.process.stop()
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
+from headwater.bench.broker import broker_up
 from headwater.stack import ensure_jars, ports
-from headwater.stack.kafka import KafkaBroker
 from headwater.stack.neo4j import USER, Neo4jServer
 from headwater_consumers.cypher import load
 from headwater_consumers.graph.wipe import wipe
@@ -68,15 +68,8 @@ class EmbeddedServers:
         Raises:
             HeadwaterError: it doesn't come up.
         """
-        with _folder() as folder:
-            chosen, options = ports.choose(ports.ANY), ("-Xms512m", "-Xmx512m")
-            broker = KafkaBroker(folder, chosen, ensure_jars("kafka"), java_options=options, delete=True)
-            broker.start()
-            try:
-                broker.wait(lambda: False)
-                yield broker.bootstrap_servers
-            finally:
-                broker.process.stop()
+        with _folder() as folder, broker_up(folder, "-Xms512m", "-Xmx512m") as bootstrap_servers:
+            yield bootstrap_servers
 
     @contextlib.contextmanager
     def neo4j(self) -> Iterator[Database]:
