@@ -134,7 +134,8 @@ def _replaced(use: Use) -> tuple[str, ...] | None:
     if use.replaces:
         return ()
     partitions = tuple(use.properties.get("partition_paths") or ())
-    operation = str(use.properties.get("operation", "")).lower()
+    # Iceberg's words. Delta's DELETE, in capitals, names the partitions that rows of went, and most may be there still.
+    operation = str(use.properties.get("operation", ""))
     return partitions if partitions and operation in ("overwrite", "replace", "delete") else None
 
 

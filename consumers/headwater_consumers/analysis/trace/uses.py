@@ -51,10 +51,11 @@ class Use:
     @property
     def replaces(self) -> bool:
         """Whether what was in the dataset before is gone after it: all of it, not some partitions."""
-        if self.properties.get("partition_paths"):
-            return False
+        if self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE"):
+            # All of a partitioned table may have gone, and some of its partitions come.
+            return True
         operation = str(self.properties.get("operation", "")).lower()
-        return operation in _REPLACING or self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE")
+        return operation in _REPLACING and not self.properties.get("partition_paths")
 
     @property
     def lifecycle(self) -> str | None:

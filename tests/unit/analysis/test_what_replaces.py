@@ -1,0 +1,47 @@
+"""Which writes leave nothing of what was there: by the run's own word, else by the table format's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater_consumers.analysis.blast.superseded import _replaced
+from headwater_consumers.analysis.trace.answer import PartKind
+from headwater_consumers.analysis.trace.uses import Use
+from headwater_schemas.events import Certainty
+
+
+def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycle: str | None = None) -> Use:
+    facet = json.dumps({"lifecycleStateChange": lifecycle})
+    properties: dict[str, Any] = {"facet_names": ["lifecycleStateChange"], "facets": [facet]} if lifecycle else {}
+    properties |= {"operation": operation} if operation else {}
+    properties |= {"partition_paths": list(partitions)} if partitions else {}
+    return Use(
+        produced=True,
+        dataset="d",
+        kind=PartKind.SNAPSHOT,
+        certainty=Certainty.EXACT,
+        topic_id=None,
+        spans={},
+        properties=properties,
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        (use("WRITE", ("day=1",), "OVERWRITE"), ()),  # all partitions went, one came
+        (use("CREATE TABLE AS SELECT", ("day=1",), "CREATE"), ()),
+        (use("overwrite"), ()),
+        (use("overwrite", ("day=1",)), ("day=1",)),
+        (use("delete", ("day=1",)), ("day=1",)),
+        (use("DELETE", ("day=1",)), None),  # Delta's: some rows of the partition, or all
+        (use("WRITE", ("day=1",)), None),
+        (use("append", ("day=1",)), None),
+    ],
+)
+def test_the_partitions_that_are_gone(of: Use, expected: tuple[str, ...] | None) -> None:
+    assert _replaced(of) == expected
+    assert of.replaces is (expected == ())
