@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Reader, Transaction
+
+SINK_FACET = "headwater_sink"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,8 @@ class KnownQuery:
         jobs: that started it; one, unless a producer is wrong.
         reads, writes: the datasets of its micro-batches.
         name: as the job named it.
+        writes_itself: whether every start of it told that its sink writes each micro-batch by itself, which code inside
+            foreachBatch may or may not do.
         batches: how each of its known micro-batches is known, those that were asked for.
     """
 
@@ -27,6 +32,7 @@ class KnownQuery:
     reads: tuple[DatasetRef, ...]
     writes: tuple[DatasetRef, ...]
     name: str | None
+    writes_itself: bool
     batches: dict[int, Provenance]
 
 
@@ -35,7 +41,7 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> KnownQuery | No
 
     def ask(tx: Transaction) -> KnownQuery | None:
         key = query_key(tx.tenant, query_id)
-        row = tx.row("reconciling/query", query=key)
+        row = tx.row("reconciling/query", query=key, sink_facet=SINK_FACET)
         if row is None:
             return None
         batches = tx.rows("reconciling/batches", query=key, **{"from": 0, "until": until})
@@ -44,7 +50,16 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> KnownQuery | No
             reads=tuple(DatasetRef(*names) for names in row["reads"]),
             writes=tuple(DatasetRef(*names) for names in row["writes"]),
             name=row["name"],
+            writes_itself=bool(row["sinks"]) and all(map(_writes_itself, row["sinks"])),
             batches={found["batch"]: Provenance(found["provenance"]) for found in batches},
         )
 
     return reader.read(ask)
+
+
+def _writes_itself(told: str) -> bool:
+    """Whether a start's facet says so; one of another producer, or of an earlier version, says nothing."""
+    try:
+        return json.loads(told).get("callback") is False
+    except (ValueError, AttributeError):
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -55,6 +56,28 @@ def _with_id(event: LineageEvent) -> LineageEvent:
 def test_any_event(graph: Driver, writer: GraphWriter, told: list[LineageEvent]) -> None:
     with graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:HeadwaterGraph DETACH DELETE n").consume()
+    for event in told:
+        writer.apply(fold([event]))
+    writer.apply(fold(told[::-1]))
+    assert list(dump(graph)) == list(oracle(fold(told)))
+
+
+@pytest.mark.parametrize("fraction", [0, 1, 999, 1_000, 999_999])
+def test_parts_of_a_second_before_1970(graph: Driver, writer: GraphWriter, fraction: int) -> None:
+    """What is read back as microseconds: Neo4j's `epochSeconds` rounds milliseconds before 1970 towards zero."""
+    time = datetime(1969, 1, 1, 0, 0, 0, fraction, tzinfo=UTC)
+    dataset = DatasetRef("ns", "a")
+    run = RunEvent(
+        type=RunEventType.COMPLETE,
+        outputs=(DatasetUse(dataset=dataset),),
+        plan_digest="0",
+        started_at=time,
+        ended_at=time,
+    )
+    told = [
+        build.dataset_event(DatasetEvent(dataset=dataset), producer="p", event_time=TIME),
+        build.run_event(run, job=JobRef("ns", "j"), run=RunRef("r"), producer="p", event_time=time),
+    ]
     for event in told:
         writer.apply(fold([event]))
     writer.apply(fold(told[::-1]))

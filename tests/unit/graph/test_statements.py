@@ -39,6 +39,11 @@ def test_every_statement_is_used() -> None:
     assert unused == []
 
 
+def test_times_are_never_read_by_the_second() -> None:
+    """Neo4j's `epochSeconds` of a time before 1970 with milliseconds is the second after."""
+    assert [str(path) for path in ROOT.rglob("*.cypher") if "epochSeconds" in path.read_text(encoding="utf-8")] == []
+
+
 def test_a_name_that_is_no_file() -> None:
     with pytest.raises(FileNotFoundError):
         statement("write", "nothing")

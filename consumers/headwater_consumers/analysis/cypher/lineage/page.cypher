@@ -7,8 +7,8 @@ CALL () {
 CALL () {
   UNWIND $edges AS edge
   MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
-  RETURN collect([edge, f.job, f.first_seen.epochSeconds * 1000000 + f.first_seen.microsecond,
-      f.last_seen.epochSeconds * 1000000 + f.last_seen.microsecond, coalesce(f.observed, false),
+  RETURN collect([edge, f.job, f.first_seen.epochMillis * 1000 + f.first_seen.microsecond % 1000,
+      f.last_seen.epochMillis * 1000 + f.last_seen.microsecond % 1000, coalesce(f.observed, false),
       coalesce(f.declared, false)]) AS feeds,
     collect(DISTINCT f.job) AS keys
 }

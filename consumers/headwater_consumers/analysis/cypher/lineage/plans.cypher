@@ -16,7 +16,7 @@ WITH j, p,
     WHEN p.first_seen <= $as_of THEN p.last_seen
   END AS active
 RETURN collect([p.key, j.key, coalesce(p.digest = j.declared_plan, false),
-  p.first_seen.epochSeconds * 1000000 + p.first_seen.microsecond,
-  p.last_seen.epochSeconds * 1000000 + p.last_seen.microsecond,
-  active.epochSeconds * 1000000 + active.microsecond,
+  p.first_seen.epochMillis * 1000 + p.first_seen.microsecond % 1000,
+  p.last_seen.epochMillis * 1000 + p.last_seen.microsecond % 1000,
+  active.epochMillis * 1000 + active.microsecond % 1000,
   CASE WHEN p.complete = false THEN coalesce(p.incomplete_reason, 'not said why') END]) AS plans

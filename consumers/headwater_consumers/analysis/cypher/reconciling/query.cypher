@@ -1,7 +1,14 @@
-// One streaming query: its jobs, and the datasets its micro-batches read and wrote
+// One streaming query: its jobs, the datasets its micro-batches read and wrote, and what its starts told of their sinks
 MATCH (q:Query {key: $query}) WHERE q.tenant = $tenant
 RETURN
   COLLECT { MATCH (q)-[:OF]->(j:Job) RETURN [j.namespace, j.name] ORDER BY j.key } AS jobs,
   COLLECT { MATCH (q)-[:READS]->(d:Dataset) RETURN [d.namespace, d.name] ORDER BY d.key } AS reads,
   COLLECT { MATCH (q)-[:WRITES]->(d:Dataset) RETURN [d.namespace, d.name] ORDER BY d.key } AS writes,
+  COLLECT {
+    MATCH (q)<-[:IN_QUERY]-(r:Run)
+    RETURN DISTINCT coalesce(
+      head([i IN range(0, size(coalesce(r.facet_names, [])) - 1) WHERE r.facet_names[i] = $sink_facet | r.facets[i]]),
+      '{}'
+    )
+  } AS sinks,
   q.query_name AS name

@@ -11,5 +11,5 @@ WITH n, row, created
 WHERE NOT created AND row.read
 MATCH (:Dataset)-[r:HAS_COLUMN]->(n)
 RETURN collect([properties(n), r {.*,
-    first_seen: r.first_seen.epochSeconds * 1000000 + r.first_seen.microsecond,
-    last_seen: r.last_seen.epochSeconds * 1000000 + r.last_seen.microsecond}]) AS found
+    first_seen: r.first_seen.epochMillis * 1000 + r.first_seen.microsecond % 1000,
+    last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000}]) AS found

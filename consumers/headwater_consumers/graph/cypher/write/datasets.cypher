@@ -6,6 +6,6 @@ MERGE (n:Dataset {key: row.key})
 WITH n, row
 WHERE n._l AND row.read
 RETURN collect(n {.*,
-    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
-    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond,
-    dropped_at: n.dropped_at.epochSeconds * 1000000 + n.dropped_at.microsecond}) AS found
+    first_seen: n.first_seen.epochMillis * 1000 + n.first_seen.microsecond % 1000,
+    last_seen: n.last_seen.epochMillis * 1000 + n.last_seen.microsecond % 1000,
+    dropped_at: n.dropped_at.epochMillis * 1000 + n.dropped_at.microsecond % 1000}) AS found

@@ -22,12 +22,12 @@ WITH n, created
 WHERE NOT created
 RETURN collect([
   n {.*,
-    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
-    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond,
-    started_at: n.started_at.epochSeconds * 1000000 + n.started_at.microsecond,
-    ended_at: n.ended_at.epochSeconds * 1000000 + n.ended_at.microsecond,
-    nominal_start: n.nominal_start.epochSeconds * 1000000 + n.nominal_start.microsecond,
-    nominal_end: n.nominal_end.epochSeconds * 1000000 + n.nominal_end.microsecond},
+    first_seen: n.first_seen.epochMillis * 1000 + n.first_seen.microsecond % 1000,
+    last_seen: n.last_seen.epochMillis * 1000 + n.last_seen.microsecond % 1000,
+    started_at: n.started_at.epochMillis * 1000 + n.started_at.microsecond % 1000,
+    ended_at: n.ended_at.epochMillis * 1000 + n.ended_at.microsecond % 1000,
+    nominal_start: n.nominal_start.epochMillis * 1000 + n.nominal_start.microsecond % 1000,
+    nominal_end: n.nominal_end.epochMillis * 1000 + n.nominal_end.microsecond % 1000},
   [(n)-[:OF]->(j:Job) | [j.key, j.name]],
   [(n)-[:IN_QUERY]->(q:Query) | q.key],
   [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

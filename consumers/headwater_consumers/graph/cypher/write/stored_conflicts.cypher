@@ -4,7 +4,7 @@ MATCH (n:Conflict)-[:CONFLICTS_WITH]->(i:Interval {key: key})
 RETURN collect([
   i.key,
   n {.*,
-    processing_time: n.processing_time.epochSeconds * 1000000 + n.processing_time.microsecond,
-    watermark_before: n.watermark_before.epochSeconds * 1000000 + n.watermark_before.microsecond,
-    watermark_after: n.watermark_after.epochSeconds * 1000000 + n.watermark_after.microsecond},
+    processing_time: n.processing_time.epochMillis * 1000 + n.processing_time.microsecond % 1000,
+    watermark_before: n.watermark_before.epochMillis * 1000 + n.watermark_before.microsecond % 1000,
+    watermark_after: n.watermark_after.epochMillis * 1000 + n.watermark_after.microsecond % 1000},
   [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

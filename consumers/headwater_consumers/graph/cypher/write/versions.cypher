@@ -9,5 +9,5 @@ FOREACH (d IN CASE WHEN created THEN datasets[row.dataset] ELSE [] END | CREATE 
 WITH n, created
 WHERE NOT created
 RETURN collect(n {.*,
-    first_seen: n.first_seen.epochSeconds * 1000000 + n.first_seen.microsecond,
-    last_seen: n.last_seen.epochSeconds * 1000000 + n.last_seen.microsecond}) AS found
+    first_seen: n.first_seen.epochMillis * 1000 + n.first_seen.microsecond % 1000,
+    last_seen: n.last_seen.epochMillis * 1000 + n.last_seen.microsecond % 1000}) AS found
