@@ -46,6 +46,10 @@ class Node:
             return [value]
         return [item for item in value if is_tree(item)] if isinstance(value, list) else []
 
+    def output(self) -> list[Nodes]:
+        """The attributes that a leaf lists; a Hive table has those of its partitions apart."""
+        return self.trees("output") or [*self.trees("dataCols"), *self.trees("partitionCols")]
+
     def object_name(self, field: str) -> str:
         """Simple name of a Scala `object`: `{"object": "…plans.LeftSemi$"}` is `LeftSemi`; empty where it is none."""
         value = self.fields.get(field)

@@ -39,7 +39,7 @@ class JvmLeaf:
         """Its columns with their ids, in one round trip."""
         leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
         found = []
-        for nodes in leaf.trees("output"):
+        for nodes in leaf.output():
             number = expression_id(nodes[0])
             if number is not None:
                 found.append(Attribute(number, str(nodes[0].get("name")), nodes[0].get("dataType")))

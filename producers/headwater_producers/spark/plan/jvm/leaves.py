@@ -56,7 +56,7 @@ class JvmLeaves:
         """See `Leaves`."""
         if node.name in NO_DATASET:
             return Leaf(kind=Kind.CONSTANT)
-        output = node.trees("output")
+        output = node.output()
         first = expression_id(output[0][0]) if output else None
         if first is None:
             return Leaf(problem=None if node.name == "LocalRelation" else f"{node.name} has no columns to know it by")

@@ -82,7 +82,8 @@ class Operator:
 
     def attributes(self, field: str = "output") -> list[Attribute]:
         """The attributes that a field lists."""
-        return [_attribute(nodes) for nodes in self.node.trees(field)]
+        trees = self.node.output() if field == "output" else self.node.trees(field)
+        return [_attribute(nodes) for nodes in trees]
 
     def from_nowhere(self) -> Relation:
         """The node's attributes, where nothing is known of what they come from."""

@@ -166,7 +166,7 @@ class PlanReader:
             if kind == "View" and raw.get("isTempView"):
                 name = (raw.get("desc") or {}).get("identifier", {}).get("table")
             elif name is not None and raw["num-children"] == 0:
-                output = Node(kind, raw).trees("output")
+                output = Node(kind, raw).output()
                 if output:
                     self._views[output[0][0]["exprId"]["id"]] = name
                 name = None
