@@ -29,6 +29,8 @@ WHEN NOT MATCHED BY SOURCE AND t.n < 0 THEN UPDATE SET t.n = 0
 class Case:
     title: str
     run: Step
+    columns: bool = False
+    """Whether its columns are in its golden, too."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,16 @@ def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
         ),
         Case("saveAsTable()", lambda s, _: s.table(source).write.format(provider).saveAsTable(f"{catalog}saved")),
         Case("insertInto()", lambda s, _: s.table(source).write.insertInto(target)),
-        Case("MERGE", sql(MERGE.format(target=target, source=source))),
-        Case("UPDATE", sql(f"UPDATE {target} SET name = concat(name, 'x') WHERE n > 15")),
-        Case("DELETE", sql(f"DELETE FROM {target} WHERE n > 15")),
+        Case("MERGE", sql(MERGE.format(target=target, source=source)), columns=True),
+        Case("UPDATE", sql(f"UPDATE {target} SET name = concat(name, 'x') WHERE n > 15"), columns=True),
+        Case("DELETE", sql(f"DELETE FROM {target} WHERE n > 15"), columns=True),
+        Case(
+            "INSERT INTO … REPLACE WHERE",
+            sql(
+                f"INSERT INTO {target} REPLACE WHERE n > 5 SELECT id, upper(name) AS name, n FROM {source} WHERE n > 5"
+            ),
+            columns=True,
+        ),
         Case("time travel", lambda s, f: _travel(s, source, f)),
         Case("ALTER TABLE ADD COLUMNS", sql(f"ALTER TABLE {target} ADD COLUMNS (z INT)")),
         Case("DROP TABLE", sql(f"DROP TABLE {catalog}new")),
@@ -184,9 +193,17 @@ FAMILIES = (
         (
             *table_cases("iceberg", "ice.db."),
             Case("writeTo().overwritePartitions()", _partitions),
-            Case("MERGE, merge-on-read", sql(MERGE.format(target="ice.db.moving", source="ice.db.source"))),
-            Case("UPDATE, merge-on-read", sql("UPDATE ice.db.moving SET name = lower(name) WHERE n > 15")),
-            Case("DELETE, merge-on-read", sql("DELETE FROM ice.db.moving WHERE n > 15")),
+            Case(
+                "MERGE, merge-on-read",
+                sql(MERGE.format(target="ice.db.moving", source="ice.db.source")),
+                columns=True,
+            ),
+            Case(
+                "UPDATE, merge-on-read",
+                sql("UPDATE ice.db.moving SET name = lower(name) WHERE n > 15"),
+                columns=True,
+            ),
+            Case("DELETE, merge-on-read", sql("DELETE FROM ice.db.moving WHERE n > 15"), columns=True),
         ),
     ),
     Family(

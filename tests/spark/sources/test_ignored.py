@@ -25,12 +25,19 @@ def ignoring(spark: SparkSession) -> DataFrameWriter:
     return spark.sql("SELECT 1 AS id WHERE false").coalesce(1).write.mode("ignore")
 
 
+# Derby comes with Spark.
+JDBC, DERBY = "jdbc:derby:memory:ignored;create=true", "org.apache.derby.jdbc.EmbeddedDriver"
+TABLE = "CREATE TABLE IF NOT EXISTS ignored_partition (id INT, day STRING) USING parquet PARTITIONED BY (day)"
+INTO = "INSERT OVERWRITE ignored_partition PARTITION (day = '1') IF NOT EXISTS SELECT 1"
+
 WRITES: dict[str, Callable[[SparkSession, Path], object]] = {
     "ignored-files": lambda s, f: ignoring(s).parquet(str(f / "ignored-files")),
     "ignored_table": lambda s, _: ignoring(s).format("parquet").saveAsTable("ignored_table"),
     "ignored_sql": lambda s, _: s.sql("CREATE TABLE IF NOT EXISTS ignored_sql USING parquet AS SELECT 1 AS id"),
     "ignored-delta": lambda s, f: ignoring(s).format("delta").save(str(f / "ignored-delta")),
     "ignored_delta_table": lambda s, _: ignoring(s).format("delta").saveAsTable("ignored_delta_table"),
+    "ignored_jdbc": lambda s, _: ignoring(s).jdbc(JDBC, "ignored_jdbc", properties={"driver": DERBY}),
+    "ignored_partition": lambda s, _: s.sql(INTO),
     "ignored_iceberg": sql(
         "CREATE NAMESPACE IF NOT EXISTS ice.db",
         "CREATE TABLE IF NOT EXISTS ice.db.ignored_iceberg USING iceberg AS SELECT 1 AS id",
@@ -40,6 +47,8 @@ WRITES: dict[str, Callable[[SparkSession, Path], object]] = {
 
 @pytest.mark.parametrize("name", WRITES)
 def test_only_the_first_is_told(watched: Watched, tmp_path: Path, name: str) -> None:
+    watched.spark.sql(TABLE)
+    watched.news()
     WRITES[name](watched.spark, tmp_path)
     first = watched.news()
     assert [line.split()[:2] for line in run_lines(first)] == [["wrote", name]]

@@ -27,10 +27,12 @@ WHERE = "city = 'm1'"
 
 @pytest.fixture(scope="module")
 def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With `files` and `delta-files` in it, and the tables `cut` and `delta_cut`: all partitioned by city."""
+    """With `files`, `delta-files`, `delta-two` in it, and the tables `cut`, `delta_cut`: all partitioned by city."""
     folder = tmp_path_factory.mktemp("overwrites")
     writer(watched.spark).parquet(str(folder / "files"))
     writer(watched.spark).format("delta").save(str(folder / "delta-files"))
+    two = watched.spark.sql("SELECT * FROM VALUES (1, 'm1'), (2, 'm2') AS v(id, city)").coalesce(1)
+    two.write.partitionBy("city").format("delta").save(str(folder / "delta-two"))
     for table, provider in (("cut", "parquet"), ("delta_cut", "delta")):
         watched.spark.sql(f"CREATE TABLE {table} (id INT, city STRING) USING {provider} PARTITIONED BY (city)")
     watched.news()
@@ -82,6 +84,10 @@ SOME: dict[str, tuple[str, Step]] = {
         lambda s, _: writer(s).format("delta").option("replaceWhere", WHERE).saveAsTable("delta_cut"),
     ),
     "Delta, a static partition": ("delta_cut", sql("INSERT OVERWRITE delta_cut PARTITION (city = 'm1') SELECT 2")),
+    "Delta, the session, by the writer": (
+        "delta-two",
+        with_session(lambda s, f: writer(s).format("delta").save(str(f / "delta-two"))),
+    ),
     "Delta, the session, by SQL": ("delta_cut", with_session(sql("INSERT OVERWRITE delta_cut SELECT 2, 'm1'"))),
 }
 
@@ -101,15 +107,9 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
     assert [e.dataset_event.lifecycle for e in news if e.dataset_event and e.dataset_event.lifecycle] == []
 
 
-def test_delta_by_the_session_and_the_writer(watched: Watched, folder: Path) -> None:
-    watched.spark.conf.set(MODE, "dynamic")
-    try:
-        ALL["delta-files"](watched.spark, folder)
-        # Neither plan nor log holds what the session said: it is asked when the write is told.
-        news = watched.news()
-    finally:
-        watched.spark.conf.unset(MODE)
-    assert told(news) == [("delta-files", None)]
+def test_a_delta_path_that_is_replaced_as_a_whole(watched: Watched, folder: Path) -> None:
+    writer(watched.spark).format("delta").save(str(folder / "delta-two"))
+    assert told(watched.news()) == [("delta-two", "OVERWRITE")]
 
 
 def told(events: list[LineageEvent]) -> list[tuple[str, str | None]]:

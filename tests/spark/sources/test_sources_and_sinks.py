@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark.sources.cases import FAMILIES, Case
+from spark.sources.families import LAKE
 from spark.sources.golden import check
-from spark.sources.watching import Watched, column_lines, run_lines
+from spark.sources.watching import Watched, told
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from spark.sources.cases import Case, Family
 
 pytestmark = pytest.mark.spark
 
@@ -25,15 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("family", "case"), [pytest.param(f.name, c, id=f"{f.name}: {c.title}") for f in FAMILIES for c in f.cases]
+    ("family", "case"), [pytest.param(f, c, id=f"{f.name}: {c.title}") for f in LAKE for c in f.cases]
 )
-def test_what_is_told(watched: Watched, folder: Path, family: str, case: Case) -> None:
-    of = next(each for each in FAMILIES if each.name == family)
-    if family not in watched.prepared:
-        of.setup(watched.spark, folder)
-        watched.news()
-        watched.prepared.add(family)
-    case.run(watched.spark, folder)
-    news = watched.news()
-    columns = column_lines(news) if of.columns or case.title.startswith(("MERGE", "UPDATE", "DELETE")) else []
-    check(family, case.title, [*run_lines(news), *columns])
+def test_what_is_told(watched: Watched, folder: Path, family: Family, case: Case) -> None:
+    check(family.name, case.title, told(watched, folder, family, case))

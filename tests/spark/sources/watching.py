@@ -20,7 +20,10 @@ from spark.plan.goldens import edge_lines
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from headwater_schemas.events import DatasetEvent, DatasetUse, LineageEvent, Position, RunEvent
+    from spark.sources.cases import Case, Family
 
 
 @dataclass
@@ -55,6 +58,17 @@ def run_lines(events: list[LineageEvent]) -> list[str]:
     return found
 
 
+def told(watched: Watched, folder: Path, family: Family, case: Case) -> list[str]:
+    """What is said of one case; the first of a family prepares it."""
+    if family.name not in watched.prepared:
+        family.setup(watched.spark, folder)
+        watched.news()
+        watched.prepared.add(family.name)
+    case.run(watched.spark, folder)
+    news = watched.news()
+    return [*run_lines(news), *(column_lines(news) if family.columns or case.columns else [])]
+
+
 def column_lines(events: list[LineageEvent]) -> list[str]:
     return [line for event in events if event.plan_event for line in edge_lines(event.plan_event.lineage)]
 
@@ -74,7 +88,20 @@ def _run(run: RunEvent) -> list[str]:
 def _use(use: DatasetUse) -> str:
     counts = [f"{name}={value}" for name, value in (("rows", use.rows), ("files", use.files)) if value is not None]
     size = ["+bytes"] if use.bytes is not None else []
-    return " ".join([short(use.dataset.name), *_position(use.position), *counts, *size])
+    return " ".join([short(use.dataset.name), *_position(use.position), *_partitions(use), *counts, *size])
+
+
+def _partitions(use: DatasetUse) -> list[str]:
+    """`by day,city`, `by day,city:3` where it is known that three got rows, `in day=2024-01-01`."""
+    found = []
+    if (text := use.facets.get("headwater_partitions")) is not None:
+        facet = json.loads(text)
+        count = f":{facet['count']}" if "count" in facet else ""
+        found.append(f"by {','.join(facet['columns'])}{count}")
+    if (text := use.facets.get("subset")) is not None:
+        condition = json.loads(text)["outputCondition"]
+        found.append(f"in {','.join(each['identifier'] for each in condition['partitions'])}")
+    return found
 
 
 def _position(position: Position | None) -> list[str]:
@@ -96,7 +123,22 @@ def _position(position: Position | None) -> list[str]:
 def _change(body: DatasetEvent) -> str:
     of = f" of {short(body.previous.name)}" if body.previous is not None else ""
     columns = f" ({', '.join(f.path for f in body.schema.fields)})" if body.schema is not None else ""
-    return f"{body.lifecycle} {short(body.dataset.name)}{of}{columns}"
+    return f"{body.lifecycle} {short(body.dataset.name)}{of}{_changed(body)}{columns}"
+
+
+def _changed(body: DatasetEvent) -> str:
+    """` DROP day=2024-01-01,city=Oslo`: which partitions."""
+    if "headwater_partitions" not in body.facets:
+        return ""
+    facet = json.loads(body.facets["headwater_partitions"])
+    each = [",".join(f"{name}={value}" for name, value in one.items()) for one in facet.get("partitions", ())]
+    assert facet.get("count", 0) == len(each)
+    of = (
+        [f"of {','.join(f'{name}={value}' for name, value in facet['previous'].items())}"]
+        if "previous" in facet
+        else []
+    )
+    return " " + " ".join([facet["change"], *each, *of])
 
 
 def short(name: str) -> str:

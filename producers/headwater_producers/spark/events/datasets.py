@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from headwater_producers.spark.events.partitions import change_facets
 from headwater_producers.spark.plan import SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
 
@@ -40,6 +41,7 @@ def change_body(change: DatasetChange) -> DatasetEvent:
         symlinks=change.symlinks or None,
         lifecycle=change.lifecycle,
         previous=change.previous,
+        facets=change_facets(change.partitions) if change.partitions is not None else {},
     )
 
 

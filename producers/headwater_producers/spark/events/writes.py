@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position
 
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows, bytes and files, each None where Spark doesn't know."""
+    """Rows, bytes and files, each None where Spark doesn't know.
+
+    `partitions`: of a write, how many partitions got rows that the rows themselves chose. Of several writes they may be
+    the same ones: there is no sum.
+    """
 
     rows: int | None = None
     bytes: int | None = None
     files: int | None = None
+    partitions: int | None = None
 
     def plus(self, other: Counts) -> Counts:
         """The sum; unknown where either is, since a part is no total."""
@@ -36,6 +42,7 @@ class Counts:
             rows=other.rows if self.rows is None else self.rows,
             bytes=other.bytes if self.bytes is None else self.bytes,
             files=other.files if self.files is None else self.files,
+            partitions=other.partitions if self.partitions is None else self.partitions,
         )
 
 
@@ -61,6 +68,7 @@ class Write:
         scans: of the executed plan, as far as they can be seen.
         version: of the one table written, where it has versions and which it was is known.
         version_certainty: how sure that is.
+        ran_jobs: whether Spark ran anything meanwhile, where that alone tells whether it wrote; None elsewhere.
     """
 
     description: PlanDescription
@@ -68,6 +76,7 @@ class Write:
     scans: tuple[Scan, ...] = ()
     version: Position | None = None
     version_certainty: Certainty = Certainty.UNKNOWN
+    ran_jobs: bool | None = None
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read, with counts where a scan is known to be of them."""
@@ -86,7 +95,7 @@ class Write:
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,
-                facets=_lifecycle(output),
+                facets=_lifecycle(output) | output_facets(output, counts.partitions),
             )
             for output in outputs
         )
@@ -163,6 +172,8 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
+            # What one of them has replaced is gone, whatever the others added.
+            facets=joined_facets(earlier.facets, use.facets),
         )
     return tuple(sorted(totals.values(), key=lambda use: use.dataset))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.jvm.execution import scans, written_counts
-from headwater_producers.spark.jvm.versions import committed
-from headwater_producers.spark.plan import WriteMode
+from headwater_producers.spark.jvm.jobs import ran_jobs
+from headwater_producers.spark.jvm.versions import Committed, committed
+from headwater_producers.spark.plan import SourceKind, WriteMode
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription
@@ -54,16 +55,20 @@ def executed_write(
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
         counts, read = staged.counts, staged.scans
+    if description.command == "CreateDeltaTableCommand":
+        # A clone has no rows of its own: the counters are there, and nobody counts.
+        counts = Counts()
+    ran = ran_jobs(session, started_at, ended_at) if _leaves_no_trace(description) else None
     version = None
     try:
-        version = committed(execution, session, started_at, ended_at)
+        version = committed(execution, session, started_at, ended_at, _columns(description))
     except Exception:
         # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
         logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
     if version is None:
-        return Write(description=description, written=counts, scans=read)
+        return Write(description=description, written=counts, scans=read, ran_jobs=ran)
     return Write(
-        description=description,
+        description=_settled(description, version),
         written=counts.or_else(version.counts),
         scans=read,
         version=version.position,
@@ -74,11 +79,15 @@ def executed_write(
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
     """Whether `mode("ignore")`, or IF NOT EXISTS, met what was there already, and left it as it was.
 
+    So does an OPTIMIZE that finds nothing to do.
+
     Args:
         write: the write, which didn't fail.
         staged: as given to `executed_write`.
     """
     description = write.description
+    if description.command == "OptimizeTableCommand":
+        return write.version is None
     if not description.outputs or any(output.mode is not WriteMode.IGNORE for output in description.outputs):
         return False
     match description.command:
@@ -87,9 +96,38 @@ def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
             return write.written.files == 0
         case "CreateTableAsSelect":
             return staged is None and write.version is None
-        case "SaveIntoDataSourceCommand":
-            return description.outputs[0].format == "delta" and write.version is None
-    return False
+        case "CreateDeltaTableCommand":
+            return write.version is None
+        case "SaveIntoDataSourceCommand" if description.outputs[0].format == "delta":
+            return write.version is None
+    return write.ran_jobs is False
+
+
+def _columns(description: PlanDescription) -> frozenset[str]:
+    return frozenset(f.path for o in description.outputs if o.schema is not None for f in o.schema.fields)
+
+
+def _leaves_no_trace(description: PlanDescription) -> bool:
+    """Whether neither plan nor counts nor log will say that a write was ignored."""
+    return description.command == "SaveIntoDataSourceCommand" and any(
+        output.mode is WriteMode.IGNORE and output.kind is SourceKind.JDBC for output in description.outputs
+    )
+
+
+def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
+    """A plan's description with what only the commit of its write says."""
+    outputs, inputs = description.outputs, description.inputs
+    if version.keeps:
+        # Whatever the session's settings are by now: files of earlier versions are there still.
+        outputs = tuple(
+            replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None)
+            if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)
+            else each
+            for each in outputs
+        )
+    if description.command == "OptimizeTableCommand" and version.before is not None:
+        inputs = tuple(replace(each, position=version.before, certainty=version.certainty) for each in inputs)
+    return replace(description, outputs=outputs, inputs=inputs)
 
 
 def executed_read(execution: Any, description: PlanDescription) -> Write:

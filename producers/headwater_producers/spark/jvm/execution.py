@@ -63,7 +63,13 @@ def written_counts(executed_plan: Any) -> Counts:
     if rows is None and class_name(node) in _V2_WRITES:
         progress = node.commitProgress()
         rows = int(progress.get().numOutputRows()) if progress.isDefined() else None
-    return Counts(rows=rows, bytes=counted.get("numOutputBytes"), files=counted.get("numFiles"))
+    return Counts(
+        rows=rows,
+        bytes=counted.get("numOutputBytes"),
+        files=counted.get("numFiles"),
+        # None of a statement that names its partition, none of a table without: both are 0.
+        partitions=counted.get("numParts") or None,
+    )
 
 
 def scans(executed_plan: Any) -> tuple[Scan, ...]:
@@ -136,6 +142,9 @@ def _scan_names(leaf: Any) -> frozenset[str] | None:
             paths = {str(path.toUri().getPath()) for path in elements(leaf.relation().location().rootPaths())}
             table = leaf.tableIdentifier()
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
+        case "HiveTableScanExec":
+            location = leaf.relation().tableMeta().storage().locationUri()
+            return frozenset({str(location.get().getPath())} if location.isDefined() else ())
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":

@@ -24,6 +24,8 @@ def scan_positions(scan_exec: Any) -> Mapping[str, Position]:
             return _delta(scan_exec.relation().location())
         case "RowDataSourceScanExec":
             return _kafka_v1(scan_exec) if class_name(scan_exec.relation()) == "KafkaRelation" else {}
+        case "HiveTableScanExec":
+            return {}
     scan = scan_exec.scan()
     match class_name(scan):
         case "SparkBatchQueryScan" | "SparkCopyOnWriteScan":

@@ -13,40 +13,61 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.plan.jvm import delta_commands
 from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
-from headwater_producers.spark.streaming.delta_log import delta_commit, delta_counts, delta_snapshot
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS
+from headwater_producers.spark.streaming.delta_files import delta_files, files_of_version
+from headwater_producers.spark.streaming.delta_log import delta_actions, delta_counts, delta_snapshot, delta_text
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
-# How many commits others may have made meanwhile, and how many partitions a position lists.
+# How many commits others may have made meanwhile.
 _MAX_COMMITS: Final = 50
-MAX_PARTITIONS: Final = 100
 _OPERATIONS: Final = {
     "MergeIntoCommand": ("MERGE",),
     "UpdateCommand": ("UPDATE",),
     "DeleteCommand": ("DELETE",),
     "CreateTableAsSelect": ("CREATE TABLE AS SELECT",),
     "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"),
+    "OptimizeTableCommand": ("OPTIMIZE",),
+    "RestoreTableCommand": ("RESTORE",),
+    "CreateDeltaTableCommand": ("CLONE",),
 }
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A version that a write has made, how sure that is, and what the table counted of it."""
+    """A version that a write has made, how sure that is, and what the table counted of it.
+
+    `before`: the version that it was made from. `keeps`: whether the table still has files that this write didn't make;
+    None where that isn't known.
+    """
 
     position: Position
     certainty: Certainty
     counts: Counts
+    before: Position | None = None
+    keeps: bool | None = None
 
 
-def committed(query_execution: Any, session: Any, started_at: datetime, ended_at: datetime) -> Committed | None:
+def committed(
+    query_execution: Any, session: Any, started_at: datetime, ended_at: datetime, columns: Collection[str]
+) -> Committed | None:
     """The version that a successful write has made; None for what has no versions, and where it can't be told.
 
     Reads Delta's newest commits, and of Iceberg the snapshots in memory and one manifest or more.
+
+    Args:
+        query_execution: the write's.
+        session: that ran it.
+        started_at: by this driver's clock.
+        ended_at: by the same.
+        columns: names of the table's columns; partitions by others aren't told.
     """
     plan = query_execution.analyzed()
     window = (int(started_at.timestamp() * 1000), int(ended_at.timestamp() * 1000) + 1)
@@ -54,8 +75,8 @@ def committed(query_execution: Any, session: Any, started_at: datetime, ended_at
     table = _table(plan, name)
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
         return _iceberg(table, session, window)
-    path = _delta_path(plan, name, table)
-    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window) if path is not None else None
+    path = delta_commands.table_path(plan) or _delta_path(plan, name, table)
+    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns) if path is not None else None
 
 
 def _table(plan: Any, name: str) -> Any | None:
@@ -143,18 +164,35 @@ def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
     return ()
 
 
-def _delta(path: str, operations: tuple[str, ...], session: Any, window: tuple[int, int]) -> Committed | None:
+def _delta(
+    path: str, operations: tuple[str, ...], session: Any, window: tuple[int, int], columns: Collection[str]
+) -> Committed | None:
     files = JvmFiles(session.sparkContext)
     log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
     newest = int(log.unsafeVolatileSnapshot().version())
     found = []
     for version in range(newest, max(-1, newest - _MAX_COMMITS), -1):
-        info = delta_commit(files, path, version).get("commitInfo", {})
+        text = delta_text(files, path, version)
+        info = delta_actions(text).get("commitInfo", {})
         if int(info.get("timestamp", 0)) < window[0]:
             break
         if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
-            found.append((version, info))
+            found.append((version, info, text))
     if len(found) != 1:
         return None
-    version, info = found[0]
-    return Committed(delta_snapshot(version, info), Certainty.INFERRED, delta_counts(info.get("operationMetrics", {})))
+    version, info, text = found[0]
+    changed = delta_files(text)
+    # Only a plain overwrite leaves a doubt.
+    doubtful = info.get("operation") == "WRITE" and info.get("operationParameters", {}).get("mode") == "Overwrite"
+    there = files_of_version(files, path, version) if doubtful and changed.added is not None else None
+    return Committed(
+        delta_snapshot(version, info, changed.paths(columns)),
+        Certainty.INFERRED,
+        delta_counts(info.get("operationMetrics", {})),
+        before=_delta_version(info.get("readVersion")),
+        keeps=there > changed.added if there is not None and changed.added is not None else None,
+    )
+
+
+def _delta_version(version: int | None) -> Position | None:
+    return None if version is None else Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(version)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater_producers.spark.plan.copied import copied
 from headwater_producers.spark.plan.description import (
     DatasetChange,
     PlanDescription,
@@ -165,6 +166,9 @@ class _Description:
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
         written = self._written(name, columns)
         schema = (written.schema or query_schema(self.plan)) if written.outputs else None
+        inputs += written.read
+        if written.copied:
+            relation = copied(written.read[0], schema, but=dict(written.outputs[0].partition))
         outputs, lineage = self._lineage(written, relation, inputs, schema)
         changed = self._changes()
         streaming = written.streaming

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headwater_producers.spark.plan.partition import Partition, PartitionChange
 from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import (
     Certainty,
@@ -106,6 +107,8 @@ class PlanOutput:
         mode: what becomes of the rows that were there.
         format: `parquet`, `kafka`, `iceberg`, …
         partition_columns: of a partitioned table or folder.
+        partition: the one partition that all rows go to, as far as the statement says so: values of some of these
+            columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command says so.
         connection: of Kafka, the sink's options `kafka.…` that say how to connect, without that prefix. It may hold
@@ -119,6 +122,7 @@ class PlanOutput:
     mode: WriteMode = WriteMode.UNKNOWN
     format: str | None = None
     partition_columns: tuple[str, ...] = ()
+    partition: Partition = ()
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()
     lifecycle: LifecycleChange | None = None
@@ -134,6 +138,7 @@ class DatasetChange:
         type, schema, storage, symlinks: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
         previous: with RENAME, what it was until then.
+        partitions: where it is some partitions that are changed.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer tells where the data
             lies: one that was met before under this name is meant.
     """
@@ -145,6 +150,7 @@ class DatasetChange:
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()
     previous: DatasetRef | None = None
+    partitions: PartitionChange | None = None
     by_name: bool = False
     previous_by_name: bool = False
 

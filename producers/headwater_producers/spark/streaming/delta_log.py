@@ -82,16 +82,25 @@ class DeltaLog:
 
 def delta_commit(files: TextFiles, path: str, version: int) -> Actions:
     """The actions of a Delta commit that there is one of: `commitInfo`, `txn`; empty where it isn't kept any more."""
-    text = files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json")
+    return delta_actions(delta_text(files, path, version))
+
+
+def delta_text(files: TextFiles, path: str, version: int) -> str:
+    """A Delta commit as it is written, an action a line; empty where it isn't kept any more."""
+    return files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json") or ""
+
+
+def delta_actions(text: str) -> Actions:
+    """The actions of a commit's text that there is one of: `commitInfo`, `txn`."""
     actions: Actions = {}
-    for line in (text or "").splitlines():
+    for line in text.splitlines():
         # Files, of which there may be thousands, are of no interest here.
         if line.startswith(('{"commitInfo"', '{"txn"')):
             actions.update(json.loads(line))
     return actions
 
 
-def delta_snapshot(version: int, info: dict[str, Any]) -> Position:
+def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ...] = ()) -> Position:
     """A Delta version that was written, with what its commit says."""
     return Position(
         table_snapshot=TableSnapshot(
@@ -99,6 +108,7 @@ def delta_snapshot(version: int, info: dict[str, Any]) -> Position:
             snapshot_id=str(version),
             parent_id=str(version - 1) if version else None,
             operation=info.get("operation"),
+            partitions=partitions,
         )
     )
 
@@ -111,6 +121,6 @@ def delta_counts(metrics: dict[str, str]) -> Counts:
 
     return Counts(
         rows=first("numOutputRows", "numUpdatedRows", "numDeletedRows"),
-        bytes=first("numOutputBytes", "numAddedBytes", "numTargetBytesAdded"),
-        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded"),
+        bytes=first("numOutputBytes", "numAddedBytes", "numTargetBytesAdded", "restoredFilesSize"),
+        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded", "numRestoredFiles"),
     )

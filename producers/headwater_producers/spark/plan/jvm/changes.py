@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.jvm.delta_commands import cloned_by
+from headwater_producers.spark.plan.jvm.partitions import partition_change
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option
-from headwater_producers.spark.plan.jvm.tables import loaded, named, table_schema
+from headwater_producers.spark.plan.jvm.tables import loaded, named, stored, table_schema
 from headwater_producers.spark.plan.schema import schema_definition
-from headwater_schemas.events import LifecycleChange, Storage
+from headwater_schemas.events import LifecycleChange
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
@@ -40,6 +42,9 @@ def _create_v2(plan: Any, context: Context) -> Change:
 
 
 def _create_v1(plan: Any, context: Context) -> Change:
+    if class_name(plan) == "CreateDeltaTableCommand" and cloned_by(plan) is not None:
+        # That is a write.
+        return ()
     return (_of_v1(plan.table().identifier(), context, LifecycleChange.CREATE),)
 
 
@@ -55,11 +60,14 @@ def _alter_v2(plan: Any, context: Context) -> Change:
 
 def _alter_v1(plan: Any, context: Context) -> Change:
     table = plan.table() if class_name(plan) == "AlterTableAddColumnsCommand" else plan.tableName()
-    return (_of_v1(table, context, LifecycleChange.ALTER),)
+    return (replace(_of_v1(table, context, LifecycleChange.ALTER), partitions=partition_change(plan)),)
 
 
 def _truncate_v1(plan: Any, context: Context) -> Change:
-    return (_of_v1(plan.tableName(), context, LifecycleChange.TRUNCATE),)
+    some = partition_change(plan)
+    # TRUNCATE says that all rows are gone.
+    lifecycle = LifecycleChange.TRUNCATE if some is None else LifecycleChange.ALTER
+    return (replace(_of_v1(plan.tableName(), context, lifecycle), partitions=some),)
 
 
 def _drop_v2(plan: Any, context: Context) -> Change:
@@ -140,12 +148,11 @@ def _of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Dat
     catalog = context.session._jsparkSession.sessionState().catalog()
     table = catalog.getTableMetadata(identifier)
     name = context.catalog_table(table)
-    provider = option(table.provider())
     return DatasetChange(
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
         schema=schema_definition(json.loads(str(table.schema().json()))),
-        storage=Storage("delta" if provider == "delta" else "file", str(provider)) if provider else None,
+        storage=stored(table),
         symlinks=name.symlinks,
         lifecycle=lifecycle,
     )
@@ -178,10 +185,14 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(
         (
             "AlterTableAddColumnsCommand",
+            "AlterTableAddPartitionCommand",
             "AlterTableChangeColumnCommand",
+            "AlterTableDropPartitionCommand",
+            "AlterTableRenamePartitionCommand",
             "AlterTableSetLocationCommand",
             "AlterTableSetPropertiesCommand",
             "AlterTableUnsetPropertiesCommand",
+            "RepairTableCommand",
         ),
         _alter_v1,
     ),

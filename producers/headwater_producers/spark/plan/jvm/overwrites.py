@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.plan.description import WriteMode
-from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
+from headwater_producers.spark.plan.jvm.scala import class_name, setting
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
@@ -18,11 +18,23 @@ _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 _DYNAMIC: Final = "partitionOverwriteMode"
 
 
-def of_files(plan: Any, mode: WriteMode, dataset: DatasetRef, context: Context) -> WriteMode:
-    """Of an `InsertIntoHadoopFsRelationCommand`: named partitions, those that get rows, or a folder of the dataset."""
+def of_files(
+    plan: Any, mode: WriteMode, dataset: DatasetRef, context: Context, *, static: bool, partitioned: bool
+) -> WriteMode:
+    """Of an `InsertIntoHadoopFsRelationCommand`: named partitions, those that get rows, or a folder of the dataset.
+
+    Args:
+        plan: the command.
+        mode: its own.
+        dataset: that its path is, or is a part of.
+        context: of the plan.
+        static: whether it names a partition.
+        partitioned: whether it has partition columns.
+    """
     if mode is not WriteMode.OVERWRITE:
         return mode
-    static, partitioned = int(plan.staticPartitions().size()), sum(1 for _ in items(plan.partitionColumns()))
+    if static and plan.ifPartitionNotExists():
+        return WriteMode.IGNORE
     ran = _as_run(context.execution)
     is_dynamic = bool(ran.dynamicPartitionOverwrite()) if ran is not None else _is_dynamic(plan.options(), context)
     # A partition's own folder is named like the dataset that it is a part of.

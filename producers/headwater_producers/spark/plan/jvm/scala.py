@@ -25,6 +25,14 @@ def items(sequence: Any) -> Iterator[Any]:
         yield sequence.apply(index)
 
 
+def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of a Scala `Map` with text for keys, in its own order."""
+    entries = mapping.iterator()
+    while entries.hasNext():
+        entry = entries.next()
+        yield str(entry._1()), entry._2()
+
+
 def option(value: Any) -> Any:
     """What is in an `Option`, None for `None`."""
     return value.get() if value.isDefined() else None

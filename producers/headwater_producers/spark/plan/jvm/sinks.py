@@ -11,13 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm import overwrites
+from headwater_producers.spark.plan.jvm import delta_commands, hive, overwrites
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
+from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.stream_sinks import continuous, micro_batch, micro_batch_v1
 from headwater_producers.spark.plan.jvm.table_commands import delta_rows, row_level, table_v2
 from headwater_producers.spark.plan.jvm.table_commands import table_as_select as v2_table_as_select
+from headwater_producers.spark.plan.jvm.tables import stored
+from headwater_producers.spark.plan.partition import path_partition
 from headwater_schemas import naming
 from headwater_schemas.events import LifecycleChange, Storage
 
@@ -32,8 +35,13 @@ def files(command: JvmCommand) -> Written:
     file_format = format_name(plan.fileFormat())
     partitions = tuple(str(attribute.name()) for attribute in items(plan.partitionColumns()))
     named = command.context.catalog_table(table) if table is not None else None
-    dataset = naming.path(str(plan.outputPath().toString()))
-    mode = overwrites.of_files(plan, write_mode(plan.mode()), dataset, command.context)
+    path = str(plan.outputPath().toString())
+    dataset = naming.path(path)
+    static = plan.staticPartitions()
+    spec = specification(static) if not static.isEmpty() else ()
+    mode = overwrites.of_files(
+        plan, write_mode(plan.mode()), dataset, command.context, static=bool(spec), partitioned=bool(partitions)
+    )
     output = PlanOutput(
         dataset=named.ref if named else dataset,
         kind=SourceKind.TABLE if named else SourceKind.FILE,
@@ -41,6 +49,7 @@ def files(command: JvmCommand) -> Written:
         mode=mode,
         format=file_format,
         partition_columns=partitions,
+        partition=(*(() if named else path_partition(path)), *written_partition(spec, partitions, command)),
         storage=Storage("file", file_format),
         symlinks=named.symlinks if named else (),
         lifecycle=LIFECYCLES.get(mode),
@@ -51,7 +60,8 @@ def files(command: JvmCommand) -> Written:
 def table_as_select(command: JvmCommand) -> Written:
     """CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location of its own it is where Spark will put it."""
     plan = command.plan
-    table = plan.table()
+    of_hive = class_name(plan) == "CreateHiveTableAsSelectCommand"
+    table = plan.tableDesc() if of_hive else plan.table()
     mode = write_mode(plan.mode())
     location = table.storage().locationUri()
     identifier = table.identifier()
@@ -64,7 +74,7 @@ def table_as_select(command: JvmCommand) -> Written:
     else:
         uri = str(catalog.defaultTablePath(identifier).toString())
     named = command.context.table(f"{database}.{identifier.table()}", uri)
-    provider = option(table.provider())
+    storage = stored(table)
     mode = WriteMode.CREATE if mode in (WriteMode.ERROR_IF_EXISTS, WriteMode.IGNORE) else mode
     return Written(
         (
@@ -73,9 +83,9 @@ def table_as_select(command: JvmCommand) -> Written:
                 kind=SourceKind.TABLE,
                 type="TABLE",
                 mode=mode,
-                format=provider and str(provider),
+                format=storage.format if storage is not None else None,
                 partition_columns=tuple(str(name) for name in items(table.partitionColumnNames())),
-                storage=Storage("file", provider and str(provider)),
+                storage=storage,
                 symlinks=named.symlinks,
                 lifecycle=LIFECYCLES.get(mode),
             ),
@@ -166,7 +176,10 @@ def view_altered(command: JvmCommand) -> Written:
 
 SINKS: dict[str, Callable[[JvmCommand], Written]] = {
     "InsertIntoHadoopFsRelationCommand": files,
-    "CreateDataSourceTableAsSelectCommand": table_as_select,
+    **dict.fromkeys(("CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand"), table_as_select),
+    "InsertIntoHiveTable": hive.insert,
+    "InsertIntoHiveDirCommand": hive.directory,
+    "LoadDataCommand": hive.load,
     "CreateViewCommand": view,
     "SaveIntoDataSourceCommand": data_source_v1,
     "InsertIntoDataSourceCommand": insert_into_source,
@@ -178,6 +191,9 @@ SINKS: dict[str, Callable[[JvmCommand], Written]] = {
     "ReplaceTableAsSelect": v2_table_as_select,
     **dict.fromkeys(("ReplaceData", "WriteDelta"), row_level),
     **dict.fromkeys(("MergeIntoCommand", "UpdateCommand", "DeleteCommand"), delta_rows),
+    "OptimizeTableCommand": delta_commands.optimize,
+    "RestoreTableCommand": delta_commands.restore,
+    "CreateDeltaTableCommand": delta_commands.clone,
     "AlterViewAsCommand": view_altered,
     "WriteToMicroBatchDataSource": micro_batch,
     "WriteToMicroBatchDataSourceV1": micro_batch_v1,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.jvm import jdbc, kafka, python_source
+from headwater_producers.spark.plan.jvm import hive, jdbc, kafka, python_source
 from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.rdds import RDDS
@@ -200,25 +200,9 @@ def _streamed_files(leaf: JvmLeaf, path: str) -> Leaf:
     )
 
 
-def hive_table(leaf: JvmLeaf) -> Leaf:
-    """A Hive table that Spark reads by Hive's own reader."""
-    named = leaf.context.catalog_table(leaf.plan.tableMeta())
-    return Leaf(
-        inputs=(
-            PlanInput(
-                dataset=named.ref,
-                kind=SourceKind.TABLE,
-                type="TABLE",
-                schema=leaf.schema(),
-                symlinks=named.symlinks,
-            ),
-        )
-    )
-
-
 SOURCES: dict[str, Callable[[JvmLeaf], Leaf]] = {
     "LogicalRelation": logical_relation,
-    "HiveTableRelation": hive_table,
+    "HiveTableRelation": hive.read,
     "DataSourceV2Relation": data_source_v2,
     "DataSourceV2ScanRelation": lambda leaf: data_source_v2(JvmLeaf(leaf.plan.relation(), leaf.context)),
     "StreamingRelationV2": streaming_v2,

@@ -89,6 +89,24 @@ def loaded(catalog: Any, identifier: Any) -> Any | None:
         return None
 
 
+def stored(table: Any) -> Storage | None:
+    """How a JVM `CatalogTable` stores its rows; None where it doesn't say."""
+    provider = option(table.provider())
+    if provider is None:
+        return None
+    if str(provider).lower() == "hive":
+        return Storage("file", hive_format(table.storage()))
+    return Storage("delta" if provider == "delta" else "file", str(provider))
+
+
+def hive_format(storage: Any) -> str | None:
+    """The format of a JVM `CatalogStorageFormat`, by Hive's class that reads it: `text`, `orc`, `parquet`."""
+    reader = option(storage.inputFormat())
+    # org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat
+    name = str(reader).rsplit(".", 1)[-1] if reader is not None else ""
+    return name.removeprefix("Mapred").removesuffix("InputFormat").removesuffix("Container").lower() or None
+
+
 def is_staged(table: Any) -> bool:
     """Whether the table isn't there yet: CREATE TABLE AS makes it and its rows in one step."""
     return class_name(table).startswith("Staged")

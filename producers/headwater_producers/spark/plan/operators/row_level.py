@@ -131,6 +131,11 @@ def rows_replaced(operator: Operator) -> Relation:
     return child.with_output([(a, c) for a, c in pairs if not _stays(a.name, c, target)])
 
 
+def rewritten(_operator: Operator) -> Relation:
+    """OPTIMIZE, which writes the rows of the table that is its child anew: no column is another's."""
+    return Relation()
+
+
 def _inner(operator: Operator, field: str) -> Relation:
     tree = operator.node.tree(field)
     if tree is None:
@@ -229,6 +234,7 @@ ROW_LEVEL: dict[str, OperatorRule] = {
     "MergeIntoCommand": delta_merge,
     "UpdateCommand": delta_update,
     "DeleteCommand": delta_delete,
+    "OptimizeTableCommand": rewritten,
     "MergeRows": merged_rows,
     "ReplaceData": rows_replaced,
     "WriteDelta": rows_replaced,

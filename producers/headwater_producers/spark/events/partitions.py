@@ -1,0 +1,71 @@
+"""Facets that tell of partitions: of an output the one that it was, of a dataset those that DDL changed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, PartitionChange, partition_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from headwater_producers.spark.plan import PlanOutput
+
+PARTITIONS: Final = "headwater_partitions"
+"""Of an output `columns`, and as `count` how many of its partitions got rows, where that is known. Of a dataset the
+`change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), which `partitions`, and how many they are."""
+
+_SUBSET: Final = "subset"
+
+
+def output_facets(output: PlanOutput, count: int | None) -> dict[str, str]:
+    """Facets of one use of a dataset. The partition that all rows went to is OpenLineage's `subset`.
+
+    Args:
+        output: what is written.
+        count: how many of its partitions got rows, of those that the rows themselves choose.
+    """
+    facets: dict[str, Any] = {}
+    if output.partition_columns:
+        told = {} if count is None else {"count": count}
+        facets[PARTITIONS] = {"columns": list(output.partition_columns), **told}
+    if output.partition:
+        one = {"identifier": partition_path(output.partition), "dimensions": dict(output.partition)}
+        facets[_SUBSET] = _subset([one])
+    return {name: json.dumps(facet) for name, facet in facets.items()}
+
+
+def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
+    """The facets of one output that two writes have put rows into; those that aren't of partitions are the later one's."""
+    facets = {**earlier, **later}
+    if PARTITIONS in facets:
+        # Some may be partitions of both.
+        facets[PARTITIONS] = json.dumps({"columns": json.loads(facets[PARTITIONS])["columns"]})
+    partitions = {
+        each["identifier"]: each
+        for one in (earlier, later)
+        if _SUBSET in one
+        for each in json.loads(one[_SUBSET])["outputCondition"]["partitions"]
+    }
+    if partitions and _SUBSET in earlier and _SUBSET in later and len(partitions) <= MAX_PARTITIONS:
+        facets[_SUBSET] = json.dumps(_subset(partitions.values()))
+    else:
+        facets.pop(_SUBSET, None)
+    return facets
+
+
+def change_facets(change: PartitionChange) -> dict[str, str]:
+    """The facet of a dataset of which DDL has changed some partitions."""
+    told: dict[str, Any] = {"change": change.change}
+    if change.partitions:
+        told["partitions"] = [dict(partition) for partition in change.partitions]
+    if change.previous:
+        told["previous"] = dict(change.previous)
+    if change.count is not None:
+        told["count"] = change.count
+    return {PARTITIONS: json.dumps(told)}
+
+
+def _subset(partitions: Iterable[Any]) -> dict[str, Any]:
+    return {"outputCondition": {"type": "partition", "partitions": list(partitions)}}

@@ -1,0 +1,34 @@
+"""What a command that copies a dataset as a whole says of its columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, DataType, Direct, Field
+from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.schema import type_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from headwater_producers.spark.plan.description import PlanInput
+
+
+def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
+    """The rows of `source` under the columns of `schema`: each from that of its name, where `source` names its own.
+
+    Where it doesn't (files that are moved), each may only be said to be of the dataset.
+
+    Args:
+        source: what is copied.
+        schema: of what is written.
+        but: columns that the statement gives their values.
+    """
+    named = source.schema is not None
+    pairs = []
+    for number, (name, data_type, _) in enumerate(part for part in type_parts(schema) if part[0] not in but):
+        direct = Direct(Field(source.dataset, (name,) if named else None), whole=named)
+        # Ids of their own: Spark's are positive.
+        attribute = Attribute(-2 - number, name, data_type)
+        pairs.append((attribute, Column(frozenset({direct}), text=name, type=data_type)))
+    return Relation(rows=frozenset({source.dataset})).with_output(pairs)

@@ -1,0 +1,59 @@
+"""Partitions of a table or folder by the values of their columns, and what DDL does to some of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+MAX_PARTITIONS: Final = 100
+"""More than this are counted, and not listed."""
+
+Partition = tuple[tuple[str, str | None], ...]
+"""Values of partition columns, in the order of the columns; None where the value is null."""
+
+_NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+# What Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
+_ESCAPED: Final = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionChange:
+    """What DDL does to partitions of a table.
+
+    Attributes:
+        change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for what MSCK REPAIR TABLE finds or misses.
+        partitions: which, the first `MAX_PARTITIONS` of them; empty where the statement doesn't name them.
+        previous: with RENAME, what it was until then.
+        count: how many the statement names; None where it names none.
+    """
+
+    change: str
+    partitions: tuple[Partition, ...] = ()
+    previous: Partition = ()
+    count: int | None = None
+
+
+def partition_path(partition: Partition) -> str:
+    """The folder as Spark names it: `day=2024-01-01/city=S%3At`; `key=__HIVE_DEFAULT_PARTITION__` of null."""
+    return "/".join(f"{_escaped(name)}={_NULL if value is None else _escaped(value)}" for name, value in partition)
+
+
+def path_partition(path: str) -> Partition:
+    """The partition whose folder a path is: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
+    found: list[tuple[str, str | None]] = []
+    for folder in reversed(path.rstrip("/").split("/")):
+        name, equals, value = folder.partition("=")
+        if not name or not equals:
+            break
+        found.append((name, partition_value(re.sub("%([0-9A-Fa-f]{2})", lambda code: chr(int(code[1], 16)), value))))
+    return tuple(reversed(found))
+
+
+def partition_value(text: str | None) -> str | None:
+    """A value as Spark's catalogs write it, where null is a name like others, and an empty text is null."""
+    return None if text in ("", _NULL) else text
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text)

@@ -1,0 +1,66 @@
+"""What is told of each statement in `hive_cases.py`, in a session with Hive's catalog beside the shared one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import attach
+from spark.sources.golden import check
+from spark.sources.hive_cases import HIVE
+from spark.sources.watching import Watched, told
+from support.capture import FLUSH_SECONDS, RecordingSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from spark.sources.cases import Case
+
+pytestmark = pytest.mark.spark
+
+CATALOG = "spark.sql.catalogImplementation"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hive")
+
+
+@pytest.fixture(scope="module")
+def hive(spark: SparkSession, folder: Path) -> SparkSession:
+    """Which catalog a session has is settled when it is made, by the configuration of the context."""
+    from pyspark.sql import SparkSession as Session
+
+    context: Any = spark.sparkContext
+    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession
+    configuration = context._jsc.sc().conf()
+    metastore = f"jdbc:derby:;databaseName={folder}/metastore;create=true"
+    context._jsc.hadoopConfiguration().set("javax.jdo.option.ConnectionURL", metastore)
+    configuration.set(CATALOG, "hive")
+    classic.clearActiveSession()
+    classic.clearDefaultSession()
+    session = Session(spark.sparkContext, classic.builder().getOrCreate())
+    shared: Any = spark
+    try:
+        session.sql("SHOW TABLES").collect()
+    finally:
+        classic.setDefaultSession(shared._jsparkSession)
+        classic.setActiveSession(shared._jsparkSession)
+        configuration.remove(CATALOG)
+    return session
+
+
+@pytest.fixture(scope="module")
+def watched(hive: SparkSession) -> Iterator[Watched]:
+    sink = RecordingSink()
+    with attach(hive, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        yield Watched(hive, sink, capture)
+
+
+@pytest.mark.parametrize("case", [pytest.param(each, id=each.title) for each in HIVE.cases])
+def test_what_is_told(watched: Watched, folder: Path, case: Case) -> None:
+    check(HIVE.name, case.title, told(watched, folder, HIVE, case))

@@ -1,0 +1,120 @@
+"""Partitions as they are named, and what events say of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.writes import Counts, Write, join_outputs
+from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind
+from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
+from headwater_producers.spark.streaming.delta_files import delta_files, files_of_version
+from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange
+from support.capture import DictFiles
+
+OUT = DatasetRef("file", "/out")
+
+NAMED: tuple[tuple[Partition, str], ...] = (
+    ((("day", "2024-01-01"), ("city", "Oslo")), "day=2024-01-01/city=Oslo"),
+    ((("at", "10:30"), ("x", "a=b/c%")), "at=10%3A30/x=a%3Db%2Fc%25"),
+    ((("city", None),), "city=__HIVE_DEFAULT_PARTITION__"),
+    ((("city", "Ålesund {1}"),), "city=Ålesund %7B1}"),
+)
+
+
+@pytest.mark.parametrize(("partition", "path"), NAMED)
+def test_a_folder_is_named_as_spark_names_it_and_read_back(partition: Partition, path: str) -> None:
+    assert partition_path(partition) == path
+    assert path_partition(f"s3a://lake/flights/{path}") == partition
+    assert path_partition(f"/env=prod/flights/{path}/") == partition
+
+
+def test_a_path_that_is_no_partition() -> None:
+    assert path_partition("/data/env=prod/flights") == path_partition("/data/=x") == ()
+
+
+def uses(count: int | None = None, **said: object) -> dict[str, object]:
+    output = PlanOutput(dataset=OUT, kind=SourceKind.FILE, **said)  # type: ignore[arg-type]
+    description = PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage())
+    [use] = Write(description=description, written=Counts(partitions=count)).outputs()
+    return {name: json.loads(text) for name, text in use.facets.items()}
+
+
+def test_what_an_output_says_of_its_partitions() -> None:
+    assert uses() == {}
+    assert uses(partition_columns=("day",), count=3) == {"headwater_partitions": {"columns": ["day"], "count": 3}}
+    one = {"identifier": "day=1", "dimensions": {"day": "1"}}
+    assert uses(partition_columns=("day", "city"), partition=(("day", "1"),)) == {
+        "headwater_partitions": {"columns": ["day", "city"]},
+        "subset": {"outputCondition": {"type": "partition", "partitions": [one]}},
+    }
+
+
+def test_a_sum_of_writes_has_no_number_of_partitions() -> None:
+    assert Counts(partitions=2).plus(Counts(partitions=3)).partitions is None
+
+
+def joined(*partitions: str | None) -> dict[str, object]:
+    outputs = [
+        PlanOutput(
+            dataset=OUT, kind=SourceKind.FILE, partition_columns=("day",), partition=(("day", day),) if day else ()
+        )
+        for day in partitions
+    ]
+    descriptions = [PlanDescription(inputs=(), outputs=(each,), lineage=ColumnLineage()) for each in outputs]
+    uses = [Write(description=each, written=Counts(partitions=1)).outputs()[0] for each in descriptions]
+    [use] = join_outputs(uses)
+    return {name: json.loads(text) for name, text in use.facets.items()}
+
+
+def test_several_writes_to_one_dataset() -> None:
+    told = joined("1", "2", "1")
+    assert told["headwater_partitions"] == {"columns": ["day"]}
+    assert [each["identifier"] for each in told["subset"]["outputCondition"]["partitions"]] == ["day=1", "day=2"]  # type: ignore[index]
+    assert joined("1", None).keys() == joined(None, "1").keys() == {"headwater_partitions"}
+    assert "subset" not in joined(*(str(day) for day in range(101)))
+
+
+def test_what_ddl_says_of_partitions() -> None:
+    change = PartitionChange(change="RENAME", partitions=((("day", "2"),),), previous=(("day", "1"),), count=1)
+    body = change_body(DatasetChange(dataset=OUT, lifecycle=LifecycleChange.ALTER, partitions=change))
+    assert json.loads(body.facets["headwater_partitions"]) == {
+        "change": "RENAME",
+        "partitions": [{"day": "2"}],
+        "previous": {"day": "1"},
+        "count": 1,
+    }
+
+
+def commit(*actions: object) -> str:
+    return "\n".join(json.dumps(action, separators=(",", ":")) for action in ({"commitInfo": {}}, *actions))
+
+
+def add(**values: str | None) -> object:
+    return {"add": {"path": "x", "partitionValues": values, "stats": '{"numRecords":1}'}}
+
+
+def remove(**values: str | None) -> object:
+    return {"remove": {"path": "x", **({"partitionValues": values} if values else {})}}
+
+
+def test_partitions_of_a_delta_commit() -> None:
+    found = delta_files(commit(add(day="1"), add(day="1"), remove(day=None), remove()))
+    assert found.added == 2
+    assert found.paths(["id", "day"]) == ("day=1", "day=__HIVE_DEFAULT_PARTITION__")
+    # Names of Delta's own, of a table with column mapping.
+    assert delta_files(commit(add(**{"col-4f": "1"}))).paths(["day"]) == ()
+    assert delta_files(commit(add())).paths(["id"]) == ()
+
+
+def test_more_partitions_than_are_listed() -> None:
+    found = delta_files(commit(*(add(day=str(day)) for day in range(101))))
+    assert (found.added, found.paths(["day"])) == (101, ())
+
+
+def test_files_of_a_delta_version() -> None:
+    files = DictFiles({f"/t/_delta_log/{7:020d}.crc": '{"tableSizeBytes":9,"numFiles":4,"metadata":{}}'})
+    assert files_of_version(files, "/t/", 7) == 4
+    assert files_of_version(files, "/t", 8) is None
