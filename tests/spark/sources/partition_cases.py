@@ -76,7 +76,7 @@ DAYS = (
         "ALTER TABLE … PARTITION SET LOCATION",
         sql("ALTER TABLE days PARTITION (day = '2024-01-06', city = 'Oslo') SET LOCATION '{folder}/elsewhere'"),
     ),
-    Case("ALTER TABLE … DROP PARTITION", sql("ALTER TABLE days DROP PARTITION (day = '2024-01-04')")),
+    Case("ALTER TABLE … DROP PARTITION", sql("ALTER TABLE days DROP PARTITION (day = '2024-01-04', city = 'Oslo')")),
     Case("TRUNCATE TABLE … PARTITION", sql("TRUNCATE TABLE days PARTITION (day = '2024-01-02')")),
     Case("MSCK REPAIR TABLE", sql("MSCK REPAIR TABLE days")),
     Case("ALTER TABLE … RECOVER PARTITIONS", sql("ALTER TABLE days RECOVER PARTITIONS")),

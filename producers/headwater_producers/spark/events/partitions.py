@@ -37,7 +37,7 @@ def output_facets(output: PlanOutput, count: int | None) -> dict[str, str]:
 
 
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """The facets of one output that two writes have put rows into; those that aren't of partitions are the later one's."""
+    """The facets of one output that two writes have put rows into; what isn't of partitions is the later one's."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
         # Some may be partitions of both.
