@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from headwater_producers.outbox.errors import OutboxClosedError, OutboxFullError
 from headwater_producers.outbox.limits import MAX_UNWRITTEN_BYTES, WhenFull
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from headwater_producers.outbox.metrics import OutboxMetrics
     from headwater_producers.outbox.store import Numbered, Store
     from headwater_producers.publisher import Record
+
+
+_MOVED_AT_ONCE: Final = 1_000
 
 
 class Backlog:
@@ -116,6 +119,29 @@ class Backlog:
             self.disk_problem = problem
             self.changed.notify_all()
         self.metrics.disk_errors.inc()
+
+    def begin_anew(self, store: Store) -> int:
+        """Goes on in another, empty file: ours was removed by somebody, and is read through our open end of it.
+
+        Returns:
+            How many events were held.
+
+        Raises:
+            OutboxUnusableError: nothing has changed.
+        """
+        after = moved = 0
+        while held := self.store.read(after, max_events=_MOVED_AT_ONCE, max_bytes=MAX_UNWRITTEN_BYTES):
+            store.append(held)
+            store.admit(held)
+            after = held[-1][0]
+            moved += len(held)
+        with self.changed:
+            old, self.store = self.store, store
+            store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
+            # Empty now, it is let go of by the relay, which may be reading it.
+            old.forget(old.numbers())
+            self.adopted.append(old)
+        return moved
 
     def make_room(self) -> int:
         """Drops the oldest durable events while there are too many bytes; returns how many."""

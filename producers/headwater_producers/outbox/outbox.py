@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 
 from headwater_producers.outbox.adoption import Adoption
 from headwater_producers.outbox.backlog import Backlog
-from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.outbox.limits import OutboxLimits
 from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
@@ -72,7 +71,7 @@ class Outbox:
     ) -> None:
         self._folder = folder
         self._publisher = publisher
-        self._backlog = Backlog(_new_store(folder), limits or OutboxLimits(), metrics or shared_metrics())
+        self._backlog = Backlog(Store.create_below(folder), limits or OutboxLimits(), metrics or shared_metrics())
         self._writer = Writer(self._backlog)
         self._relay = Relay(self._backlog, publisher, Adoption(folder, self._backlog))
         self._writer.start()
@@ -147,18 +146,3 @@ class Outbox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _new_store(folder: Path) -> Store:
-    """A file in the folder, which is made if it is missing."""
-    while True:
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
-        try:
-            return Store.create(folder)
-        except OutboxUnusableError as error:
-            # Another outbox that ended has just removed the folder.
-            if not isinstance(error.__cause__, FileNotFoundError):
-                raise

@@ -81,6 +81,25 @@ class Store:
             raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
 
     @classmethod
+    def create_below(cls, folder: Path) -> Self:
+        """The same in a folder that is made if it is missing, for its owner alone.
+
+        Raises:
+            OutboxUnusableError: there can't be one.
+        """
+        while True:
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
+            try:
+                return cls.create(folder)
+            except OutboxUnusableError as error:
+                # Another outbox that ended has just removed the folder.
+                if not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+
+    @classmethod
     def adopt(cls, path: Path) -> Self | None:
         """The file of a process that is dead; None: it lives, or the file is gone or empty (then it is removed).
 
@@ -119,6 +138,16 @@ class Store:
     def bytes(self) -> int:
         """Their size."""
         return self._bytes
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file can still be found: what is written to a file that somebody has removed goes with us."""
+        return self.path.exists()
+
+    def numbers(self) -> list[int]:
+        """Of all events in it, in order."""
+        with self._counting:
+            return list(self._sizes)
 
     def oldest(self) -> int | None:
         """The number of the first event."""

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from headwater_producers.outbox.errors import OutboxUnusableError
+from headwater_producers.outbox.store import Store
 
 if TYPE_CHECKING:
     from headwater_producers.outbox.backlog import Backlog
@@ -19,7 +20,10 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class Writer:
-    """Writes a backlog's events to its file. While the disk refuses, they stay in memory and are tried again."""
+    """Writes a backlog's events to its file, a new one where somebody has removed it.
+
+    While the disk refuses, they stay in memory and are tried again.
+    """
 
     def __init__(self, backlog: Backlog) -> None:
         self._backlog = backlog
@@ -59,6 +63,8 @@ class Writer:
             return True
         began = time.monotonic()
         try:
+            if not self._backlog.store.is_there:
+                self._begin_anew()
             self._backlog.store.append(group)
         except OutboxUnusableError as error:
             self._backlog.note_disk_problem(str(error))
@@ -70,6 +76,16 @@ class Writer:
         if dropped := self._backlog.make_room():
             logger.warning("The outbox is full: its %d oldest events were dropped (outbox_when_full)", dropped)
         return True
+
+    def _begin_anew(self) -> None:
+        gone = self._backlog.store.path
+        fresh = Store.create_below(gone.parent)
+        try:
+            moved = self._backlog.begin_anew(fresh)
+        except OutboxUnusableError:
+            fresh.close()
+            raise
+        logger.error("%s was removed while it was in use: its %d events are in %s now", gone, moved, fresh.path)
 
     def _complain(self, problem: str) -> None:
         if problem != self._told_of:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -218,6 +219,43 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     monkeypatch.setattr(Store, "append", append)
     assert outbox.await_durable(20) == 0
     assert outbox.figures().disk_problem is None
+
+
+def test_a_folder_that_is_removed_while_it_is_in_use_is_made_anew(
+    make: Make, cluster: FakeCluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster.holding = True
+    outbox = make()
+    for name in ("e0", "e1"):
+        outbox.put(record(name))
+    assert outbox.await_durable(20) == 0
+    shutil.rmtree(tmp_path / "outbox")
+    outbox.put(record("e2"))
+    assert outbox.await_durable(20) == 0
+    assert "was removed while it was in use: its 2 events are in" in caplog.text
+    outbox.close()
+    # Nobody has acknowledged any of them: all are there for the next one, in order.
+    cluster.holding = False
+    before = len(delivered(cluster))
+    assert make().figures().folder == str(tmp_path / "outbox")
+    until(lambda: delivered(cluster)[before:] == ["e0", "e1", "e2"])
+
+
+def test_a_folder_that_can_not_be_made_anew_is_a_disk_that_refuses(
+    make: Make, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    cluster.holding = True
+    outbox = make()
+    outbox.put(record("e0"))
+    assert outbox.await_durable(20) == 0
+    shutil.rmtree(tmp_path / "outbox")
+    (tmp_path / "outbox").write_text("a file where the folder should be")
+    outbox.put(record("e1"))
+    until(lambda: outbox.figures().disk_problem is not None)
+    assert outbox.await_durable(0.1) == 1
+    (tmp_path / "outbox").unlink()
+    assert outbox.await_durable(20) == 0
+    assert (outbox.figures().events, outbox.figures().disk_problem) == (2, None)
 
 
 def test_what_kafka_got_while_the_disk_was_writing_it_is_not_held_any_more(tmp_path: Path) -> None:
