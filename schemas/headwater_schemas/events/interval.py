@@ -20,6 +20,7 @@ class EmissionReason(StrEnum):
     VERSION_CHANGE = "VERSION_CHANGE"
     QUALITY_CHANGE = "QUALITY_CHANGE"
     STOP = "STOP"
+    FAILURE = "FAILURE"
 
 
 class Provenance(StrEnum):
