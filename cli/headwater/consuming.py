@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +72,30 @@ def consume(
         except FatalError as error:
             raise _fatal(error) from error
         console.message(f"Metrics and health on http://{settings.materializer.http_host}:{materializer.port}")
-        with stopped_by_signals(materializer.stop):
+        with stopped_by_signals(materializer.stop), _rare_collections():
             try:
                 totals = materializer.run()
             except FatalError as error:
                 raise _fatal(error) from error
     return totals
+
+
+@contextlib.contextmanager
+def _rare_collections() -> Iterator[None]:
+    """The garbage collector looks for cycles every 50,000 new objects instead of every 700.
+
+    A batch is some 100,000 of them, events and rows, that live until it is written, and hardly any is in a cycle. To
+    walk over them again and again takes a quarter of the processor time of decoding and folding
+    (docs/benchmarks/ingest-tried.md).
+    """
+    before = gc.get_threshold()
+    gc.freeze()  # modules and settings stay; no need to look at them again
+    gc.set_threshold(50_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _fatal(error: FatalError) -> ConfigurationError:
