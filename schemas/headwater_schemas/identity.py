@@ -62,15 +62,18 @@ def canonical(parts: Iterable[Part]) -> bytes:
 
     So `("s3://b", "x/y")` is not `("s3://b/x", "y")`, and `None` is not `""`.
     """
-    out = bytearray()
+    out: list[str] = []
     for part in parts:
         if part is None:
-            out += b"n;"
-            continue
-        tag = b"i" if isinstance(part, int) else b"s"
-        text = str(part).encode("utf-8", "surrogatepass")
-        out += tag + str(len(text)).encode() + b":" + text
-    return bytes(out)
+            out.append("n;")
+        elif isinstance(part, str):
+            # Lengths are of bytes. Nearly all text is ASCII, where they are those of characters.
+            size = len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass"))
+            out.append(f"s{size}:{part}")
+        else:
+            text = str(part)
+            out.append(f"i{len(text)}:{text}")
+    return "".join(out).encode("utf-8", "surrogatepass")
 
 
 def graph_key(tenant: str, *parts: Part) -> str:

@@ -9,7 +9,7 @@ from headwater_consumers.materializer.fold.rejection import need
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headwater_schemas.events import DatasetRef, DatasetUse, KafkaRanges, Position
+    from headwater_schemas.events import DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 
 
 def check_dataset(dataset: DatasetRef, field: str) -> None:
@@ -44,9 +44,14 @@ def _check_position(position: Position, field: str) -> None:
 def _check_ranges(kafka: KafkaRanges, field: str) -> None:
     seen: set[int] = set()
     for index, part in enumerate(kafka.ranges):
-        at = f"{field}.ranges[{index}]"
-        need(part.partition >= 0, f"{at}.partition", "negative")
-        need(part.partition not in seen, f"{at}.partition", f"{part.partition} is there twice")
+        # Nearly all are good, and there may be a thousand: what is wrong is only worded where something is.
+        if not (0 <= part.partition not in seen and 0 <= part.from_ <= part.to_exclusive):
+            _reject_range(part, seen, f"{field}.ranges[{index}]")
         seen.add(part.partition)
-        need(part.from_ >= 0, f"{at}.from", "negative")
-        need(part.from_ <= part.to_exclusive, at, f"ends at {part.to_exclusive}, before it begins at {part.from_}")
+
+
+def _reject_range(part: OffsetRange, seen: set[int], at: str) -> None:
+    need(part.partition >= 0, f"{at}.partition", "negative")
+    need(part.partition not in seen, f"{at}.partition", f"{part.partition} is there twice")
+    need(part.from_ >= 0, f"{at}.from", "negative")
+    need(part.from_ <= part.to_exclusive, at, f"ends at {part.to_exclusive}, before it begins at {part.from_}")

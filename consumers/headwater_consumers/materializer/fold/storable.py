@@ -6,6 +6,7 @@ None of them can come out of Avro, but events are made in other ways too.
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from headwater_schemas.events import LineageEvent
 
 _INTEGERS = range(-(1 << 63), 1 << 63)
+# 0xcf opens an unsigned 64-bit integer, of which those over 2^63 - 1 go on so; bytes of times may do so by chance.
+_LARGE = re.compile(rb"\xcf[\x80-\xff]")
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -30,8 +33,7 @@ def check_storable(event: LineageEvent) -> None:
     except (UnicodeEncodeError, OverflowError):
         _walk("", msgspec.structs.asdict(event))
         raise
-    # 0xcf opens an unsigned 64-bit integer: those over 2^63 - 1, many a smaller one, and bytes of text by chance.
-    if b"\xcf" in encoded:
+    if _LARGE.search(encoded):
         _walk("", msgspec.structs.asdict(event))
 
 
