@@ -33,8 +33,11 @@ def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycl
     ("of", "expected"),
     [
         (use("WRITE", ("day=1",), "OVERWRITE"), ()),  # all partitions went, one came
-        (use("CREATE TABLE AS SELECT", ("day=1",), "CREATE"), ()),
-        (use("overwrite"), ()),
+        (use("CREATE TABLE AS SELECT", ("day=1",)), ()),
+        (use("create table as select"), ()),
+        (use("overwrite"), None),  # Iceberg's: a MERGE, too
+        (use("replace"), None),  # Iceberg's: the same rows in other files
+        (use("replace", ("day=1",)), None),
         (use("overwrite", ("day=1",)), ("day=1",)),
         (use("delete", ("day=1",)), ("day=1",)),
         (use("DELETE", ("day=1",)), None),  # Delta's: some rows of the partition, or all

@@ -136,7 +136,7 @@ def _replaced(use: Use) -> tuple[str, ...] | None:
     partitions = tuple(use.properties.get("partition_paths") or ())
     # Iceberg's words. Delta's DELETE, in capitals, names the partitions that rows of went, and most may be there still.
     operation = str(use.properties.get("operation", ""))
-    return partitions if partitions and operation in ("overwrite", "replace", "delete") else None
+    return partitions if partitions and operation in ("overwrite", "delete") else None
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:

@@ -54,8 +54,7 @@ class Use:
         if self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE"):
             # All of a partitioned table may have gone, and some of its partitions come.
             return True
-        operation = str(self.properties.get("operation", "")).lower()
-        return operation in _REPLACING and not self.properties.get("partition_paths")
+        return str(self.properties.get("operation", "")).lower() in _REPLACING
 
     @property
     def lifecycle(self) -> str | None:
@@ -72,10 +71,9 @@ class Use:
         return self.kind is PartKind.FILES and len(self.files) == self.properties.get("file_count")
 
 
-# Delta's and Iceberg's words for a commit that replaces the table's contents.
+# Delta's and Iceberg's words for a commit that replaces the table's contents. Iceberg's `overwrite` is none: a MERGE of
+# one row is called so, too. Nor is `replace`: that writes the same rows anew.
 _REPLACING = {
-    "overwrite",
-    "replace",
     "create or replace table as select",
     "create table as select",
     "replace table as select",
