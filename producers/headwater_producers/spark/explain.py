@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
 from headwater_producers.spark.plan.describe import describe_plan
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
+from headwater_producers.spark.plan.jvm.scala import class_name
+from headwater_producers.spark.plan.jvm.transposing import before_transposing
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.output_schema import output_fields
 from headwater_producers.spark.plan.schema import path_text, schema_definition
+from headwater_producers.spark.plan.transposed import transposed
 from headwater_schemas.events import DatasetRef, TransformationKind
 
 if TYPE_CHECKING:
@@ -130,16 +133,21 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
             f"explain_lineage needs a DataFrame of a classic Spark session, not {type(df).__module__}."
             f"{type(df).__name__}{_hint(df)}"
         )
-    description = describe_plan(jdf.queryExecution().analyzed(), session=df.sparkSession, settings=settings)
-    problems = description.lineage
+    execution = jdf.queryExecution()
     schema = json.loads(df.schema.json())
+    asked = execution.logical()
+    if class_name(asked) == "CompoundBody":
+        return _unknown(schema, (), "Spark hands over the rows of a script's last statement, and not what they are of")
+    turned = before_transposing(asked)
+    plan = execution.analyzed() if turned is None else turned.plan
+    description = describe_plan(plan, session=df.sparkSession, settings=settings)
+    problems = description.lineage
     if description.upstream is None:
-        anything = [_direct(Direct(Field(i.dataset), TransformationKind.UNKNOWN), "", None) for i in description.inputs]
-        outputs = [
-            LineageOutput(path=field.path, sources=tuple(anything)) for field in schema_definition(schema).fields
-        ]
-        return LineageExplanation(outputs=tuple(outputs), complete=False, incomplete_reason=problems.incomplete_reason)
+        sources = [Field(each.dataset) for each in description.inputs]
+        return _unknown(schema, sources, problems.incomplete_reason)
     relation = description.upstream.relation
+    if turned is not None:
+        relation = transposed(relation, turned.index, schema)
     return LineageExplanation(
         outputs=tuple(
             LineageOutput(path=path_text(path), sources=_sources(column, path[-1]))
@@ -150,6 +158,14 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
         complete=problems.complete,
         incomplete_reason=problems.incomplete_reason,
     )
+
+
+def _unknown(schema: object, sources: Sequence[Field], reason: str | None) -> LineageExplanation:
+    """Each output may come from each of these, or from who knows what."""
+    fields: Sequence[Field | None] = sources or [None]
+    anything = tuple(_direct(Direct(field, TransformationKind.UNKNOWN), "", None) for field in fields)
+    outputs = tuple(LineageOutput(path=field.path, sources=anything) for field in schema_definition(schema).fields)
+    return LineageExplanation(outputs=outputs, complete=False, incomplete_reason=reason)
 
 
 def _hint(df: object) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 from pyspark.sql.avro.functions import from_avro, to_avro
+from pyspark.sql.window import Window
 
 from spark.plan.frames import case
 
@@ -152,3 +153,78 @@ def _(s: SparkSession) -> DataFrame:
 @case("a struct with two fields of one name")
 def _(s: SparkSession) -> DataFrame:
     return s.table("people").select(F.struct("id", F.col("age").alias("id")).alias("s"), F.col("name").alias("s"))
+
+
+@case("a query with parameters, by name and by position")
+def _(s: SparkSession) -> DataFrame:
+    named = s.sql("SELECT name, age + :more AS age FROM people WHERE city = :city", {"more": 3, "city": "Oslo"})
+    return named.union(s.sql("SELECT item, ? FROM orders WHERE amount > ?", [1, 2.0]))
+
+
+@case("a query of frames that are its arguments")
+def _(s: SparkSession) -> DataFrame:
+    adults = s.table("people").where("age > 18").select("name", "city")
+    return s.sql("SELECT a.name, c.country FROM {adults} a JOIN {c} c USING (city)", adults=adults, c=s.table("cities"))
+
+
+@case("summary")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").summary("count", "mean", "75%")
+
+
+@case("freqItems")
+def _(s: SparkSession) -> DataFrame:
+    return s.table("people").freqItems(["city", "age"], 0.4)
+
+
+@case("crosstab")
+def _(s: SparkSession) -> DataFrame:
+    s.createDataFrame([("Oslo", 1)], "city STRING, age INT").createOrReplaceTempView("to_cross")
+    return s.table("to_cross").crosstab("city", "age")
+
+
+@case("transpose")
+def _(s: SparkSession) -> DataFrame:
+    s.createDataFrame([("Oslo", 1)], "city STRING, age INT").createOrReplaceTempView("to_transpose")
+    return s.table("to_transpose").transpose()
+
+
+@case("a transposed frame, and on")
+def _(s: SparkSession) -> DataFrame:
+    s.createDataFrame([("Oslo", 1)], "city STRING, age INT").createOrReplaceTempView("to_transpose")
+    return s.table("to_transpose").transpose().select(F.upper("key").alias("k"))
+
+
+@case("two frames under one name of a view")
+def _(s: SparkSession) -> DataFrame:
+    s.createDataFrame([(1, "a")], "id INT, label STRING").createOrReplaceTempView("named_twice")
+    labels = s.table("named_twice")
+    s.createDataFrame([(1, 2.0)], "id INT, price DOUBLE").createOrReplaceTempView("named_twice")
+    return labels.join(s.table("named_twice"), "id").select("label", "price")
+
+
+@case("a lookup in a map of constants, and of columns")
+def _(s: SparkSession) -> DataFrame:
+    names = F.create_map(F.lit("no"), F.lit("Norway"), F.lit("dk"), F.lit("Denmark"))
+    fields = F.create_map(F.lit("n"), F.col("name"), F.lit("c"), F.col("city"))
+    people = s.table("people").withColumn("fields", fields)
+    return people.select(names["no"].alias("a"), names[F.col("city")].alias("b"), F.col("fields")["c"].alias("c"))
+
+
+@case("the newest row of each key")
+def _(s: SparkSession) -> DataFrame:
+    newest = Window.partitionBy("person_id").orderBy(F.col("at").desc())
+    rows = s.table("orders").withColumn("n", F.row_number().over(newest))
+    return rows.where("n = 1").drop("n", "at")
+
+
+@case("what a script in SQL ends with")
+def _(s: SparkSession) -> DataFrame:
+    session = s.newSession()
+    session.conf.set("spark.sql.scripting.enabled", "true")
+    return session.sql("BEGIN DECLARE least INT DEFAULT 3; SELECT name FROM people WHERE age > least; END")
+
+
+@case("all but a field of a struct, and some columns")
+def _(s: SparkSession) -> DataFrame:
+    return s.sql("SELECT * EXCEPT (address.geo, marks, tags, legs, payload) FROM trips")

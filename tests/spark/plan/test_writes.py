@@ -249,6 +249,9 @@ def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
     told = f'SELECT q.who, q."id" FROM ({inner}) q'
     query_told = explain_lineage(spark.read.format("jdbc").options(**options, query=told).load().where("id < 9"))
     check("writes", "jdbc query that names its columns", lines(query_told))
+    whole = 'SELECT 1 AS one, p.*, upper(p."name") AS who FROM people p WHERE EXISTS (SELECT * FROM people q)'
+    all_told = explain_lineage(spark.read.format("jdbc").options(**options, query=whole).load())
+    check("writes", "jdbc query of all columns", lines(all_told))
 
 
 def test_tables_of_a_query_by_sparks_own_parser(spark: SparkSession) -> None:

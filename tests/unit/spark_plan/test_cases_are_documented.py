@@ -35,9 +35,7 @@ def covered() -> str:
     rows = ["| what | | tests, or why not yet |", "|---|---|---|"]
     known = {f"{stem}: {title}" for stem in FAMILIES for title in titles(stem)}
     known |= {
-        f"{stem}: {title}"
-        for stem in ("rdds", "python")
-        for title in read_sections((SOURCES / f"{stem}.txt").read_text())
+        f"{path.stem}: {title}" for path in SOURCES.glob("*.txt") for title in read_sections(path.read_text())
     }
     for line in (TESTS / "covered.txt").read_text().splitlines():
         what, mark, told = line.partition(" ! ")

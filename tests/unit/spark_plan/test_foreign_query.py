@@ -23,8 +23,8 @@ def told(one: Direct | Indirect) -> str:
     return f"{where} {one.kind}{' masked' if one.masking else ''}"
 
 
-def read(query: str, scheme: str = "postgresql") -> dict[str, list[str]] | None:
-    relation = read_foreign(query, scheme, table)
+def read(query: str, scheme: str = "postgresql", *names: str) -> dict[str, list[str]] | None:
+    relation = read_foreign(query, scheme, table, names=names or ("a", "b"))
     if relation is None:
         return None
     found = {
@@ -100,7 +100,10 @@ def test_what_the_text_tells(query: str, expected: dict[str, list[str]]) -> None
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT * FROM people",
+        "SELECT * FROM people NATURAL JOIN orders",
+        "SELECT people.*, orders.* FROM people JOIN orders ON people.id = orders.person",
+        "SELECT * FROM a UNION ALL SELECT * FROM b",
+        "SELECT * EXCEPT (id) FROM people",
         "SELECT id, amount FROM people JOIN orders ON id = person",
         "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM w WHERE x = y)",
         "SELECT a FROM t, LATERAL unnest(t.list) AS u(b)",
@@ -114,6 +117,49 @@ def test_what_the_text_tells(query: str, expected: dict[str, list[str]]) -> None
 )
 def test_what_the_text_does_not_tell_is_not_guessed(query: str) -> None:
     assert read(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "expected"),
+    [
+        ("SELECT * FROM t", ("a", "b"), {"a": ["t.a COPY"], "b": ["t.b COPY"], "*": []}),
+        (
+            "SELECT 1 AS one, t.*, upper(u.x) AS x FROM t JOIN u ON t.k = u.k",
+            ("one", "a", "b", "x"),
+            {
+                "one": ["nothing CONSTANT"],
+                "a": ["t.a COPY"],
+                "b": ["t.b COPY"],
+                "x": ["u.x DERIVE"],
+                "*": ["t.k JOIN_DEPENDENCY", "u.k JOIN_DEPENDENCY"],
+            },
+        ),
+        (
+            "WITH q AS (SELECT t.*, u.n + 1 AS more FROM t, u) SELECT more, a FROM q",
+            ("more", "a"),
+            {"more": ["u.n DERIVE"], "a": ["t.a COPY"], "*": ["t JOIN_DEPENDENCY", "u JOIN_DEPENDENCY"]},
+        ),
+        (
+            "SELECT DISTINCT * FROM (SELECT a AS z, t.* FROM t) AS q",
+            ("z", "b"),
+            {"z": ["t.a COPY"], "b": ["t.b COPY"], "*": ["t.a GROUP_DEPENDENCY", "t.b GROUP_DEPENDENCY"]},
+        ),
+        (
+            "SELECT * FROM t UNION ALL SELECT x, y FROM u",
+            ("a", "b"),
+            {"a": ["t.a COPY", "u.x COPY"], "b": ["t.b COPY", "u.y COPY"], "*": []},
+        ),
+        (
+            "SELECT a FROM t WHERE EXISTS (SELECT * FROM w WHERE w.x = t.x)",
+            ("a",),
+            {"a": ["t.a COPY"], "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"]},
+        ),
+    ],
+)
+def test_a_star_of_one_table_is_told_by_the_names_of_the_result(
+    query: str, names: tuple[str, ...], expected: dict[str, list[str]]
+) -> None:
+    assert read(query, "postgresql", *names) == expected
 
 
 def test_names_are_those_of_the_database() -> None:

@@ -21,6 +21,10 @@ DataType = Any
 
 ELEMENT = "[]"
 VALUE = "{}"
+REST = "\0"
+"""The member of an array or a map that is none of those that are known."""
+_MEMBER = "\0"
+"""Between `[]` or `{}` and a member's index or key; no name of a field has it."""
 MAX_TEXT = 1_000
 MAX_INLINE = 300
 """Longer than this, a column's text isn't repeated in what is computed from it; a digest stands for it."""
@@ -77,6 +81,17 @@ class Indirect:
 CONSTANT = frozenset({Direct(None, Kind.CONSTANT)})
 
 
+def member_step(container: str, key: str) -> str:
+    """The step to one member of an array (`[]`) by its index, or of a map (`{}`) by its key."""
+    return f"{container}{_MEMBER}{key}"
+
+
+def container_step(step: str) -> str | None:
+    """Of a member's step, that to all of them; None of any other step."""
+    container, mark, _ = step.partition(_MEMBER)
+    return container if mark else None
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """The lineage of one value.
@@ -85,7 +100,8 @@ class Column:
         direct: where the value comes from.
         indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
-        parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map.
+        parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
+            beside those, by `member_step`, the members of one that was built of known ones.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
         type: as far as known.
         constants: all that the value can be, where that is known: the literal, or those of a CASE.

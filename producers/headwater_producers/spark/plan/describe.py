@@ -23,6 +23,7 @@ from headwater_producers.spark.plan.description import (
     Upstream,
 )
 from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.generated import with_generated
 from headwater_producers.spark.plan.jvm.changes import changes
 from headwater_producers.spark.plan.jvm.command import WRITES_NOTHING, JvmCommand, Written, query_schema
 from headwater_producers.spark.plan.jvm.context import Context
@@ -166,6 +167,12 @@ class _Description:
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
         written = self._written(name, columns)
         schema = (written.schema or query_schema(self.plan)) if written.outputs else None
+        if relation and written.generated:
+            try:
+                literals = self.context.settings.literal_texts
+                relation, schema = with_generated(relation, schema, written.generated, literals)
+            except Exception as error:
+                self._failed("what the columns are made of that the table generates", error)
         inputs += written.read
         if written.copied:
             relation = copied(written.read[0], schema, but=dict(written.outputs[0].partition))

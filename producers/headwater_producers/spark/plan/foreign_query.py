@@ -1,18 +1,27 @@
 """Column lineage of a query that another database runs: its SQL, read by sqlglot where that is installed.
 
-What isn't plain from the text alone (`SELECT *`, a column that may be of either of two tables, a construct that isn't
-known here) makes the whole query unread: half a reading would be a guess.
+What isn't plain from the text alone (a column that may be of either of two tables, a construct that isn't known here)
+makes the whole query unread: half a reading would be a guess. A `*` of one table is plain where its columns' names are
+all that is missing, and the result has them.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.plan.column import Field, Indirect, influences
-from headwater_producers.spark.plan.foreign_values import ForeignRelation, UnreadError, ValueReader, clause_items
+from headwater_producers.spark.plan.column import Column, Field, Indirect, influences
+from headwater_producers.spark.plan.foreign_values import (
+    STAR,
+    ForeignRelation,
+    UnreadError,
+    ValueReader,
+    clause_items,
+    named_stars,
+    star_of,
+)
 from headwater_producers.spark.plan.structure import merge
 from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
@@ -59,7 +68,12 @@ _KNOWN_CLAUSES = frozenset(
 
 
 def read_foreign(
-    query: str, scheme: str, dataset: Callable[[str], DatasetRef], *, literals: Literals = Literals.SHOWN
+    query: str,
+    scheme: str,
+    dataset: Callable[[str], DatasetRef],
+    *,
+    names: Sequence[str] = (),
+    literals: Literals = Literals.SHOWN,
 ) -> ForeignRelation | None:
     """The relation that a query gives; None where sqlglot isn't installed or the query can't be read.
 
@@ -67,6 +81,7 @@ def read_foreign(
         query: one SELECT, WITH and set operations included.
         scheme: of the JDBC URL: `postgresql`.
         dataset: the identity of a table, as the query writes its name.
+        names: of the columns that the query gives, as the database says; what a `*` stands for is told by them.
         literals: what texts show of literals.
     """
     try:
@@ -88,7 +103,7 @@ def read_foreign(
             table.meta[WRITTEN] = ".".join(part.name for part in table.parts)
         qualified = qualify(parsed, dialect=dialect, validate_qualify_columns=False, identify=False)
         root = build_scope(qualified)
-        return _Reader(dialect, dataset, literals).relation(root) if root is not None else None
+        return _Reader(dialect, dataset, literals).relation(root, names) if root is not None else None
     except Exception:
         # Whatever it is that sqlglot, or this reading, makes nothing of: the caller says so of the whole query.
         return None
@@ -117,20 +132,23 @@ class _Reader:
     dataset: Callable[[str], DatasetRef]
     literals: Literals
 
-    def relation(self, scope: Scope) -> ForeignRelation:
-        """What the query of a scope gives."""
+    def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
+        """What the query of a scope gives; `names` of its columns, where they are known, tell what a `*` stands for."""
         from sqlglot import exp
 
         statement = scope.expression
         if isinstance(statement, exp.SetOperation):
-            return self._united(scope, [self.relation(inner) for inner in scope.set_operation_scopes])
+            first, *others = scope.set_operation_scopes
+            # The names are those of the first branch's columns.
+            return self._united(scope, [self.relation(first, names), *map(self.relation, others)])
         if not isinstance(statement, exp.Select) or set(_given(statement)) - _KNOWN_CLAUSES:
             raise UnreadError
         below = {alias: self._source(source) for alias, (_, source) in scope.selected_sources.items()}
         found = frozenset[Indirect]().union(*(relation.influences for relation in below.values()))
         rows = frozenset[DatasetRef]().union(*(relation.rows for relation in below.values()))
         values = ValueReader(scope, rows, self)
-        columns = tuple((select.alias_or_name, values.column(select)) for select in statement.selects)
+        given = [column for select in statement.selects for column in self._selected(select, values, below)]
+        columns = named_stars(given, names)
         for name, kind in _CLAUSES.items():
             clause = statement.args.get(name)
             if clause is not None:
@@ -141,17 +159,33 @@ class _Reader:
                 raise UnreadError
             found |= influences((column for _, column in columns), Kind.GROUP_DEPENDENCY)
         for join in statement.args.get("joins") or ():
-            if join.args.get("using"):
+            if join.args.get("using") or join.args.get("method"):
                 raise UnreadError
             on = join.args.get("on")
             crossed = frozenset(Indirect(Field(d), Kind.JOIN_DEPENDENCY, text="cross join") for d in rows)
             found |= influences([values.column(on)], Kind.JOIN_DEPENDENCY) if on is not None else crossed
         return ForeignRelation(columns, found, rows)
 
+    @staticmethod
+    def _selected(
+        select: exp.Expr, values: ValueReader, below: Mapping[str, ForeignRelation]
+    ) -> list[tuple[str, Column]]:
+        from sqlglot import exp
+
+        if not select.is_star:
+            return [(select.alias_or_name, values.column(select))]
+        if any(_given(select.find(exp.Star) or select)):
+            raise UnreadError  # * EXCEPT (…), * REPLACE (…)
+        alias = select.text("table")
+        chosen = [below[alias]] if alias else list(below.values())
+        return [column for relation in chosen for column in relation.columns]
+
     def _united(self, scope: Scope, branches: list[ForeignRelation]) -> ForeignRelation:
         from sqlglot import exp
 
         first = branches[0]
+        if any(name == STAR for branch in branches for name, _ in branch.columns):
+            raise UnreadError  # by position, and nobody knows which column stands where
         if any(len(branch.columns) != len(first.columns) for branch in branches):
             raise UnreadError
         columns = tuple(
@@ -174,7 +208,9 @@ class _Reader:
             return self.relation(source)
         if not isinstance(source.this, exp.Identifier):
             raise UnreadError  # a table function
-        return ForeignRelation((), frozenset(), frozenset({self.table(source)}))
+        table = self.table(source)
+        # Which columns it has only the database knows.
+        return ForeignRelation(((STAR, star_of(table)),), frozenset(), frozenset({table}))
 
     def table(self, table: exp.Table) -> DatasetRef:
         """The identity of a table."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect, clip, combine, influences
-from headwater_producers.spark.plan.structure import merge
+from headwater_producers.spark.plan.structure import merge, part
 from headwater_producers.spark.plan.text import Literals, literal_text
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
@@ -22,6 +22,9 @@ _SAME = ("Alias", "Paren", "Ordered", "Where", "Having", "Qualify")
 _CONSTANTS = ("Literal", "Null", "Boolean", "DataType", "Var")
 _HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")
 _UNREAD = ("Star", "Placeholder", "Parameter", "UDTF", "Lambda", "Bracket", "Dot")
+
+STAR = "*"
+"""Stands in a relation for all columns of a table, whose names only the database knows."""
 
 
 class UnreadError(Exception):
@@ -33,7 +36,7 @@ class ForeignRelation:
     """What a query gives.
 
     Attributes:
-        columns: names and lineage, in the order of the SELECT list.
+        columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
         influences: what decides its rows.
         rows: the tables that they are rows of.
     """
@@ -54,8 +57,8 @@ class Relations(Protocol):
     dialect: str | None
     literals: Literals
 
-    def relation(self, scope: Scope) -> ForeignRelation:
-        """What the query of a scope gives."""
+    def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
+        """What the query of a scope gives; `names` of its columns, where they are known, tell what a `*` stands for."""
 
     def table(self, table: exp.Table) -> DatasetRef:
         """The identity of a table."""
@@ -112,6 +115,29 @@ class ValueReader:
         """A value computed from all arguments in one step; of none, a constant."""
         found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
         return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
+
+
+def star_of(table: DatasetRef) -> Column:
+    """All columns of a table: the part of any name is the column of that name."""
+    return Column(frozenset({Direct(Field(table, ()), Kind.COPY, whole=True)}))
+
+
+def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> tuple[tuple[str, Column], ...]:
+    """The columns with a `STAR` among them taken apart, by the names that all of them have in the result.
+
+    Raises:
+        UnreadError: there are several, and nobody knows where the one ends and the other begins.
+    """
+    stars = [index for index, (name, _) in enumerate(columns) if name == STAR]
+    if not stars or not names:
+        return tuple(columns)
+    if len(stars) > 1 or len(names) < len(columns) - 1:
+        raise UnreadError
+    (start,) = stars
+    after = columns[start + 1 :]
+    meant = names[start : len(names) - len(after)]
+    star = columns[start][1]
+    return (*columns[:start], *((name, replace(part(star, name), text=name)) for name in meant), *after)
 
 
 def clause_items(clause: Any) -> list[Any]:
@@ -196,7 +222,8 @@ def _reference(reader: ValueReader, expression: exp.Expr) -> Column:
     if isinstance(source, exp.Table):
         field = Field(reader.relations.table(source), (name,))
         return Column(frozenset({Direct(field, Kind.COPY)}), text=name)
-    found = [] if source is None else [c for n, c in reader.relations.relation(source).columns if n == name]
+    columns = () if source is None else reader.relations.relation(source).columns
+    found = [c for n, c in columns if n == name] or [part(c, name) for n, c in columns if n == STAR]
     if len(found) != 1:
         raise UnreadError
     return found[0]

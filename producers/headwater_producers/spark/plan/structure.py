@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, DataType, Direct, Field, clip, combine, inline
+from headwater_producers.spark.plan.column import (
+    ELEMENT,
+    REST,
+    VALUE,
+    Column,
+    DataType,
+    Direct,
+    Field,
+    Indirect,
+    clip,
+    combine,
+    container_step,
+    inline,
+    member_step,
+)
 from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def part(column: Column, step: str) -> Column:
@@ -18,6 +32,10 @@ def part(column: Column, step: str) -> Column:
     known = column.parts.get(step)
     if known is not None:
         return known
+    container = container_step(step)
+    if container is not None:
+        rest = column.parts.get(member_step(container, REST))
+        return part(column, container) if rest is None else rest
     direct = frozenset(_part_of(d, step) for d in column.direct)
     return Column(direct, column.indirect, clip(f"{inline(column)}.{step}"), type=part_type(column.type, step))
 
@@ -54,6 +72,14 @@ def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
     )
 
 
+def influenced(column: Column, by: frozenset[Indirect]) -> Column:
+    """The value and each of its known parts, influenced by more."""
+    if not by:
+        return column
+    parts = {name: influenced(item, by) for name, item in column.parts.items()}
+    return replace(column, indirect=column.indirect | by, parts=parts)
+
+
 def aligned(column: Column, data_type: DataType) -> Column:
     """The same value with the field names of `data_type`: Spark goes by position (UNION, CAST), not by name.
 
@@ -63,7 +89,10 @@ def aligned(column: Column, data_type: DataType) -> Column:
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):
         return column
     pairs = zip(own, target, strict=True)
-    parts = {name: aligned(part(column, step), inner) for (step, _, _), (name, inner, _) in pairs}
+    parts = {}
+    for (step, _, _), (name, inner, _) in pairs:
+        parts[name] = aligned(part(column, step), inner)
+        parts |= {each: aligned(item, inner) for each, item in members(column, step).items()}
     return replace(column, parts=parts, type=data_type)
 
 
@@ -75,10 +104,19 @@ def recast(column: Column, data_type: DataType, text: str) -> Column:
         return result
     parts = {}
     for (step, old, _), (name, new, _) in zip(own, target, strict=True):
-        inner = part(column, step)
-        told = type_text(new)
-        parts[name] = inner if type_text(old) == told else recast(inner, new, f"cast({inline(inner)} as {told})")
+        parts[name] = _retyped(part(column, step), old, new)
+        parts |= {each: _retyped(item, old, new) for each, item in members(column, step).items()}
     return replace(result, parts=parts)
+
+
+def _retyped(item: Column, old: DataType, new: DataType) -> Column:
+    told = type_text(new)
+    return item if type_text(old) == told else recast(item, new, f"cast({inline(item)} as {told})")
+
+
+def members(column: Column, step: str) -> dict[str, Column]:
+    """The members of an array (`[]`) or a map (`{}`) that are known one by one, by their steps."""
+    return {name: item for name, item in column.parts.items() if container_step(name) == step}
 
 
 def merge(columns: Iterable[Column], text: str) -> Column:
@@ -115,19 +153,15 @@ def same_sources(one: Column, other: Column) -> bool:
     )
 
 
-def _untold(column: Column) -> set[object]:
-    return {(i.field, i.kind, i.masking) for i in column.indirect}
-
-
 def key_of(container: Column) -> Column:
     """A map's keys, which no path names."""
     key_type = container.type.get("keyType") if isinstance(container.type, dict) else None
     return replace(combine([container], Kind.DERIVE, f"key of {inline(container)}"), type=key_type)
 
 
-def array_of(element: Column, base: Column) -> Column:
-    """`base`, an array, with what its elements are."""
-    return replace(base, parts={ELEMENT: element}, type={"type": "array", "elementType": element.type})
+def array_of(element: Column, base: Column, known: Mapping[str, Column] | None = None) -> Column:
+    """`base`, an array, with what its elements are, and those that are known by their steps."""
+    return replace(base, parts={ELEMENT: element, **(known or {})}, type={"type": "array", "elementType": element.type})
 
 
 def is_struct(column: Column) -> bool:

@@ -124,9 +124,16 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
             return f"({value} in ({', '.join(rest)}))"
         case ("CaseWhen", _):
             return _case(texts)
-        case ("SortOrder", [value, *_]):
-            return f"{value} {'desc' if node.object_name('direction') == 'Descending' else 'asc'}"
     return f"{function_name(name)}({', '.join(texts)})"
+
+
+def order_text(value: str, node: Node) -> str:
+    """A `SortOrder` as SQL writes it, without what goes without saying: ASC, nulls first; or DESC, nulls last."""
+    descending = node.object_name("direction") == "Descending"
+    nulls = node.object_name("nullOrdering")
+    usual = "NullsLast" if descending else "NullsFirst"
+    told = "" if nulls in ("", usual) else f" nulls {nulls.removeprefix('Nulls').lower()}"
+    return f"{value}{' desc' if descending else ''}{told}"
 
 
 def _case(texts: Sequence[str]) -> str:

@@ -40,4 +40,15 @@ SELECT name, eldest - age AS younger FROM people;
 CREATE OR REPLACE FUNCTION shout(what STRING) RETURNS STRING RETURN concat(upper(what), '!');
 SELECT shout(name) AS loud FROM people WHERE shout(city) = 'OSLO!';
 -- a parameter by name in a table's place
-SELECT name FROM IDENTIFIER('peo' || 'ple') WHERE city = 'Oslo'
+SELECT name FROM IDENTIFIER('peo' || 'ple') WHERE city = 'Oslo';
+-- aliases beside their definition, in groups
+SELECT city AS c, upper(c) AS d, sum(salary) AS total, total * 2 AS twice FROM people GROUP BY city;
+-- columns named alike on both sides of a lateral join
+SELECT p.name, t.name AS other FROM people p LEFT JOIN LATERAL (SELECT o.item AS name FROM orders o WHERE o.person_id = p.id AND o.amount > p.salary LIMIT 1) t;
+-- pipes with a window and a pivot
+FROM people |> SELECT city, age, salary |> PIVOT (sum(salary) FOR age IN (20 AS twenty, 30 AS thirty)) |> EXTEND twenty + thirty AS both |> SELECT city, both AS total |> ORDER BY total DESC;
+-- a collated column compared and grouped
+SELECT city COLLATE UTF8_LCASE AS c, max(name COLLATE UNICODE_CI) AS n FROM people WHERE name COLLATE UNICODE = 'x' GROUP BY 1;
+-- a table function of a column, written in SQL, with a default
+CREATE OR REPLACE TEMPORARY FUNCTION dearer(least DOUBLE DEFAULT 5) RETURNS TABLE RETURN SELECT item, amount * 2 AS twice FROM orders WHERE amount > least;
+SELECT item, twice FROM dearer() UNION ALL SELECT item, twice FROM dearer(1)

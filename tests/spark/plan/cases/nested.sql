@@ -96,3 +96,13 @@ SELECT from_json(payload, 'ARRAY<STRUCT<a: INT>>') AS j, from_json(payload, 'MAP
 SELECT from_json(to_json(struct(legs, id)), 'legs ARRAY<STRUCT<origin: STRING>>, id INT').legs[0].origin AS o FROM trips;
 -- stack of constants and columns
 SELECT stack(2, 'a', id, 'b', CAST(payload AS INT)) AS (k, v) FROM trips;
+-- one element of an array just made
+SELECT array(payload, tags[0])[0] AS a, element_at(array(payload, tags[0], address.street), -1) AS b, try_element_at(array(id, 2), 1) AS c, get(array(payload, tags[0]), 1) AS d, array(payload, tags[0])[id] AS e, concat(array(payload), array(tags[0], address.street))[2] AS f, try_element_at(array(payload), 9) AS g, array(struct(payload AS x), struct(tags[0] AS x)).x[1] AS h FROM trips;
+-- one value of a map just made
+SELECT map('a', id, 'b', size(tags))['a'] AS a, element_at(map(1, payload, 2, address.street), 2) AS b, try_element_at(map('a', id), 'z') AS c, map('a', id, 'b', size(tags))[payload] AS d, map('a', id, payload, size(tags))['a'] AS e, map_from_entries(array(struct('k' AS k, id AS v), struct('l' AS k, size(tags) AS v)))['l'] AS f, map_from_arrays(array('a', 'b'), array(payload, address.street))['b'] AS g FROM trips;
+-- one value of maps put together
+SELECT map_concat(marks, map('a', id))['a'] AS a, map_concat(map('a', id), marks)['a'] AS b, map_concat(map('a', id), map('b', size(tags)))['b'] AS c, map_concat(map('a', id), marks)['z'] AS d, coalesce(map('a', id), map('a', size(tags), 'b', length(payload)))['b'] AS e FROM trips;
+-- a map of structs, by way of a subquery
+SELECT m['b'].x AS x, m['a'].y[0] AS y, CAST(m['a'].x AS STRING) AS z FROM (SELECT map('a', struct(id AS x, array(payload, address.street) AS y), 'b', struct(size(tags) AS x, array(tags[0]) AS y)) AS m FROM trips);
+-- a field of a picked element is picked, too
+SELECT array(struct(payload AS x), struct(tags[0] AS x))[id].x AS a, filter(array(struct(payload AS x)), s -> s.x = address.street)[0].x AS b FROM trips

@@ -94,3 +94,19 @@ SELECT city, sum(salary) AS total, total / count(*) AS mean FROM people GROUP BY
 SELECT name FROM people DISTRIBUTE BY city SORT BY age;
 -- order by a subquery
 SELECT name FROM people ORDER BY upper(city), (SELECT max(amount) FROM orders);
+-- the first three rows of each group
+SELECT * EXCEPT (n, email) FROM (SELECT *, row_number() OVER (PARTITION BY city ORDER BY age DESC, id NULLS LAST) AS n FROM people) WHERE n <= 3;
+-- the last row of each group by a filter that asks more
+SELECT id, name FROM (SELECT *, rank() OVER (PARTITION BY city, name ORDER BY born DESC) AS r, count(*) OVER (PARTITION BY email) AS c FROM people) WHERE r = 1 AND c > 1 AND salary > 5;
+-- groups kept by a running sum
+SELECT name FROM (SELECT name, sum(salary) OVER (PARTITION BY city ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM people) WHERE before < 100;
+-- the first row of all, by nothing
+SELECT name FROM (SELECT name, row_number() OVER (ORDER BY 1) AS n FROM people) WHERE n = 1;
+-- order that ends with nulls
+SELECT name FROM people ORDER BY age NULLS LAST, city DESC NULLS FIRST, id DESC;
+-- a field of the row with the least, one with the most
+SELECT city, min_by(struct(name, email), age).email AS e, (max(struct(salary, name)) FILTER (WHERE age > 3)).name AS n FROM people GROUP BY city;
+-- a field of a struct of the window's first row
+SELECT (first(struct(id, name)) OVER (PARTITION BY city ORDER BY age)).name AS n FROM people;
+-- unpivot in front of a filter
+SELECT id, val FROM people UNPIVOT (val FOR key IN (name AS n, email AS e)) WHERE key = 'n'

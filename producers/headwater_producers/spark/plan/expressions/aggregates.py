@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, Column, Direct, Field, clip, combine, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    ELEMENT,
+    Column,
+    Direct,
+    Field,
+    Indirect,
+    clip,
+    combine,
+    influences,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import is_struct, part, stepped
+from headwater_producers.spark.plan.structure import influenced, is_struct, merge, part, stepped
 from headwater_producers.spark.plan.text import function_name
 from headwater_schemas.events import TransformationKind as Kind
+
+_NEGATIVE = re.compile(r"negative\((?P<some>.*)\)|-(?P<number>.*)")
 
 RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
 """Their arguments are the window's order, or a constant."""
@@ -25,8 +38,7 @@ def aggregate_expression(call: Call) -> Column:
     distinct = bool(call.node.get("isDistinct"))
     text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
     # A function that no table names is one of many rows all the same.
-    value = stepped(function, Kind.AGGREGATE, text)
-    return replace(value, indirect=value.indirect | by)
+    return influenced(stepped(function, Kind.AGGREGATE, text), by)
 
 
 def aggregate(call: Call) -> Column:
@@ -51,8 +63,8 @@ def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]
 
 
 def collected(call: Call) -> Column:
-    """`collect_list(x)`: an array whose elements are the values."""
-    (value,) = call.arguments
+    """`collect_list(x)`, and what `freqItems` makes: an array whose elements are the values."""
+    value = call.arguments[0]
     element = stepped(value, Kind.AGGREGATE)
     data_type = {"type": "array", "elementType": value.type}
     return replace(call.step(Kind.AGGREGATE), parts={ELEMENT: element}, type=data_type)
@@ -61,8 +73,14 @@ def collected(call: Call) -> Column:
 def one_of(call: Call) -> Column:
     """`first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
     value, *order = call.arguments
-    picked = stepped(value, Kind.AGGREGATE, call.text)
-    return replace(picked, indirect=picked.indirect | influences(order, Kind.CONDITIONAL))
+    return influenced(stepped(value, Kind.AGGREGATE, call.text), influences(order, Kind.CONDITIONAL))
+
+
+def row_apart(call: Call) -> Column:
+    """`lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
+    value, _, *default = call.arguments
+    values = [value, *(column for column in default if column.direct != CONSTANT)]
+    return stepped(merge(values, call.text), Kind.DERIVE, call.text)
 
 
 def extreme(call: Call) -> Column:
@@ -73,8 +91,8 @@ def extreme(call: Call) -> Column:
     picked = stepped(value, Kind.AGGREGATE, call.text)
     names = [name for name, _, _ in type_parts(value.type)] if is_struct(value) else []
     by = influences([value], Kind.CONDITIONAL, call.text)
-    parts = {name: part(picked, name) for name in names}
-    return replace(picked, parts={n: replace(p, indirect=p.indirect | by) for n, p in parts.items()} or picked.parts)
+    parts = {name: influenced(part(picked, name), by) for name in names}
+    return replace(picked, parts=parts or picked.parts)
 
 
 def listed(call: Call) -> Column:
@@ -95,24 +113,45 @@ def window(call: Call) -> Column:
     if not function.direct and not specification.indirect:
         # A row's number among all: nothing orders or parts them.
         function = replace(function, direct=_rows(call, Kind.AGGREGATE))
-    return replace(
-        function,
-        indirect=function.indirect | specification.indirect,
-        text=clip(f"{function.text} {specification.text}"),
-    )
+    told = clip(f"{function.text} {specification.text}")
+    return replace(influenced(function, specification.indirect), text=told)
 
 
 def window_specification(call: Call) -> Column:
-    """Partition and order: influences of this one column."""
-    keys = [argument for argument in call.arguments if argument.direct != CONSTANT]
-    text = ", ".join(key.text for key in keys)
-    by = influences(keys, Kind.WINDOW_DEPENDENCY)
-    return Column(indirect=by, text=f"over({text})")
+    """Partition and order: influences of this one column, each by way of its clause."""
+    *keys, bounds = call.arguments
+    parted = len(call.node.get("partitionSpec") or ())
+    clauses = {"partition by": keys[:parted], "order by": keys[parted:]}
+    by: frozenset[Indirect] = frozenset()
+    told = []
+    for clause, columns in clauses.items():
+        varying = [column for column in columns if column.direct != CONSTANT]
+        by = by.union(*(influences([c], Kind.WINDOW_DEPENDENCY, f"{clause} {c.text}") for c in varying))
+        told += [f"{clause} {', '.join(column.text for column in varying)}"] if varying else []
+    told += [bounds.text] if bounds.text else []
+    return Column(indirect=by, text=f"over({' '.join(told)})")
 
 
 def frame(call: Call) -> Column:
-    """`ROWS BETWEEN …`: no columns."""
-    return Column(CONSTANT, text=call.node.name.rstrip("$"))
+    """`ROWS BETWEEN …`: no columns, and no text where it is one that Spark would choose by itself."""
+    kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
+    bounds = [_bound_text(argument.text) for argument in call.arguments]
+    usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
+    # Both bounds alike: `lag` and `lead`, which say it themselves.
+    plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
+    return Column(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
+
+
+def _bound_text(text: str) -> str:
+    if text.endswith((" preceding", " following", " row")):
+        return text
+    back = _NEGATIVE.fullmatch(text)
+    return f"{back['some'] or back['number']} preceding" if back else f"{text} following"
+
+
+def frame_bound(call: Call) -> Column:
+    """`UNBOUNDED PRECEDING`, `CURRENT ROW`."""
+    return Column(CONSTANT, text=function_name(call.node.name).replace("_", " "))
 
 
 def pivot_first(call: Call) -> Column:
@@ -127,11 +166,13 @@ AGGREGATES: dict[str, Rule] = {
     "WindowExpression": window,
     "WindowSpecDefinition": window_specification,
     "PivotFirst": pivot_first,
-    **rules(collected, "CollectList CollectSet"),
+    **rules(collected, "CollectList CollectSet CollectFrequentItems"),
     **rules(one_of, "MaxBy MinBy First Last AnyValue"),
+    **rules(row_apart, "Lag Lead NthValue"),
     **rules(extreme, "Max Min Mode"),
     "ListAgg": listed,
     **rules(count, COUNTS),
     **rules(rank, RANKS),
-    **rules(frame, "SpecifiedWindowFrame UnboundedPreceding$ UnboundedFollowing$ CurrentRow$ UnspecifiedFrame$"),
+    **rules(frame, "SpecifiedWindowFrame UnspecifiedFrame$"),
+    **rules(frame_bound, "UnboundedPreceding$ UnboundedFollowing$ CurrentRow$"),
 }

@@ -9,7 +9,7 @@ from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Fiel
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.schema import type_text
 from headwater_producers.spark.plan.structure import merge, part, recast, stepped
-from headwater_producers.spark.plan.text import function_name, literal_text
+from headwater_producers.spark.plan.text import function_name, literal_text, order_text
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -65,6 +65,12 @@ def cast(call: Call) -> Column:
     result = recast(value, data_type, call.text)
     encoded = value.encoded if data_type in ("string", "binary") else None
     return replace(result, encoded=encoded, constants=value.constants)
+
+
+def ordered(call: Call) -> Column:
+    """A key of ORDER BY: its value; the text says by which end it begins."""
+    value = call.arguments[0]
+    return replace(value, text=clip(order_text(value.text, call.node)))
 
 
 def transcode(call: Call) -> Column:
@@ -139,6 +145,7 @@ BASIC: dict[str, Rule] = {
     "OuterReference": outer_reference,
     "Literal": literal,
     "GetStructField": field_of_struct,
+    "SortOrder": ordered,
     "With": common_expression,
     "CommonExpressionRef": common_reference,
     **rules(cast, "Cast AnsiCast UpCast"),
@@ -146,7 +153,7 @@ BASIC: dict[str, Rule] = {
     **rules(
         same,
         "Alias KnownNullable KnownNotNull KnownNonNullable KnownFloatingPointNormalized NormalizeNaNAndZero "
-        "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression SortOrder TempResolvedColumn "
+        "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression TempResolvedColumn "
         "CommonExpressionDef SQLScalarFunction TryElementAt Get",
     ),
     **rules(

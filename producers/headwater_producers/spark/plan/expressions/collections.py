@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.members import array_items, array_members, map_members, united_maps
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import array_of, key_of, merge, part, part_type
+from headwater_producers.spark.plan.structure import array_of, influenced, key_of, merge, part, part_type
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from headwater_producers.spark.plan.column import Indirect
 
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 def concatenated(call: Call) -> Column:
     """`concat`, `array_union`: elements of any of the arrays; text has none."""
     arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
-    return _array(call, [part(item, ELEMENT) for item in arrays]) if arrays else call.step(Kind.DERIVE)
+    if not arrays:
+        return call.step(Kind.DERIVE)
+    known = [array_items(array) for array in arrays] if call.node.name == "Concat" else [None]
+    items = None if None in known else [item for each in known for item in each or ()]
+    return _array(call, [part(array, ELEMENT) for array in arrays], items=items)
 
 
 def selected(call: Call) -> Column:
@@ -76,27 +81,39 @@ def from_entries(call: Call) -> Column:
     """`map_from_entries(array of structs)`: the second field of each is a value."""
     entry = part(call.arguments[0], ELEMENT)
     names = [name for name, _, _ in type_parts(entry.type)] or list(entry.parts)
-    return _map(call, [part(entry, names[1])]) if len(names) == 2 else call.step(Kind.DERIVE)
+    if len(names) != 2:
+        return call.step(Kind.DERIVE)
+    key, value = names
+    items = array_items(call.arguments[0]) or []
+    known = map_members([part(item, key) for item in items], [part(item, value) for item in items]) if items else {}
+    return _map(call, [part(entry, value)], known)
 
 
 def from_arrays(call: Call) -> Column:
     """`map_from_arrays(keys, values)`."""
-    return _map(call, [part(call.arguments[1], ELEMENT)])
+    keys, values = call.arguments
+    known_keys, known_values = array_items(keys), array_items(values)
+    known = map_members(known_keys, known_values) if known_keys and known_values else {}
+    return _map(call, [part(values, ELEMENT)], known)
 
 
 def united(call: Call) -> Column:
     """`map_concat(a, b)`: values of any of them."""
-    return _map(call, [part(item, VALUE) for item in call.arguments]) if call.arguments else call.step(Kind.DERIVE)
+    maps = call.arguments
+    return _map(call, [part(item, VALUE) for item in maps], united_maps(maps)) if maps else call.step(Kind.DERIVE)
 
 
-def _array(call: Call, elements: Iterable[Column], by: Iterable[Column] = ()) -> Column:
-    element = merge(elements, call.text)
-    return array_of(replace(element, indirect=element.indirect | _picked(by)), call.step(Kind.DERIVE))
+def _array(
+    call: Call, elements: Iterable[Column], by: Iterable[Column] = (), items: Sequence[Column] | None = None
+) -> Column:
+    element = influenced(merge(elements, call.text), _picked(by))
+    return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items))
 
 
-def _map(call: Call, values: Iterable[Column]) -> Column:
+def _map(call: Call, values: Iterable[Column], known: Mapping[str, Column] | None = None) -> Column:
     value = merge(values, call.text)
-    return replace(call.step(Kind.DERIVE), parts={VALUE: value}, type={"type": "map", "valueType": value.type})
+    data_type = {"type": "map", "valueType": value.type}
+    return replace(call.step(Kind.DERIVE), parts={VALUE: value, **(known or {})}, type=data_type)
 
 
 def _struct(fields: dict[str, Column]) -> Column:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Column, Indirect, combine, influences
+from headwater_producers.spark.plan.column import Column, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.structure import merge, stepped
+from headwater_producers.spark.plan.structure import influenced, merge, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -45,19 +45,10 @@ def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -
         result,
         indirect=result.indirect | by,
         constants=one.constants,
-        parts={name: _derived(item, by) for name, item in one.parts.items()},
-        encoded=_derived(one.encoded, by) if one.encoded else None,
+        parts={name: influenced(stepped(item, Kind.DERIVE), by) for name, item in one.parts.items()},
+        encoded=influenced(stepped(one.encoded, Kind.DERIVE), by) if one.encoded else None,
         type=next((value.type for value in values if value.type not in (None, "void")), None),
     )
-
-
-def _derived(column: Column, by: frozenset[Indirect]) -> Column:
-    return _influenced(stepped(column, Kind.DERIVE), by)
-
-
-def _influenced(column: Column, by: frozenset[Indirect]) -> Column:
-    parts = {name: _influenced(item, by) for name, item in column.parts.items()}
-    return replace(column, indirect=column.indirect | by, parts=parts)
 
 
 CONDITIONAL: dict[str, Rule] = {

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from headwater_producers.spark.plan.column import ELEMENT, Column, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.structure import aligned, part, stepped
+from headwater_producers.spark.plan.structure import aligned, influenced, part, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 # The steps of a JSON path: .name, ['name'], [0], [*].
@@ -27,7 +27,7 @@ def decode(call: Call) -> Column:
         return replace(call.step(Kind.DERIVE, [encoded]), type=data_type)
     # JSON, Avro and XML go by name; CSV has none, and goes by position.
     value = aligned(encoded.encoded, data_type) if call.node.name == "CsvToStructs" else encoded.encoded
-    return replace(value, type=data_type or value.type, indirect=value.indirect | encoded.indirect)
+    return replace(influenced(value, encoded.indirect), type=data_type or value.type)
 
 
 def encode(call: Call) -> Column:

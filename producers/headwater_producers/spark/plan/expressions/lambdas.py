@@ -18,7 +18,16 @@ from headwater_producers.spark.plan.column import (
     inline,
 )
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.structure import array_of, key_of, merge, part, part_type, same_sources, stepped
+from headwater_producers.spark.plan.structure import (
+    array_of,
+    influenced,
+    key_of,
+    merge,
+    part,
+    part_type,
+    same_sources,
+    stepped,
+)
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -63,12 +72,10 @@ def filter_elements(call: Call) -> Column:
     array, function = call.arguments
     condition = _bound(function, [part(array, ELEMENT)])
     by = influences([condition], Kind.CONDITIONAL)
-    element = part(array, ELEMENT)
-    element = replace(element, indirect=element.indirect | by)
     return replace(
         combine([array], Kind.DERIVE, call.text),
         indirect=array.indirect | by,
-        parts={ELEMENT: element},
+        parts={ELEMENT: influenced(part(array, ELEMENT), by)},
         type=array.type,
     )
 
@@ -77,11 +84,10 @@ def filter_values(call: Call) -> Column:
     """`map_filter(map, (k, v) -> …)`: some of the values."""
     source, function = call.arguments
     by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
-    value = part(source, VALUE)
     return replace(
         combine([source], Kind.DERIVE, call.text),
         indirect=source.indirect | by,
-        parts={VALUE: replace(value, indirect=value.indirect | by)},
+        parts={VALUE: influenced(part(source, VALUE), by)},
         type=source.type,
     )
 
@@ -124,7 +130,7 @@ def sort_elements(call: Call) -> Column:
     by = influences([_bound(function, [element, element])], Kind.SORT_DEPENDENCY, text)
     by = frozenset(Indirect(i.field, Kind.SORT_DEPENDENCY, i.masking, text) for i in by)
     return array_of(
-        replace(element, indirect=element.indirect | by),
+        influenced(element, by),
         replace(combine([array], Kind.DERIVE, text), indirect=array.indirect | by),
     )
 
@@ -149,8 +155,14 @@ def fold(call: Call) -> Column:
     return result
 
 
+def elements_that(call: Call) -> Column:
+    """`exists(array, x -> …)`, `forall`: whether the elements are such, of which there may be none."""
+    array, function = call.arguments
+    return combine([array, _bound(function, [part(array, ELEMENT)])], Kind.DERIVE, call.text)
+
+
 def any_of(call: Call) -> Column:
-    """Any other: a parameter may be any part of any other argument."""
+    """Any that no table names: a parameter may be any part of any other argument."""
     functions = [a for a in call.arguments if a.parameters]
     values = [a for a in call.arguments if not a.parameters]
     any_value = combine([_parts(v) for v in values], Kind.DERIVE, "element")
@@ -187,5 +199,5 @@ LAMBDAS: dict[str, Rule] = {
     "TransformKeys": transform_keys,
     "TransformValues": transform_values,
     "ArrayAggregate": fold,
-    **rules(any_of, "ArrayExists ArrayForAll"),
+    **rules(elements_that, "ArrayExists ArrayForAll"),
 }

@@ -12,7 +12,7 @@ from headwater_producers.spark.plan.expressions.encoded import ENCODED
 from headwater_producers.spark.plan.expressions.external import EXTERNAL, external
 from headwater_producers.spark.plan.expressions.generators import GENERATORS
 from headwater_producers.spark.plan.expressions.hashes import HASHES
-from headwater_producers.spark.plan.expressions.lambdas import LAMBDAS
+from headwater_producers.spark.plan.expressions.lambdas import LAMBDAS, any_of
 from headwater_producers.spark.plan.expressions.structured import STRUCTURED
 from headwater_producers.spark.plan.expressions.subqueries import SUBQUERIES
 from headwater_producers.spark.plan.tree import Node, Nodes, fold
@@ -32,8 +32,8 @@ RULES: dict[str, Rule] = {
     **EXTERNAL,
 }
 
-_CATALYST = "org.apache.spark.sql.catalyst.expressions."
-_AGGREGATE = f"{_CATALYST}aggregate."
+_SPARK = "org.apache.spark.sql."
+_AGGREGATE = f"{_SPARK}catalyst.expressions.aggregate."
 
 
 def read_expression(nodes: Nodes, scope: Scope) -> Column:
@@ -56,9 +56,12 @@ def _by_package(node: Node) -> Rule:
     if name.startswith(_AGGREGATE):
         return aggregate
     # Spark's own expressions are functions of their arguments; anybody else's is a black box.
-    return _derive if name.startswith(_CATALYST) else external
+    return _derive if name.startswith(_SPARK) else external
 
 
 def _derive(call: Call) -> Column:
+    # A function of functions keeps its lambda in a field of this name.
+    if call.node.get("function") is not None and any(argument.parameters for argument in call.arguments):
+        return any_of(call)
     # Without arguments it is made of no column; there is no value without a source.
     return call.step(Kind.DERIVE) if call.arguments else Column(CONSTANT, text=call.text)

@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine, influences, inline
+from headwater_producers.spark.plan.column import (
+    ELEMENT,
+    VALUE,
+    Column,
+    Indirect,
+    clip,
+    combine,
+    influences,
+    inline,
+    member_step,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.members import array_members, constant_key, index_step, map_members
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import is_map, merge, part
+from headwater_producers.spark.plan.structure import array_of, influenced, is_map, members, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -61,30 +72,45 @@ def array(call: Call) -> Column:
     """`array(a, b)`: elements may be any of the arguments."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
-    element = merge(call.arguments, call.text)
-    return replace(
-        call.step(Kind.DERIVE),
-        parts={ELEMENT: element},
-        type={"type": "array", "elementType": element.type},
-    )
+    return array_of(merge(call.arguments, call.text), call.step(Kind.DERIVE), array_members(call.arguments))
 
 
 def map_of(call: Call) -> Column:
     """`map(k, v, …)`: keys and values in turn."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
-    key, value = merge(call.arguments[::2], call.text), merge(call.arguments[1::2], call.text)
+    keys, values = call.arguments[::2], call.arguments[1::2]
+    key, value = merge(keys, call.text), merge(values, call.text)
     data_type = {"type": "map", "keyType": key.type, "valueType": value.type}
-    return replace(call.step(Kind.DERIVE), parts={VALUE: value}, type=data_type)
+    return replace(call.step(Kind.DERIVE), parts={VALUE: value, **map_members(keys, values)}, type=data_type)
 
 
 def element(call: Call) -> Column:
-    """`array[i]`, `map[key]`, `element_at`: the element; what picks it influences the value."""
-    container, *index = call.arguments
-    step = VALUE if (is_map(container) or call.node.name == "GetMapValue") else ELEMENT
-    value = part(container, step)
-    picked = influences(index, Kind.CONDITIONAL)
-    return replace(value, indirect=value.indirect | picked, text=call.text)
+    """`array[i]`, `map[key]`, `element_at`: the element; what picks it influences the value.
+
+    By a constant, of an array or a map that was built of known members, it is that member.
+    """
+    container, index, *_ = call.arguments
+    picked = influences([index], Kind.CONDITIONAL)
+    if is_map(container) or call.node.name == "GetMapValue":
+        key = constant_key(index)
+        value = part(container, VALUE if key is None else member_step(VALUE, key))
+        picked |= _made_keys(container, value, call.text)
+    else:
+        value = part(container, index_step(call.node.name, index) or ELEMENT)
+    return replace(influenced(value, picked), text=call.text)
+
+
+def _made_keys(container: Column, value: Column, text: str) -> frozenset[Indirect]:
+    """What the keys are made of, of a map that is made of data: which value is under a key is theirs to say."""
+    if members(container, VALUE):
+        return frozenset()
+    values = {source.field for source in value.sources}
+    return frozenset(
+        Indirect(d.field, Kind.CONDITIONAL, d.masking, clip(text))
+        for d in container.direct
+        if d.field is not None and not d.whole and d.field not in values
+    )
 
 
 def struct_in_array(call: Call) -> Column:
@@ -95,11 +121,8 @@ def struct_in_array(call: Call) -> Column:
     if name is None:
         return call.step(Kind.DERIVE)
     inner = part(part(structs, ELEMENT), str(name))
-    return replace(
-        combine([inner], Kind.COPY, call.text, whole=True),
-        parts={ELEMENT: inner},
-        type={"type": "array", "elementType": inner.type},
-    )
+    known = {step: part(item, str(name)) for step, item in members(structs, ELEMENT).items()}
+    return array_of(inner, combine([inner], Kind.COPY, call.text, whole=True), known)
 
 
 def update_fields(call: Call) -> Column:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.structure import influenced
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def scalar(call: Call) -> Column:
     if relation is None:
         return call.step(Kind.UNKNOWN)
     column = relation.ordered()[0] if relation.output else Column(CONSTANT)
-    return replace(column, indirect=column.indirect | relation.influences, text=f"({column.text})")
+    return replace(influenced(column, relation.influences), text=f"({column.text})")
 
 
 def exists(call: Call) -> Column:

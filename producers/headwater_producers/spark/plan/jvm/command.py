@@ -9,6 +9,7 @@ from typing import Any
 
 from headwater_producers.spark.plan.column import Column, DataType
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
+from headwater_producers.spark.plan.generated import Generated
 from headwater_producers.spark.plan.jvm import kafka
 from headwater_producers.spark.plan.jvm.context import Context
 from headwater_producers.spark.plan.jvm.scala import class_name
@@ -77,6 +78,7 @@ class Written:
         streaming: where the command is a streaming query's.
         schema: the outputs', where it isn't that of the query that the command runs.
         staged: a CREATE TABLE AS, told next, is what makes the table that is written.
+        generated: what the table adds to the columns of the query.
         read: what the command reads by itself, having no query.
         copied: it takes over the first of those as it is: each column from that of its name, or from the dataset as a
             whole where its columns aren't known.
@@ -87,6 +89,7 @@ class Written:
     streaming: StreamingLink | None = None
     schema: DataType = None
     staged: bool = False
+    generated: Generated | None = None
     read: tuple[PlanInput, ...] = ()
     copied: bool = False
 

@@ -39,7 +39,7 @@ def source(leaf: JvmLeaf, relation: Any) -> Leaf:
         return Leaf(problem="the query that a JDBC source runs couldn't be read")
     output = [replace(attribute, type=None) for attribute in leaf.attributes()]
     rows = frozenset(i.dataset for i in inputs)
-    read = _read(query["query"], url, leaf.context)
+    read = _read(query["query"], url, [attribute.name for attribute in output], leaf.context)
     if read is not None and len(read.columns) == len(output) and read.rows <= rows:
         pairs = [(attribute, column) for attribute, (_, column) in zip(output, read.columns, strict=True)]
         relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
@@ -54,9 +54,9 @@ def _scheme(url: str) -> str:
     return url.strip().lower().removeprefix("jdbc:").partition(":")[0]
 
 
-def _read(query: str, url: str, context: Context) -> ForeignRelation | None:
+def _read(query: str, url: str, names: list[str], context: Context) -> ForeignRelation | None:
     literals = context.settings.literal_texts
-    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), literals=literals)
+    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), names=names, literals=literals)
 
 
 def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +18,7 @@ from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from headwater_producers.spark.plan.frames import KnownFrames
     from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
@@ -132,9 +134,19 @@ def local_relation(leaf: JvmLeaf) -> Leaf:
 
 
 def _named(leaf: JvmLeaf, view: str) -> Leaf:
-    """Rows made in the program are a dataset where a temporary view names them."""
-    dataset = leaf.context.in_memory(view)
-    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=leaf.schema()),))
+    """Rows made in the program are a dataset where a temporary view names them.
+
+    By the view's name and the names of its columns: another view of that name, with other columns, is another dataset.
+    Types and rows are no part of it, which Spark may infer, and the program hand over, anew in each run.
+    """
+    schema = leaf.schema()
+    dataset = leaf.context.in_memory(f"{view}-{_digest(field.path for field in schema.fields)}")
+    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=schema),))
+
+
+def _digest(names: Iterable[str]) -> str:
+    # A path has every comma and quote of a name as it is: JSON keeps two names from reading as one.
+    return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
 
 
 def rdd(leaf: JvmLeaf) -> Leaf:
@@ -160,6 +172,7 @@ def rdd(leaf: JvmLeaf) -> Leaf:
 
 RDDS: dict[str, Callable[[JvmLeaf], Leaf]] = {
     "LocalRelation": local_relation,
+    "Transpose": lambda _: Leaf(problem="what was transposed isn't in the plan"),
     "LogicalRDD": rdd,
     "ExternalRDD": rdd,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import influences
@@ -18,8 +19,16 @@ def passed_on(operator: Operator) -> Relation:
 
 
 def filtered(operator: Operator) -> Relation:
-    """WHERE and HAVING: the condition's columns influence every row."""
-    return operator.child.influenced(influences(operator.read("condition"), Kind.FILTER_DEPENDENCY))
+    """WHERE and HAVING: the condition's columns influence every row.
+
+    So do the keys of a window that it looks at, of which it keeps the first row, or the first three: they stay
+    WINDOW_DEPENDENCY, by way of the condition.
+    """
+    conditions = operator.read("condition")
+    text = conditions[0].text if conditions else None
+    found = influences(conditions, Kind.FILTER_DEPENDENCY)
+    told = (replace(i, text=text) if i.kind is Kind.WINDOW_DEPENDENCY else i for i in found)
+    return operator.child.influenced(told)
 
 
 def ordered(operator: Operator) -> Relation:

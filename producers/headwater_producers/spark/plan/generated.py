@@ -1,0 +1,68 @@
+"""Columns that a table computes itself, of those that are written: `GENERATED ALWAYS AS (year(at))`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, DataType
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators import PlanReader
+from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.tree import expression_id
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.text import Literals
+    from headwater_producers.spark.plan.tree import Node, Nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a table adds to the rows that are written.
+
+    Attributes:
+        names, types: of its columns, in order.
+        plan: the JSON of an analyzed plan that computes just these from a leaf with the columns that are written.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[DataType, ...]
+    plan: str
+
+
+class _Written:
+    """Leaves of such a plan: what is written, by name."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._columns = {a.name.lower(): c for a, c in zip(relation.output, relation.ordered(), strict=True)}
+
+    def find(self, node: Node, _view: str | None) -> Leaf:
+        found: list[tuple[Attribute, Column]] = []
+        for (root, *_), number in ((nodes, expression_id(nodes[0])) for nodes in node.output()):
+            name = str(root.get("name"))
+            # A column that isn't written is null, or generated, and no generated column is made of another.
+            column = self._columns.get(name.lower(), Column(CONSTANT, text=name))
+            found += [(Attribute(number, name, root.get("dataType")), column)] if number is not None else []
+        return Leaf(relation=Relation().with_output(found))
+
+    def projections(self, _node: Node) -> list[list[Nodes]] | None:
+        return None
+
+
+def with_generated(
+    relation: Relation, schema: DataType, generated: Generated, literals: Literals
+) -> tuple[Relation, DataType]:
+    """The rows that are written and their schema, with what the table adds to them."""
+    nodes: Any = msgspec.json.decode(generated.plan.encode())
+    made = PlanReader(_Written(relation), literals).read(nodes)
+    added = [
+        (Attribute(attribute.id, name, data_type), column)
+        for name, data_type, attribute, column in zip(
+            generated.names, generated.types, made.output, made.ordered(), strict=True
+        )
+    ]
+    fields = [{"name": attribute.name, "type": attribute.type} for attribute, _ in added]
+    whole = relation.with_output([*zip(relation.output, relation.ordered(), strict=True), *added])
+    return whole, {**schema, "fields": [*schema["fields"], *fields]}

@@ -1,0 +1,43 @@
+"""`transpose()`: rows become columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import CONSTANT, Column, influences
+from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.schema import type_parts, type_text
+from headwater_producers.spark.plan.structure import influenced, merge, recast
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.plan.column import DataType
+
+
+def transposed(below: Relation, index: str, schema: DataType) -> Relation:
+    """A frame turned around: one column of the names of those that were, and one for each row.
+
+    A row's column is called by what `index`, one of the columns, has in that row, and has the values of all others.
+
+    Args:
+        below: the frame before.
+        index: the column whose values are the new columns' names; of no such name: it may be any of them.
+        schema: the frame after.
+    """
+    columns = list(zip(below.output, below.ordered(), strict=True))
+    others = [pair for pair in columns if pair[0].name.lower() != index.lower()]
+    keys = [column for attribute, column in columns if attribute.name.lower() == index.lower()]
+    (first, first_type, _), *rows = type_parts(schema)
+    pairs = [(Attribute(-2, first, first_type), Column(CONSTANT, text=first, type=first_type))]
+    by = influences(keys or below.ordered(), Kind.CONDITIONAL)
+    for number, (name, data_type, _) in enumerate(rows):
+        values = [_as(column, attribute.type, data_type) for attribute, column in others]
+        # Ids of their own: Spark's are positive.
+        value = influenced(merge(values, "transpose"), by) if values else Column(CONSTANT)
+        pairs.append((Attribute(-3 - number, name, data_type), value))
+    return below.with_output(pairs)
+
+
+def _as(column: Column, own: DataType, data_type: DataType) -> Column:
+    told = type_text(data_type)
+    return column if type_text(own) == told else recast(column, data_type, f"cast({column.text} as {told})")

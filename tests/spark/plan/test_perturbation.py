@@ -1,0 +1,43 @@
+"""Cases run on rows, one column changed at a time: a slice of the sweep, whose report is perturbation.txt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.spark.explain import explain_lineage
+from spark.plan.perturbation import CASES, judged
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SLICE = (
+    "rows: the first three rows of each group",
+    "combining: recursion that swaps columns",
+    "nested: one value of maps put together",
+)
+
+
+@pytest.fixture(scope="module")
+def apart(spark: SparkSession) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set("spark.sql.ansi.enabled", "false")
+    return session
+
+
+@pytest.mark.parametrize("title", SLICE)
+def test_what_changes_an_output_is_in_its_lineage(apart: SparkSession, title: str) -> None:
+    verdict = judged(apart, CASES[title], seeds=(1,))
+    assert verdict.skipped is None
+    assert verdict.comparisons
+    assert not verdict.missing
+
+
+def test_an_edge_that_is_not_there_is_missed(apart: SparkSession) -> None:
+    filtered = CASES["rows: filter"]
+    blind = judged(apart, filtered, seeds=(1,), explain=lambda frame: replace(explain_lineage(frame), influences=()))
+    assert blind.missing == {"name <- people.age", "name <- people.city"}
