@@ -1,7 +1,8 @@
 """Sessions: which have our listeners, and which applications are being captured.
 
 One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
-`newSession()` on one that has joined, or by having been there before the application's first `attach`.
+`newSession()` on one that has joined, or by having been there before the application's first `attach`. Who has joined
+is known for as long as the session lives, and isn't what keeps it alive.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import gc
 import logging
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from headwater_producers.spark.runtime import foreach_batch
-from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, SignalTarget, StreamListener
+from headwater_producers.spark.runtime.listeners import SessionListeners, SignalTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +34,7 @@ class ApplicationListeners:
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
         # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
-        self.sessions: dict[str, SessionListeners] = {}
+        self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
 
     @property
     def target(self) -> SignalTarget | None:
@@ -42,12 +44,13 @@ class ApplicationListeners:
     @target.setter
     def target(self, target: SignalTarget | None) -> None:
         self._target = target
-        for listeners in self.sessions.values():
+        for listeners in list(self.sessions.values()):
             listeners.target = target
 
     def heard(self) -> list[Any]:
-        """The sessions, without copies that queries run in."""
-        return list({id(listeners): listeners.session for listeners in self.sessions.values()}.values())
+        """The sessions that are still there, without copies that queries run in."""
+        distinct = {id(listeners): listeners for listeners in list(self.sessions.values())}
+        return [session for listeners in distinct.values() if (session := listeners.session) is not None]
 
 
 _applications: dict[str, ApplicationListeners] = {}
@@ -64,10 +67,14 @@ def session_id(spark: Any) -> str:
     return str(spark._jsparkSession.sessionUUID())
 
 
-def join(spark: Any) -> ApplicationListeners:
+def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
     """The application's listeners, registered with this session if they weren't yet.
 
     The first of an application's sessions brings those along that were there before it.
+
+    Args:
+        spark: the session.
+        is_new: nothing runs in it yet.
     """
     with _lock:
         key = application_id(spark)
@@ -78,7 +85,7 @@ def join(spark: Any) -> ApplicationListeners:
             for other in _made_before(spark):
                 _register(other, application)
         else:
-            _register(spark, application)
+            _register(spark, application, is_new=is_new)
         return application
 
 
@@ -108,7 +115,7 @@ def watch_new_sessions() -> None:
         made = original(self)
         try:
             if _applications and application_id(made) in _applications:
-                join(made)
+                join(made, is_new=True)
         except Exception:
             logger.warning("lineage capture doesn't see a new session", exc_info=True)
         return made
@@ -147,7 +154,7 @@ def forget(key: str) -> None:
         _applications.pop(key, None)
 
 
-def _register(spark: Any, application: ApplicationListeners) -> None:
+def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = False) -> None:
     from pyspark.java_gateway import ensure_callback_server_started
 
     key = session_id(spark)
@@ -155,21 +162,16 @@ def _register(spark: Any, application: ApplicationListeners) -> None:
         return
     gateway = spark.sparkContext._gateway
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    jvm_session = spark._jsparkSession
     listeners = SessionListeners(spark)
     listeners.target = application.target
-    commands = CommandListener(listeners)
-    jvm_session.listenerManager().register(commands)
-    streams = StreamListener(listeners, jvm_session.streams())
-    wrapper = gateway.jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper(streams)
-    jvm_session.streams().addListener(wrapper)
-    # py4j calls back by id: the proxies must live as long as the session may call them.
-    listeners.proxies = (commands, streams)
+    listeners.register(streams=not is_new)
     application.sessions[key] = listeners
+    if is_new:
+        return
     # A query runs in a copy of the session that it was started in, listeners included. One that runs already has none.
-    for query in jvm_session.streams().active():
+    for query in spark._jsparkSession.streams().active():
         copy = query.streamingQuery().sparkSessionForStream()
-        copy.listenerManager().register(commands)
+        listeners.register_copy(copy)
         application.sessions[str(copy.sessionUUID())] = listeners
     foreach_batch.watch_started(gateway, key, listeners)
 

@@ -40,5 +40,5 @@ def test_where_too_many_wait_only_what_nothing_else_tells_of_is_taken(signal: Si
     unused = cast("Any", None)
     engine = Engine(context=unused, settings=settings, inbox=inbox, worker=unused, streams=unused, ends=unused)
     engine.offer(signal)
-    assert (inbox.take_waiting() == [signal]) is kept
+    assert (list(inbox.take_waiting()) == [signal]) is kept
     assert inbox.dropped == (not kept)

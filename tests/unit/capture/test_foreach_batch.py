@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -9,6 +9,9 @@ from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_producers.spark.runtime.foreach_batch import QUERY_ID_PROPERTY, watch
 from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
 from headwater_producers.spark.runtime.signals import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Target:
@@ -36,8 +39,18 @@ def frame(properties: dict[str, str] | None = None) -> Any:
     return SimpleNamespace(_jdf="jvm frame", sparkSession=SimpleNamespace(sparkContext=context))
 
 
-def listening(target: Target | None) -> SessionListeners:
-    listeners = SessionListeners()
+class Session:
+    """As much of a SparkSession as is asked when a query starts."""
+
+    def __init__(self, get: Callable[[str], object]) -> None:
+        self.sparkContext = None
+        self._jsparkSession = SimpleNamespace(streams=lambda: SimpleNamespace(get=get))
+        reference = SimpleNamespace(WeakReference=lambda session: SimpleNamespace(get=lambda: session))
+        self._jvm = SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(ref=reference)))
+
+
+def listening(target: Target | None, session: Session | None = None) -> SessionListeners:
+    listeners = SessionListeners(session)
     listeners.target = target
     return listeners
 
@@ -111,7 +124,8 @@ def test_a_starting_query_is_held_on_to_even_if_it_can_not_be_found() -> None:
         raise RuntimeError("gone")
 
     event = SimpleNamespace(id=lambda: "q")
-    StreamListener(listening(target), SimpleNamespace(get=lambda query_id: f"query {query_id}")).onQueryStarted(event)
-    StreamListener(listening(target), SimpleNamespace(get=missing)).onQueryStarted(event)
+    sessions = [Session(lambda query_id: f"query {query_id}"), Session(missing)]
+    for session in sessions:
+        StreamListener(listening(target, session)).onQueryStarted(event)
     started = [signal for signal in target.signals if isinstance(signal, QueryStarted)]
     assert [signal.query for signal in started] == ["query q", None]

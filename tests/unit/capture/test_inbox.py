@@ -36,6 +36,31 @@ def test_all_that_waits_at_once() -> None:
     inbox: Inbox[int] = Inbox(5)
     inbox.put(1)
     inbox.put(2)
-    assert inbox.take_waiting() == [1, 2]
-    assert inbox.take_waiting() == []
+    assert list(inbox.take_waiting()) == [1, 2]
+    assert list(inbox.take_waiting()) == []
     assert inbox.put(3)
+
+
+def test_what_is_heavy_has_less_company() -> None:
+    inbox: Inbox[str] = Inbox(10, limit_bytes=100)
+    assert inbox.put("heavy", weight=1_000), "one always has room"
+    assert not inbox.put("light", weight=1)
+    assert inbox.put("kept", weight=1, always=True)
+    assert (inbox.waiting, inbox.bytes, inbox.dropped) == (2, 1_001, 1)
+    assert [inbox.take(0), inbox.bytes, inbox.take(0), inbox.bytes] == ["heavy", 1, "kept", 0]
+    assert [inbox.put(str(number), weight=40) for number in range(4)] == [True, True, False, False]
+
+
+def test_what_is_being_taken_counts_until_its_turn_has_come() -> None:
+    """Else a worker that takes all at once, to handle it one by one, would make room for as much again."""
+    inbox: Inbox[int] = Inbox(3, limit_bytes=30)
+    for number in range(3):
+        inbox.put(number, weight=10)
+    inbox.put_urgent(99)
+    seen = []
+    for item in inbox.take_waiting():
+        seen.append((item, inbox.waiting, inbox.bytes))
+        inbox.put(100 + item, weight=10)
+        assert not inbox.put(-1, weight=10)
+    assert seen == [(0, 2, 20), (1, 2, 20), (2, 2, 20)], "what comes meanwhile is left for later"
+    assert [inbox.take(0) for _ in range(4)] == [99, 100, 101, 102]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 T = TypeVar("T")
 
@@ -13,24 +16,39 @@ T = TypeVar("T")
 class Inbox(Generic[T]):
     """Many threads put, one takes. Putting never waits: what finds no room is counted and forgotten.
 
-    Its lock can be taken again by the thread that holds it, since a signal handler may run inside any of its methods.
+    It is bounded by the number of its items and by what they weigh together, whichever comes first; whatever it weighs,
+    one item always has room. Its lock can be taken again by the thread that holds it, since a signal handler may run
+    inside any of its methods.
+
+    Args:
+        limit: how many items may wait.
+        limit_bytes: how much they may weigh; None: that isn't looked at.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, limit_bytes: int | None = None) -> None:
         self._limit = limit
-        self._items: deque[T] = deque()
+        self._limit_bytes = limit_bytes
+        self._items: deque[tuple[T, int]] = deque()
         self._urgent: deque[T] = deque()
         self._changed = threading.Condition(threading.RLock())
+        self._bytes = 0
         self._received = 0
         self._dropped = 0
 
-    def put(self, item: T, *, always: bool = False) -> bool:
-        """Adds an item; False where there is no room. `always` is for the few that are never dropped."""
+    def put(self, item: T, *, weight: int = 0, always: bool = False) -> bool:
+        """Adds an item; False where there is no room.
+
+        Args:
+            item: to add.
+            weight: bytes that it keeps from being freed, about.
+            always: for the few that are never dropped.
+        """
         with self._changed:
-            if len(self._items) >= self._limit and not always:
+            if not always and not self._has_room(weight):
                 self._dropped += 1
                 return False
-            self._items.append(item)
+            self._items.append((item, weight))
+            self._bytes += weight
             self._received += 1
             self._changed.notify()
             return True
@@ -51,19 +69,26 @@ class Inbox(Generic[T]):
                     break
             if self._urgent:
                 return self._urgent.popleft()
-            return self._items.popleft() if self._items else None
+            return self._pop() if self._items else None
 
-    def take_waiting(self) -> list[T]:
-        """All items that are here now, in order, without the urgent ones."""
-        with self._changed:
-            items = list(self._items)
-            self._items.clear()
-            return items
+    def take_waiting(self) -> Iterator[T]:
+        """The items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
+        for _ in range(len(self._items)):
+            with self._changed:
+                if not self._items:
+                    return
+                item = self._pop()
+            yield item
 
     @property
     def waiting(self) -> int:
         """How many items wait."""
         return len(self._items)
+
+    @property
+    def bytes(self) -> int:
+        """What they weigh."""
+        return self._bytes
 
     @property
     def received(self) -> int:
@@ -74,3 +99,13 @@ class Inbox(Generic[T]):
     def dropped(self) -> int:
         """How many items found no room."""
         return self._dropped
+
+    def _has_room(self, weight: int) -> bool:
+        if len(self._items) >= self._limit:
+            return False
+        return self._limit_bytes is None or not self._items or self._bytes + weight <= self._limit_bytes
+
+    def _pop(self) -> T:
+        item, weight = self._items.popleft()
+        self._bytes -= weight
+        return item

@@ -3,17 +3,25 @@
 A listener can't be taken off from Python, and a second one would hear everything twice: so `SessionListeners` are made
 once, and `target` switches them. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the query's own,
 inside `start()`), so they only take references. An exception of ours ends here.
+
+Nobody here keeps a session alive: an application may make one for each request that it serves. The JVM's session holds
+the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
+the job lets go of a session, both sides' collectors take it, and the proxies after it.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import weakref
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from headwater_producers.spark.runtime.signals import CommandEnded, QueryProgressed, QueryStarted, QueryTerminated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headwater_producers.spark.runtime.signals import Signal
 
 logger = logging.getLogger(__name__)
@@ -49,9 +57,60 @@ class SessionListeners:
     """
 
     def __init__(self, session: Any = None) -> None:
-        self.session = session
         self.target: SignalTarget | None = None
-        self.proxies: tuple[Any, ...] = ()
+        self._hears_streams = False
+        self._lock = threading.Lock()
+        self._known: Callable[[], Any] = lambda: None
+        self._in_jvm: Any = None
+        if session is not None:
+            self._context = session.sparkContext
+            self._known = weakref.ref(session)
+            # Python may have several objects for one session of the JVM, and let go of this one before.
+            self._in_jvm = session._jvm.java.lang.ref.WeakReference(session._jsparkSession)
+
+    @property
+    def session(self) -> Any:
+        """The `SparkSession`; None where Spark has none any more. Asks the JVM only if Python has let go of it."""
+        if (known := self._known()) is not None:
+            return known
+        left = self._in_jvm.get() if self._in_jvm is not None else None
+        if left is None or (made := session_of(self._context, left)) is None:
+            return None
+        self._known = weakref.ref(made)
+        return made
+
+    def register(self, *, streams: bool) -> None:
+        """Registers the proxies, once.
+
+        Args:
+            streams: at once for streaming queries, too; else when `hear_streams` is called.
+        """
+        self._commands = CommandListener(self)
+        self.session._jsparkSession.listenerManager().register(self._commands)
+        if streams:
+            self.hear_streams()
+
+    def register_copy(self, jvm_session: Any) -> None:
+        """Hears a copy of the session, too, in which a query runs already."""
+        jvm_session.listenerManager().register(self._commands)
+
+    def hear_streams(self) -> None:
+        """Registers for the session's streaming queries, if that wasn't done yet."""
+        with self._lock:
+            if self._hears_streams or (session := self.session) is None:
+                return
+            wrapper = session._jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper
+            session._jsparkSession.streams().addListener(wrapper(StreamListener(self)))
+            self._hears_streams = True
+
+    def tell(self, signal_in: Callable[[Any], Signal]) -> None:
+        """Passes a signal on that is made with the session."""
+        try:
+            signal = signal_in(self.session)
+        except Exception:
+            logger.warning("lineage capture lost a callback", exc_info=True)
+        else:
+            self.offer(signal)
 
     def offer(self, signal: Signal) -> None:
         """Passes a signal on."""
@@ -60,6 +119,22 @@ class SessionListeners:
                 target.offer(signal)
             except Exception:
                 logger.warning("lineage capture lost a callback", exc_info=True)
+
+
+def session_of(spark_context: Any, jvm_session: Any) -> Any:
+    """A `SparkSession` for one of the JVM's; None when Spark is down: it would be taken for the new default one."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
+
+
+def _query(session: Any, event: Any) -> Any:
+    """The query that is starting; None where it can't be had."""
+    try:
+        return session._jsparkSession.streams().get(event.id())
+    except Exception:
+        logger.warning("lineage capture could not get hold of a starting query", exc_info=True)
+        return None
 
 
 class CommandListener:
@@ -80,8 +155,8 @@ class CommandListener:
         target = self._listeners.target
         if target is not None and (function in COMMANDS or target.hears_reads):
             now = datetime.now(UTC)
-            self._listeners.offer(
-                CommandEnded(function, query_execution, duration_ns, error, self._listeners.session, now)
+            self._listeners.tell(
+                lambda session: CommandEnded(function, query_execution, duration_ns, error, session, now)
             )
 
     class Java:
@@ -93,25 +168,20 @@ class CommandListener:
 class StreamListener:
     """Spark's StreamingQueryListener, without PySpark's own wrapper: that one parses each progress on the bus."""
 
-    def __init__(self, listeners: SessionListeners, streams: Any) -> None:
+    def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
-        self._streams = streams
 
     def onQueryStarted(self, event: Any) -> None:
         """Runs inside `start()`. A query with nothing to do may be gone when the worker looks: so take it now."""
         if self._listeners.target is None:
             return
-        try:
-            query = self._streams.get(event.id())
-        except Exception:
-            logger.warning("lineage capture could not get hold of a starting query", exc_info=True)
-            query = None
-        self._listeners.offer(QueryStarted(event, query, self._listeners.session, datetime.now(UTC)))
+        self._listeners.tell(lambda session: QueryStarted(event, _query(session, event), session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
         """A trigger has ended."""
         if self._listeners.target is not None:
-            self._listeners.offer(QueryProgressed(event, self._listeners.session, datetime.now(UTC)))
+            now = datetime.now(UTC)
+            self._listeners.tell(lambda session: QueryProgressed(event, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
         """A trigger found nothing to do: no micro-batch, so nothing to say."""

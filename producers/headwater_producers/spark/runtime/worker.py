@@ -122,15 +122,16 @@ class Worker:
         finished = order.done.wait(order.remaining() + 5.0)
         return finished and order.undelivered == 0
 
-    def emit(self, event: LineageEvent) -> None:
-        """Publishes an event; what the sink refuses is counted."""
+    def emit(self, event: LineageEvent) -> bool:
+        """Publishes an event; what the sink refuses is counted, and False."""
         try:
             self._sink.publish(event)
         except Exception as error:
             self.tally.publish_failed += 1
             self._note("publishing", error)
-        else:
-            self.tally.published += 1
+            return False
+        self.tally.published += 1
+        return True
 
     def failed(self, sentence: str) -> None:
         """Counts what couldn't be read of a callback that was told all the same; the first of a kind is logged."""

@@ -1,0 +1,93 @@
+"""An application that makes a session for each request it serves isn't made to keep them by being captured."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import attach, sessions
+from headwater_schemas.events import RunEventType
+from support.capture import RecordingSink
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SESSIONS = 300
+# The last ones may still be somebody's: the active session of a thread, a local variable of Spark's.
+FEW = 10
+
+
+def serve(spark: SparkSession) -> tuple[weakref.ref[SparkSession], Any]:
+    """A request with a session of its own; what tells whether Python and the JVM still have it."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    assert session.range(1).columns == ["id"]
+    assert session._jvm is not None
+    return weakref.ref(session), session._jvm.java.lang.ref.WeakReference(session._jsparkSession)
+
+
+def test_sessions_are_let_go_of_on_both_sides(spark: SparkSession) -> None:
+    gateway: Any = spark.sparkContext._gateway
+    proxies = gateway.gateway_property.pool.dict
+    with attach(spark, sink=RecordingSink(), job_name="app"):
+        before = len(proxies)
+        served = [serve(spark) for _ in range(SESSIONS)]
+        assert len(sessions.join(spark).sessions) >= SESSIONS, "each is heard while it is there"
+
+        def left() -> tuple[int, int, int, int]:
+            gc.collect()
+            gateway.jvm.System.gc()
+            return (
+                sum(session() is not None for session, _ in served),
+                sum(not session.refersTo(None) for _, session in served),
+                len(sessions.join(spark).sessions),
+                len(proxies) - before,
+            )
+
+        deadline = time.monotonic() + 90
+        # The JVM's collector has the ends of the proxies finished on a thread of its own.
+        while max(now := left()) > FEW and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert max(now) <= FEW, now
+
+
+def test_a_session_that_has_run_a_query_is_kept_by_spark_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark 4.0 keeps the JVM's for as long as the application lives, captured or not. Python's goes."""
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="app") as capture:
+        left = []
+        for number in range(15):
+            session = spark.newSession()
+            session.range(1).write.parquet(str(tmp_path / f"n{number}"))
+            left.append(weakref.ref(session))
+        del session
+        assert capture.flush(60)
+        gc.collect()
+        assert sum(session() is not None for session in left) <= 1, "the last one is active on the worker's thread"
+    whole = [RunEventType.START, RunEventType.COMPLETE]
+    assert all(sink.run_types(f"app.n{number}") == whole for number in range(15)), "each was heard"
+
+
+def test_a_session_that_python_has_let_go_of_is_heard(spark: SparkSession, tmp_path: Path) -> None:
+    """The job may have several objects for one session of the JVM: the one that has joined may be gone first."""
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="app"):
+        joined = spark.newSession()
+        other = type(spark)(spark.sparkContext, joined._jsparkSession)
+        del joined
+        gc.collect()
+        other.range(1).write.parquet(str(tmp_path / "in"))
+        stream = other.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.format("noop")
+        named = stream.queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
+        assert named.trigger(availableNow=True).start().awaitTermination(120)
+    assert sink.run_types("app.in") == [RunEventType.START, RunEventType.COMPLETE]
+    assert sink.run_types("app.q") == [RunEventType.START, RunEventType.COMPLETE]
+    assert [entry.batch_id for entry in sink.entries("app.q")] == [0]

@@ -1,0 +1,43 @@
+"""How heavy a waiting callback is taken to be. Whether that is about right: tests/spark/capture/test_memory.py."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headwater_producers.spark.runtime.signals import CommandEnded, QueryTerminated
+from headwater_producers.spark.runtime.weights import COMMAND_BYTES, SMALL_BYTES, weigh
+
+AT = datetime(2013, 1, 1, tzinfo=UTC)
+
+
+def command(text: str | Exception) -> CommandEnded:
+    def tree_string(*_: object) -> str:
+        if isinstance(text, Exception):
+            raise text
+        return text
+
+    execution: Any = SimpleNamespace(analyzed=lambda: SimpleNamespace(treeString=tree_string))
+    return CommandEnded("save", execution, None, None, None, AT)
+
+
+def plan(operators: int, columns: int) -> str:
+    """As Spark shows it: 25 columns by name, then how many more."""
+    named = ", ".join(f"c{number}#{number}L" for number in range(min(25, columns)))
+    more = f", ... {columns - 25} more fields" if columns > 25 else ""
+    return "".join(f"+- Project [{named}{more}]\n" for _ in range(operators))
+
+
+def test_a_plan_weighs_its_operators_times_their_columns() -> None:
+    weight = {(ops, columns): weigh(command(plan(ops, columns))) for ops in (2, 500) for columns in (5, 1_000)}
+    assert COMMAND_BYTES < weight[2, 5] < 2 * COMMAND_BYTES
+    assert weight[500, 1_000] / weight[2, 1_000] == pytest.approx(250, rel=0.1)
+    assert weight[2, 1_000] > 50 * weight[2, 5]
+
+
+def test_what_holds_no_plan_and_what_can_not_be_looked_at_is_small() -> None:
+    assert weigh(QueryTerminated(event=None, at=AT)) == SMALL_BYTES
+    assert weigh(command(RuntimeError("the JVM is gone"))) == COMMAND_BYTES
