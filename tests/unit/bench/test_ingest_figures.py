@@ -90,11 +90,15 @@ def test_latency_leaves_the_beginning_out() -> None:
 
 def test_a_curve_has_points_at_equal_steps_of_the_graph() -> None:
     """Half the rate in the second half."""
-    progress = [(second, second * 100, second * 1_000) for second in range(1, 11)]
-    progress += [(10 + second * 2, 1_000 + second * 100, 10_000 + second * 1_000) for second in range(1, 11)]
-    line = points(progress, share=0.9, count=4)
+    progress = [(second, second * 100, second * 1_000, second * 0.5) for second in range(1, 11)]
+    progress += [
+        (10 + second * 2, 1_000 + second * 100, 10_000 + second * 1_000, 5 + second * 0.5) for second in range(1, 11)
+    ]
+    line = points(progress, share=0.5, count=4, server=lambda seconds: seconds * 0.1)
     assert [point["relationships"] for point in line] == [5_000, 10_000, 15_000, 20_000]
-    assert [point["events_per_second"] for point in line] == [90, 90, 45, 45]
+    assert [point["events_per_second"] for point in line] == [50, 50, 25, 25]
+    assert [point["consumer_us_per_event"] for point in line] == [10_000] * 4
+    assert [point["neo4j_us_per_event"] for point in line] == [2_000, 2_000, 4_000, 4_000]
     assert growth(line) == 0.5
 
 
@@ -114,7 +118,7 @@ def test_the_goals_are_those_of_the_issue() -> None:
 
 def test_the_report_is_json_and_shown_as_tables() -> None:
     measured = measurements(found(), TOLD, 100, TRIALS)
-    points_ = [{"relationships": 10, "events_per_second": 5.0, "relationships_per_second": 50.0}]
+    points_ = points([(1.0, 5.0, 50.0, 0.1)], share=1.0, count=1)
     line = {"name": "curve", "points": points_, "growth": 1.0, "peak_rss_mb": 100.0}
     document = report(
         "ingest",

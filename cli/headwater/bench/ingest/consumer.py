@@ -73,8 +73,8 @@ class TimedMetrics(Metrics):
 
     Attributes:
         begun: when the first partitions were assigned, and the processor time of this process until then; None before.
-        processor: its processor time until the last transaction.
-        progress: after each transaction: when, events applied, relationships created, since the start.
+        progress: after each transaction: when, events applied, relationships created, since the start, and the
+            processor time of this process.
         latencies: of each event applied, if they are wanted: when it was produced, in ms of Unix time, and how many ms
             later the transaction that holds it was committed.
     """
@@ -83,8 +83,7 @@ class TimedMetrics(Metrics):
         super().__init__()
         self._timeline = timeline
         self.begun: tuple[float, float] | None = None
-        self.processor = 0.0
-        self.progress: list[tuple[float, int, int]] = []
+        self.progress: list[tuple[float, int, int, float]] = []
         self.latencies: list[tuple[int, float]] | None = [] if latencies else None
         self.nodes = 0
 
@@ -107,26 +106,28 @@ class TimedMetrics(Metrics):
         if self.latencies is not None:
             produced = [item.record.timestamp_ms or 0 for item in events]
             self.latencies += [(at, now_ms - at) for at in produced]
-        _, applied, relationships = self.progress[-1] if self.progress else (0.0, 0, 0)
-        self.progress.append((now, applied + len(events), relationships + summary.relationships_created))
+        _, applied, relationships, _ = self.progress[-1] if self.progress else (0.0, 0, 0, 0.0)
         self.nodes += summary.nodes_created
         super().wrote(events, seconds, summary)
-        self.processor = time.process_time()
+        made = relationships + summary.relationships_created
+        self.progress.append((now, applied + len(events), made, time.process_time()))
 
 
 def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
     """What the process tells: totals, (processor) seconds from first assignment to last transaction, stages, memory."""
     begun, processor = metrics.begun or (0.0, 0.0)
-    at, _, relationships = metrics.progress[-1] if metrics.progress else (begun, 0, 0)
+    progress = [(at - begun, events, made, used - processor) for at, events, made, used in metrics.progress]
+    seconds, _, relationships, processor_seconds = progress[-1] if progress else (0.0, 0, 0, 0.0)
     return {
         **totals,
-        "seconds": at - begun,
+        "begun": begun,
+        "seconds": seconds,
         "nodes": metrics.nodes,
         "relationships": relationships,
         "stages": {stage.value: asdict(figures) for stage, figures in timeline.figures().items()},
-        "progress": [(at - begun, applied, relationships) for at, applied, relationships in metrics.progress],
+        "progress": progress,
         "latencies": metrics.latencies,
-        "processor_seconds": metrics.processor - processor,
+        "processor_seconds": processor_seconds,
         # getrusage's peak is handed down by whoever started the process, with all that it had in memory then.
         "peak_rss_mb": peak_mb(os.getpid()) or own_peak_mb(),
     }

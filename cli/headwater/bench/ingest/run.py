@@ -133,9 +133,13 @@ class _Bench:
         with self._servers.neo4j() as graph:
             warm_up(graph, many.sample)
             wipe(graph.driver, graph.target.database)
-            ran = drain(Place(self._broker, prefix, prefix, graph))
+            clock = curve.ServerClock(graph)
+            with clock.running():
+                ran = drain(Place(self._broker, prefix, prefix, graph))
         self._progress.remove_task(task)
-        points = curve.points(ran["progress"], share=many.distinct / many.records)
+        begun = float(ran["begun"])
+        share = many.distinct / many.records
+        points = curve.points(ran["progress"], share=share, server=lambda seconds: clock.at(begun + seconds))
         return {
             "name": "curve",
             "records": ran["applied"],

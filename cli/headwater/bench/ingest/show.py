@@ -61,10 +61,11 @@ def _stages(consumer: Mapping[str, Any]) -> Table:
 
 
 def _curve(line: Mapping[str, Any]) -> Table:
-    table = _table("relationships", "events/s", "relationships/s")
+    table = _table("relationships", "events/s", "relationships/s", "CPU µs/event", "in Neo4j")
+    names = ("events_per_second", "relationships_per_second", "consumer_us_per_event", "neo4j_us_per_event")
     for point in line["points"]:
-        figures = (point["events_per_second"], point["relationships_per_second"])
-        table.add_row(f"{point['relationships']:,}", *(f"{figure:,.0f}" for figure in figures))
+        figures = ("" if point[name] is None else f"{point[name]:,.0f}" for name in names)
+        table.add_row(f"{point['relationships']:,}", *figures)
     return table
 
 
