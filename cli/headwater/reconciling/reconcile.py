@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events, origins
+from headwater_producers.spark.streaming.gaps import spans
 from headwater_producers.spark.streaming.sink_commits import SinkCommits, sink_at
 from headwater_producers.spark.versions import capture_version
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from headwater.reconciling.knowledge import Knowledge
     from headwater_producers.spark.streaming.spark_log import TextFiles
@@ -61,8 +62,9 @@ def reconcile(
         files,
         inputs=inputs,
         sources=count,
-        # Of several outputs, as a foreachBatch function has them, a micro-batch may have written some only.
+        # Of several outputs a micro-batch may have written some only; and so it is with one of a foreachBatch function.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=_kind(output)),),
+        proven=not known.writes_itself,
         commits=None if output is None else SinkCommits(sink_at(files, _path(output)), query_id, files),
     )
     entries: list[IntervalEntry] = []
@@ -96,17 +98,6 @@ def reconcile(
         purged=purged,
         gaps=None if told is None else tuple(spans(batch for batch in range(purged) if batch not in told)),
     )
-
-
-def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as first and last of each run: 3, 4, 9 ⇒ (3, 4), (9, 9)."""
-    out: list[tuple[int, int]] = []
-    for number in numbers:
-        if out and out[-1][1] == number - 1:
-            out[-1] = (out[-1][0], number)
-        else:
-            out.append((number, number))
-    return out
 
 
 def _kind(dataset: DatasetRef) -> SourceKind:

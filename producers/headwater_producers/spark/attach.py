@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark import sessions, shutdown
 from headwater_producers.spark.capture import Capture
 from headwater_producers.spark.emission import Emission
-from headwater_producers.spark.engine import start_engine
 from headwater_producers.spark.errors import CaptureError
-from headwater_producers.spark.runtime import foreach_batch, rdd_hooks
+from headwater_producers.spark.runtime import foreach_batch, rdd_hooks, stream_starts
 from headwater_producers.spark.settings import CaptureSettings
 from headwater_producers.spark.spark_properties import headwater_properties
+from headwater_producers.spark.streaming.notes import Notes
+from headwater_producers.spark.wiring import start_engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,13 +70,14 @@ def attach(
         target = sink if sink is not None else _kafka(chosen)
         listeners = sessions.join(spark)
         emission = Emission(chosen, target, listeners.heard)
-        engine = start_engine(spark, chosen, emission)
+        engine = start_engine(spark, chosen, emission, Notes(emission.notes_folder))
         emission.start(engine)
         key = sessions.application_id(spark)
         capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners, emission=emission)
         sessions.begin(key, capture)
         foreach_batch.install()
         rdd_hooks.install()
+        stream_starts.install()
         sessions.watch_new_sessions()
         shutdown.install()
         shutdown.drain_before_stop(spark)

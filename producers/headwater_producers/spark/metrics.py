@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from enum import StrEnum
 from typing import Protocol
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
@@ -14,6 +15,17 @@ class Queue(Protocol):
     @property
     def waiting(self) -> int:
         """How many."""
+
+    @property
+    def bytes(self) -> int:
+        """What they weigh."""
+
+
+class Told(StrEnum):
+    """Whether micro-batches that no checkpoint has any more were told in time: `told` of the gaps' counter."""
+
+    NEVER = "never"
+    UNKNOWN = "unknown"
 
 
 class CaptureMetrics:
@@ -28,6 +40,12 @@ class CaptureMetrics:
         self.queued = Gauge("headwater_capture_queued", "Callbacks of Spark that wait for capture.", registry=registry)
         # Asked for when it is scraped: nothing is counted on the query's thread.
         self.queued.set_function(lambda: sum(queue.waiting for queue in list(self._queues)))
+        self.queued_bytes = Gauge(
+            "headwater_capture_queued_bytes",
+            "Memory of the JVM that waiting callbacks keep from being freed, by an estimate.",
+            registry=registry,
+        )
+        self.queued_bytes.set_function(lambda: sum(queue.bytes for queue in list(self._queues)))
         self.dropped = Counter(
             "headwater_capture_dropped_total", "Callbacks turned away: too many waited.", registry=registry
         )
@@ -40,6 +58,13 @@ class CaptureMetrics:
             "Micro-batches told from a checkpoint, since they weren't when they ran.",
             registry=registry,
         )
+        gaps = Counter(
+            "headwater_capture_gap_batches_total",
+            "Micro-batches that no checkpoint has any more, and that were never told, or not to anybody's knowledge.",
+            ["told"],
+            registry=registry,
+        )
+        self.gaps = {told: gaps.labels(told.value) for told in Told}
         self.overruns = Counter(
             "headwater_capture_overruns_total",
             "Streaming queries stopped, since the lineage of what they had committed wasn't durable.",

@@ -44,8 +44,9 @@ class CaptureSettings(BaseSettings):
         capture_enabled: False makes `attach` do nothing at all, and cost nothing.
         capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are told as runs, with what they
             read.
-        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted. Each keeps a
-            query plan alive in the JVM, so this bounds memory.
+        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
+        capture_queue_max_bytes: how much of the JVM's memory they may keep from being freed, by an estimate: each keeps
+            its query's plans alive. Default: an eighth of the driver's heap.
         capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
@@ -88,6 +89,7 @@ class CaptureSettings(BaseSettings):
     capture_enabled: bool = True
     capture_reads: bool = False
     capture_queue_size: int = Field(default=1_000, ge=1)
+    capture_queue_max_bytes: int | None = Field(default=None, ge=1)
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.streaming.gaps import Gap
+
 if TYPE_CHECKING:
     # Whoever brings a sink of their own needs no Kafka client, which the outbox brings along.
     from headwater_producers.outbox import OutboxFigures  # noqa: TC004
@@ -17,14 +19,17 @@ class CaptureStatus:
     Attributes:
         enabled: whether callbacks are being taken.
         queued: callbacks that wait for the worker.
+        queued_bytes: what they keep from being freed in the JVM, about.
         received: callbacks taken since `attach`.
-        dropped: callbacks turned away because the queue was full. A dropped micro-batch leaves a gap in its chain.
+        dropped: callbacks turned away because the queue was full. A dropped micro-batch is told from the checkpoint.
         failed: callbacks that could not be made into events, or not all of them; the first of each kind of error is
             logged.
         published: events handed to the sink.
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.
         lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
+        gaps: micro-batches that no checkpoint has any more, and that were never told, or not to this process's
+            knowledge: the latest thousand.
         outbox: what the outbox holds, has relayed and has dropped; None: there is none.
     """
 
@@ -36,7 +41,9 @@ class CaptureStatus:
     published: int
     publish_failed: int
     last_error: str | None
+    queued_bytes: int = 0
     lost: int = 0
+    gaps: tuple[Gap, ...] = ()
     outbox: OutboxFigures | None = None
 
     @classmethod

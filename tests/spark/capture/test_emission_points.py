@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
+from headwater_producers.outbox import OutboxFigures
 from headwater_producers.spark import attach
 from headwater_schemas.events import EmissionReason, Provenance, RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 CHECKPOINT, STOP, START = EmissionReason.CHECKPOINT, EmissionReason.STOP, EmissionReason.START
 VERSION, QUALITY = EmissionReason.VERSION_CHANGE, EmissionReason.QUALITY_CHANGE
+FAILURE = EmissionReason.FAILURE
 
 
 def drop(folder: Path, numbers: Iterable[int]) -> None:
@@ -48,17 +51,18 @@ def reasons(sink: RecordingSink) -> list[tuple[EmissionReason, list[int]]]:
     ]
 
 
+@contextmanager
+def told(spark: SparkSession, sink: RecordingSink | None = None, **settings: Any) -> Iterator[RecordingSink]:
+    """What is told in the block, where micro-batches may wait for one another until it ends."""
+    target = sink or RecordingSink()
+    patient = {"coalesce_max_batches": 10, "coalesce_max_seconds": 600, "capture_drain_timeout_seconds": FLUSH_SECONDS}
+    with attach(spark, sink=target, job_name="job", **{**patient, **settings}):
+        yield target
+
+
 def test_coalesced_until_something_changes(spark: SparkSession, tmp_path: Path) -> None:
-    sink = RecordingSink()
     drop(tmp_path / "in", [1, 2, 3, -1, -1, 4, 5, 6, 7, 8, 9])
-    with attach(
-        spark,
-        sink=sink,
-        job_name="job",
-        coalesce_max_batches=3,
-        coalesce_max_seconds=600,
-        capture_drain_timeout_seconds=FLUSH_SECONDS,
-    ):
+    with told(spark, coalesce_max_batches=3) as sink:
         checked = source(spark, tmp_path).observe("in", F.expr("bool_and(a IS NOT NULL)").alias("has_a"))
         writer = checked.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         assert writer.trigger(availableNow=True).start().awaitTermination(120)
@@ -74,21 +78,13 @@ def test_coalesced_until_something_changes(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_new_lineage_is_a_change_of_version(spark: SparkSession, tmp_path: Path) -> None:
-    sink = RecordingSink()
     drop(tmp_path / "in", range(4))
 
     def write(frame: DataFrame, batch: int) -> None:
         derived = frame.select("a") if batch < 2 else frame.select((F.col("a") + 1).alias("a"))
         derived.write.mode("append").parquet(str(tmp_path / "out"))
 
-    with attach(
-        spark,
-        sink=sink,
-        job_name="job",
-        coalesce_max_batches=10,
-        coalesce_max_seconds=600,
-        capture_drain_timeout_seconds=FLUSH_SECONDS,
-    ):
+    with told(spark) as sink:
         writer = source(spark, tmp_path).writeStream.foreachBatch(write).queryName("q")
         query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
         assert query.awaitTermination(120)
@@ -98,56 +94,52 @@ def test_a_new_lineage_is_a_change_of_version(spark: SparkSession, tmp_path: Pat
     assert len({event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event} & set(digests)) == 2
 
 
+class SinkWithOutbox(RecordingSink):
+    """One with a folder that outlives it, where notes can be left for the next start."""
+
+    lost = 0
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.outbox = OutboxFigures(str(folder), 0, 0, 0, 0, 0, None)
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        return 0
+
+
 def test_code_and_configuration_change_between_two_starts(spark: SparkSession, tmp_path: Path) -> None:
-    """A process has one version of its code: its runs' STARTs say which, and so does each interval."""
-    told = []
-    for version in ("v1", "v2"):
-        sink = RecordingSink()
+    """A process has one version of its code: its runs and intervals say which, and the first one says if it is new."""
+    sinks = []
+    for version in ("v1", "v2", "v2"):
         drop(tmp_path / "in", [1])
-        with attach(
-            spark,
-            sink=sink,
-            job_name="job",
-            job_code_version=version,
-            job_config_version=f"conf-{version}",
-            capture_drain_timeout_seconds=FLUSH_SECONDS,
-        ):
+        versions = {"job_code_version": version, "job_config_version": f"conf-{version}"}
+        with told(spark, SinkWithOutbox(tmp_path / "outbox"), **versions) as sink:
             writer = source(spark, tmp_path).writeStream.format("noop").queryName("q")
             query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
             assert query.awaitTermination(120)
-        told.append(sink)
-    for sink, version in zip(told, ("v1", "v2"), strict=True):
+        sinks.append(sink)
         for event in sink.runs("job.q"):
             assert event.run_event is not None
             assert event.run_event.versions is not None
             assert (event.run_event.versions.code, event.run_event.versions.config) == (version, f"conf-{version}")
     observed = [
-        (event.interval_event.versions.code, [entry.batch_id for entry in event.interval_event.entries])
-        for sink in told
+        (body.versions.code, body.reason, [entry.batch_id for entry in body.entries])
+        for sink in sinks
         for event in sink.of_kind("INTERVAL")
-        if event.interval_event and event.interval_event.provenance is Provenance.OBSERVED
-        if event.interval_event.versions
+        if (body := event.interval_event) and body.provenance is Provenance.OBSERVED and body.versions
     ]
-    assert observed == [("v1", [0]), ("v2", [1])]
-    assert (START, [0]) in reasons(told[1]), "what the checkpoint has is told at the start"
+    assert observed == [("v1", STOP, [0]), ("v2", VERSION, [1]), ("v2", STOP, [2])]
+    assert (START, [0]) in reasons(sinks[1]), "what the checkpoint has is told at the start"
 
 
 def test_a_failure_sends_what_waits_and_says_why(spark: SparkSession, tmp_path: Path) -> None:
-    sink = RecordingSink()
     drop(tmp_path / "in", [1, 2, 99, 3])
-    with attach(
-        spark,
-        sink=sink,
-        job_name="job",
-        coalesce_max_batches=10,
-        coalesce_max_seconds=600,
-        capture_drain_timeout_seconds=FLUSH_SECONDS,
-    ):
+    with told(spark) as sink:
         failing = source(spark, tmp_path).selectExpr("IF(a = 99, raise_error('enough'), a) AS a")
         writer = failing.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         with pytest.raises(StreamingQueryException, match="enough"):
             writer.trigger(availableNow=True).start().awaitTermination(120)
-    assert reasons(sink) == [(STOP, [0, 1])], "the third one was never committed"
+    assert reasons(sink) == [(FAILURE, [0, 1])], "the third one was never committed"
     assert sink.run_types("job.q") == [RunEventType.START, RunEventType.FAIL]
     assert sink.last_run("job.q").error is not None
     events = [event.kind for event in sink.events if event.job and event.job.name == "job.q"]

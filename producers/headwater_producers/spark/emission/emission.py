@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.emission.fence import Fence
@@ -115,6 +116,12 @@ class Emission:
         if self._durable is None:
             return self._engine.flush(timeout_seconds)
         return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
+
+    @property
+    def notes_folder(self) -> Path | None:
+        """Where to note how far queries were told: beside the outbox, of the same destination; None: there is none."""
+        outbox = self._durable.outbox if self._durable is not None else None
+        return Path(outbox.folder) / "queries" if outbox is not None else None
 
     # Afterwards
 

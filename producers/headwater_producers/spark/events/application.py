@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
 from headwater_producers.spark.events.batch import job_events
 from headwater_schemas.events import ProcessingType, RunEvent, RunEventType
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.once import Once
     from headwater_schemas.events import LineageEvent, RunError
+
+CAPTURE_FACET: Final = "headwater_capture"
+"""The run facet of an application not all of whose callbacks were told: `{"dropped": 3, "failed": 0}`."""
 
 
 def application_started(context: EventContext, at: datetime, said: Once) -> Iterator[LineageEvent]:
@@ -30,9 +34,27 @@ def application_started(context: EventContext, at: datetime, said: Once) -> Iter
 
 
 def application_ended(
-    context: EventContext, kind: RunEventType, started_at: datetime, at: datetime, error: RunError | None
+    context: EventContext,
+    kind: RunEventType,
+    started_at: datetime,
+    at: datetime,
+    error: RunError | None,
+    *,
+    dropped: int = 0,
+    failed: int = 0,
 ) -> LineageEvent:
-    """The end of its run: COMPLETE, FAIL or ABORT."""
+    """The end of its run: COMPLETE, FAIL or ABORT.
+
+    Args:
+        context: of the application.
+        kind: how it ended.
+        started_at: when it began.
+        at: when it ended.
+        error: why it failed.
+        dropped: callbacks that were turned away, since too many waited.
+        failed: callbacks of which no events could be made, or not all. Of either its lineage is missing, and says so.
+    """
+    missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
     end = RunEvent(
         type=kind,
         started_at=started_at,
@@ -41,5 +63,6 @@ def application_ended(
         parent=context.started_by.parent,
         root=context.started_by.root,
         error=error,
+        run_facets={CAPTURE_FACET: json.dumps(missed)} if dropped or failed else {},
     )
     return context.run(end, job=context.app_job, run_id=context.app_run_id, at=at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from headwater_schemas.events import (
     DatasetEvent,
     IntervalEvent,
     JobRef,
+    LineageEvent,
     Owner,
     ParentRun,
     RunEvent,
@@ -23,7 +25,10 @@ from headwater_schemas.events import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headwater_schemas.events import ColumnLineage, JobEvent, LineageEvent
+    from headwater_schemas.events import ColumnLineage, JobEvent
+
+Emit = Callable[[LineageEvent], bool | None]
+"""Takes an event. False: it was refused, which is counted already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,16 @@
-"""Chain: how far a query has been told, over all its runs in this process."""
+"""Chain: how far a query has been told, over all its runs in this process, and what it was like then."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.streaming.notes import Note
 from headwater_schemas.events import EmissionReason
 
 if TYPE_CHECKING:
-    from headwater_schemas.events import IntervalEntry
+    from headwater_schemas.events import IntervalEntry, Versions
 
 
 @dataclass(slots=True)
@@ -17,13 +19,42 @@ class Chain:
 
     Attributes:
         first, last: micro-batches, with all between them; None before any.
-        plan_digest, quality: of the last one.
+        noted: the last micro-batch that was sent, as far as this process or the one before has noted that.
+        plan_digest, quality, versions: of the last one told, by whichever process; `versions` is None where none was
+            observed, or nobody has noted it.
     """
 
     first: int | None = None
     last: int | None = None
+    noted: int | None = None
     plan_digest: str | None = None
     quality: frozenset[tuple[str, bool]] = frozenset()
+    versions: str | None = None
+
+    @classmethod
+    def after(cls, note: Note | None) -> Chain:
+        """Of a query that this process hasn't told of yet; `note`: what another one has noted."""
+        if note is None:
+            return cls()
+        return cls(
+            noted=note.last, plan_digest=note.plan_digest, quality=frozenset(note.quality), versions=note.versions
+        )
+
+    @property
+    def told_until(self) -> int | None:
+        """The last micro-batch told, by whichever process; None: not known."""
+        known = [batch for batch in (self.last, self.noted) if batch is not None]
+        return max(known, default=None)
+
+    def sent(self, last: int) -> Note:
+        """Micro-batches up to `last` are on their way; what is to be noted of that."""
+        self.noted = max(last, self.noted if self.noted is not None else last)
+        return Note(
+            last=self.noted,
+            plan_digest=self.plan_digest,
+            quality=tuple(sorted(self.quality)),
+            versions=self.versions,
+        )
 
     def add(self, batch_id: int) -> range:
         """A micro-batch is told; returns those right before it that weren't."""
@@ -34,15 +65,30 @@ class Chain:
         self.last = max(self.last, batch_id)
         return missed
 
-    def change(self, entry: IntervalEntry) -> EmissionReason | None:
-        """What a micro-batch changes against the one that was told before it; from now on it is the last one."""
+    def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
+        """What a micro-batch changes against the one that was told before it; from now on it is the last one.
+
+        Args:
+            entry: the micro-batch.
+            versions: it ran with, as `version_text` has them.
+        """
+        before = (self.plan_digest, self.versions, self.quality)
         quality = frozenset((result.assertion, result.passed) for result in entry.quality)
-        before = (self.plan_digest, self.quality) if self.last is not None else (entry.plan_digest, quality)
-        self.plan_digest, self.quality = entry.plan_digest, quality
-        if before[0] != entry.plan_digest:
+        # A foreachBatch function that wrote nothing, its frame being empty, says nothing of its plan.
+        digest = entry.plan_digest or before[0]
+        self.plan_digest, self.versions, self.quality = digest, versions, quality
+        if before[1] is None:
+            return None  # the first one, or the first that was observed
+        if versions != before[1] or before[0] not in (None, digest):
             return EmissionReason.VERSION_CHANGE
-        return EmissionReason.QUALITY_CHANGE if before[1] != quality else None
+        return EmissionReason.QUALITY_CHANGE if before[2] != quality else None
 
     def has(self, batch_id: int) -> bool:
-        """Whether it was told."""
+        """Whether this process has told it."""
         return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
+
+
+def version_text(versions: Versions) -> str:
+    """What makes two starts of a query different ones: code, configuration and engine."""
+    engine = versions.engine
+    return json.dumps([versions.code, versions.config, engine and [engine.name, engine.version]])

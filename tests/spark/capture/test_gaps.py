@@ -1,0 +1,69 @@
+"""What a checkpoint has forgotten and nobody has told is said to be a gap: in words, in numbers, and in the run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import attach
+from headwater_producers.spark.metrics import Told
+from headwater_producers.spark.streaming.gaps import GAPS_FACET
+from headwater_schemas.events import RunEventType
+from support.capture import FLUSH_SECONDS, RecordingSink, body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def forgetful(spark: SparkSession) -> Iterator[SparkSession]:
+    """Checkpoints remember two micro-batches instead of a hundred."""
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    yield spark
+    spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
+
+
+def run(spark: SparkSession, folder: Path, files: int) -> None:
+    """A micro-batch for each of so many new files."""
+    (folder / "in").mkdir(exist_ok=True)
+    before = len(list((folder / "in").iterdir()))
+    for number in range(before, before + files):
+        file = folder / "in" / f"{number:03}.csv"
+        file.write_text(f"{number}\n")
+        os.utime(file, (1_700_000_000 + number,) * 2)
+    frame = spark.readStream.schema("a INT").option("maxFilesPerTrigger", 1).csv(str(folder / "in"))
+    writer: Any = frame.writeStream.format("noop").queryName("q").option("checkpointLocation", str(folder / "cp"))
+    assert writer.trigger(availableNow=True).start().awaitTermination(120)
+
+
+def test_a_query_that_ran_for_long_without_capture(
+    forgetful: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run(forgetful, tmp_path, 6)
+    oldest = min(int(path.name) for path in (tmp_path / "cp" / "commits").iterdir() if path.name.isdecimal())
+    assert oldest > 0
+    sink = RecordingSink()
+    with attach(forgetful, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        run(forgetful, tmp_path, 1)
+    [gap] = capture.status().gaps
+    # Which files the oldest one took only the one before it said.
+    assert (gap.name, gap.first, gap.last, gap.told) == ("q", 0, oldest, Told.UNKNOWN)
+    assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(oldest + 1, 7))
+    said = [
+        (body(event).type, json.loads(body(event).run_facets.get(GAPS_FACET, "{}"))) for event in sink.runs("job.q")
+    ]
+    told = [{"first": 0, "last": oldest, "told": "unknown"}]
+    assert [(kind, facet.get("gaps")) for kind, facet in said] == [
+        (RunEventType.START, None),
+        (RunEventType.RUNNING, told),
+        (RunEventType.COMPLETE, told),
+    ]
+    assert f"micro-batches 0 to {oldest}" in caplog.text
