@@ -41,8 +41,13 @@ def small() -> list[str]:
 
 
 def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
-    """All events on a topic, partition by partition."""
-    settings = {"bootstrap.servers": stack.bootstrap_servers, "log_level": 2, "group.id": "reader"}
+    """All events on a topic of the stack, partition by partition."""
+    return events_on(stack.bootstrap_servers, topic)
+
+
+def events_on(bootstrap_servers: str, topic: str) -> list[LineageEvent]:
+    """All events on a topic, partition by partition; none where there is no such topic."""
+    settings = {"bootstrap.servers": bootstrap_servers, "log_level": 2, "group.id": "reader"}
     consumer = Consumer({**settings, "enable.auto.commit": False})
     decoder = Decoder()
     events: list[LineageEvent] = []

@@ -13,12 +13,23 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from headwater.stack import ensure_jars, ports
 from headwater.stack.kafka import KafkaBroker
+from support.crash.broker import LineageBroker
 from support.crash.sweep import sweep
 
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
+
+
+def _broker(folder: Path) -> KafkaBroker:
+    return KafkaBroker(
+        folder,
+        ports.choose(ports.ANY),
+        ensure_jars("kafka"),
+        java_options=("-Xmx320m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        delete=False,
+    )
 
 
 def main() -> None:
@@ -31,30 +42,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="crash-") as temporary:
         folder: Path = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        broker = KafkaBroker(
-            folder / "kafka",
-            ports.choose(ports.ANY),
-            ensure_jars("kafka"),
-            java_options=("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-            delete=False,
-        )
-        broker.start()
+        # Two, since the one that takes lineage is stopped in its tracks now and then.
+        brokers = data, lineage = _broker(folder / "kafka"), _broker(folder / "kafka-lineage")
         try:
-            broker.wait(lambda: False)
-            admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 2})
+            for broker in brokers:
+                broker.start()
+            for broker in brokers:
+                broker.wait(lambda: False)
+            admin = AdminClient({"bootstrap.servers": data.bootstrap_servers, "log_level": 2})
             for made in admin.create_topics([NewTopic("in", 2, 1), NewTopic("out", 1, 1)]).values():
                 made.result(30)
             began = time.monotonic()
             document = sweep(
                 folder,
-                broker.bootstrap_servers,
+                data.bootstrap_servers,
+                LineageBroker(lineage.bootstrap_servers, lineage.process.pid),
                 arguments.seed,
                 arguments.kills,
                 _say,
             )
             document["minutes"] = round((time.monotonic() - began) / 60, 1)
         finally:
-            broker.process.stop()
+            for broker in brokers:
+                if broker.started:
+                    broker.process.stop()
     text = json.dumps(document, indent=1) + "\n"
     if arguments.output is not None:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)

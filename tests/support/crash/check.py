@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.reconcile import QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_producers.spark.streaming.local_files import LocalFiles
-from headwater_schemas.codec import Decoder
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:
@@ -23,22 +22,6 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.fold.facts import IntervalFacts
     from headwater_schemas.events import LineageEvent
     from support.crash.truth import Truth
-
-
-def told(folder: Path) -> list[LineageEvent]:
-    """All events that reached their file; one that a kill has cut in two hasn't."""
-    decoder = Decoder()
-    events = []
-    for path in sorted((folder / "events").iterdir()):
-        data = path.read_bytes()
-        at = 0
-        while at + 4 <= len(data):
-            (size,) = struct.unpack_from(">I", data, at)
-            if at + 4 + size > len(data):
-                break
-            events.append(decoder.decode(data[at + 4 : at + 4 + size]))
-            at += 4 + size
-    return events
 
 
 def check_commits(events: Sequence[LineageEvent], truth: Truth) -> None:
@@ -64,6 +47,12 @@ def check_chain(events: Sequence[LineageEvent], truth: Truth, name: str, upto: i
         if earlier["position"] == "opaque":
             assert later["from_json"] == earlier["to_json"], f"{name}: {before} and {after} don't meet"
         assert earlier["certainty"] == later["certainty"] == "EXACT", f"{name}: {before}, {after}"
+
+
+def check_no_gap(events: Sequence[LineageEvent]) -> None:
+    """No run says that micro-batches were never told."""
+    said = [event.run_event.run_facets for event in events if event.run_event is not None]
+    assert [facets[GAPS_FACET] for facets in said if GAPS_FACET in facets] == []
 
 
 def check_nothing_blanked(events: Sequence[LineageEvent], more: Sequence[LineageEvent] = ()) -> None:

@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.stack import ensure_jars, java_runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 # Startup of Spark takes most of it, on two cores that others use too.
 SECONDS = 240.0
 
 
-class Driver:
-    """Starts the job.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What one start of the job is told.
 
-    Args:
-        folder: of the whole history: checkpoints, data, events.
+    Attributes:
+        folder: of the whole history: checkpoints, data, events, outbox.
         life: which start this is; names its marks and its events.
-        brokers: Kafka's.
+        brokers: Kafka's, for the data.
+        topics: what the names of the data's topics begin with.
         queries: those to start.
-        topics: what the names of their topics begin with.
+        sink: where lineage goes, `outbox` or `file`.
+        coalesce: how many micro-batches may share an event.
+        lineage_brokers, lineage_prefix: where the outbox relays to.
     """
 
-    def __init__(self, folder: Path, life: str, brokers: str, queries: Sequence[str], topics: str) -> None:
-        self.folder = folder
-        self.life = life
-        self.log = folder / f"log-{life}"
+    folder: str
+    life: str
+    brokers: str
+    topics: str
+    queries: tuple[str, ...]
+    sink: str
+    coalesce: int
+    lineage_brokers: str
+    lineage_prefix: str
+
+
+class Driver:
+    """Starts the job."""
+
+    def __init__(self, orders: Orders) -> None:
+        self.folder = folder = Path(orders.folder)
+        self.life = orders.life
+        self.log = folder / f"log-{self.life}"
         jars = ",".join(str(jar) for jar in ensure_jars("spark"))
         options = ["--master", "local[2]", "--driver-memory", "768m", "--jars", jars]
         options += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
@@ -44,15 +64,7 @@ class Driver:
         (folder / "in").mkdir(exist_ok=True)
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    str(Path(__file__).with_name("job.py")),
-                    str(folder),
-                    life,
-                    brokers,
-                    ",".join(queries),
-                    topics,
-                ],
+                [sys.executable, str(Path(__file__).with_name("job.py")), json.dumps(asdict(orders))],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={

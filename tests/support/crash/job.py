@@ -1,14 +1,16 @@
-"""A driver that is killed: streaming queries, captured. `python job.py FOLDER LIFE BROKERS QUERY,… TOPIC_PREFIX`.
+"""A driver that is killed: streaming queries, captured. `python job.py ORDERS`, which is the JSON of a `driver.Orders`.
 
 copy     Kafka ─▶ Kafka
 files    files ─▶ duplicates taken out by event time ─▶ Parquet
 split    rate-micro-batch ─▶ foreachBatch ─▶ two folders of Parquet
 
-Events are kept in memory for a while, as by a producer whose broker is slow: a kill loses them.
+Its lineage goes to Kafka by way of an outbox, or to a file that gets it late, as by a producer whose broker is slow: a
+kill loses what is in memory.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 import threading
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from headwater_producers.spark import Capture
     from headwater_schemas.events import LineageEvent
 
 HELD_SECONDS = 0.4
@@ -86,17 +89,51 @@ def split(spark: SparkSession, folder: Path) -> Any:
     return source.load().writeStream.foreachBatch(both)
 
 
-def main(folder: Path, life: str, brokers: str, chosen: list[str], topics: str) -> None:
+def captured(spark: SparkSession, orders: dict[str, Any], folder: Path) -> Capture:
+    settings: dict[str, Any] = {
+        "coalesce_max_batches": orders["coalesce"],
+        "coalesce_max_seconds": 600.0,
+        "capture_drain_timeout_seconds": 120.0,
+    }
+    if orders["sink"] == "file":
+        return attach(spark, sink=SlowFile(folder / "events" / orders["life"]), **settings)
+    return attach(
+        spark,
+        kafka_bootstrap_servers=orders["lineage_brokers"],
+        topic_prefix=orders["lineage_prefix"],
+        topic_partitions=1,
+        outbox_path=folder / "outbox",
+        **settings,
+    )
+
+
+def make_durable(capture: Capture) -> None:
+    """Returns when all that has happened would survive the process. That Kafka has it nobody can wait for."""
+    emission = capture._emission
+    if emission is None or not emission.secure(120):
+        raise RuntimeError(capture.status())
+
+
+def leave_nothing(capture: Capture) -> None:
+    """Returns when Kafka has everything, what dead drivers have left included."""
+    outbox = capture.status().outbox
+    while outbox is not None and outbox.events:
+        time.sleep(0.1)
+        outbox = capture.status().outbox
+
+
+def main(orders: dict[str, Any]) -> None:
+    folder, life = Path(orders["folder"]), orders["life"]
     spark = SparkSession.builder.appName("killed").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    capture = attach(spark, sink=SlowFile(folder / "events" / life))
+    capture = captured(spark, orders, folder)
     writers = {
-        "copy": lambda: copy(spark, brokers, topics),
+        "copy": lambda: copy(spark, orders["brokers"], orders["topics"]),
         "files": lambda: files(spark, folder),
         "split": lambda: split(spark, folder),
     }
     queries: list[StreamingQuery] = []
-    for name in chosen:
+    for name in orders["queries"]:
         checkpoint = str(folder / "checkpoints" / name)
         named = writers[name]().queryName(name).option("checkpointLocation", checkpoint)
         queries.append(named.trigger(processingTime="400 milliseconds").start())
@@ -104,8 +141,7 @@ def main(folder: Path, life: str, brokers: str, chosen: list[str], topics: str) 
     # A query has a progress only once it has a plan: so all have told their START, and what went before it.
     while any(query.lastProgress is None and query.isActive for query in queries):
         time.sleep(0.05)
-    if not capture.flush(120):
-        raise RuntimeError(capture.status())
+    make_durable(capture)
     (folder / f"caught-up-{life}").touch()
     while not (folder / "end").exists():
         time.sleep(0.1)
@@ -113,10 +149,14 @@ def main(folder: Path, life: str, brokers: str, chosen: list[str], topics: str) 
             raise RuntimeError(failed)
     for query in queries:
         query.stop()
-    capture.close()
-    if capture.status().failed or capture.status().dropped:
+    if not capture.flush(120):
         raise RuntimeError(capture.status())
+    leave_nothing(capture)
+    capture.close()
+    status = capture.status()
+    if status.failed or status.dropped or status.publish_failed or status.lost or status.gaps:
+        raise RuntimeError(status)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split(","), "".join(sys.argv[5:]))
+    main(json.loads(sys.argv[1]))

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Producer
 
-from support.crash.check import check_chain, check_commits, check_nothing_blanked, intervals, reconciled, told
-from support.crash.driver import Driver
+from support.crash.broker import LineageBroker
+from support.crash.check import check_chain, check_commits, check_no_gap, check_nothing_blanked, intervals, reconciled
+from support.crash.draw import QUERIES, Life, draw, last
+from support.crash.driver import Driver, Orders
+from support.crash.told import in_files, in_outboxes, on_topic
 from support.crash.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from headwater_schemas.events import LineageEvent
-
-PHASES = ("at a start", "catching up", "running")
-QUERIES = ("copy", "files", "split")
 
 
 class Feed:
@@ -63,12 +63,14 @@ class Sweep:
     """The history of one folder.
 
     Attributes:
-        topics: what the names of its topics, `in` and `out`, begin with.
+        lineage: the Kafka that lineage goes to; it may be `brokers`, where nothing stops it.
+        topics: what the names of its topics, `in`, `out` and the lineage's, begin with.
         lives: one document a kill.
     """
 
     folder: Path
     brokers: str
+    lineage: LineageBroker
     seed: int
     topics: str = ""
     lives: list[dict[str, Any]] = field(default_factory=list)
@@ -78,30 +80,34 @@ class Sweep:
         self._feed = Feed(self.folder, self.brokers, f"{self.topics}in")
         self._truth = Truth(self.folder)
 
-    def kill_once(self, phase: str | None = None, queries: Sequence[str] = ()) -> None:
-        """A start, a kill, and the checks; raises AssertionError where one fails."""
-        phase = phase or self._random.choice(PHASES)
-        alone = self._random.random() < 0.25
-        delay = self._random.uniform(
-            *{"at a start": (0.2, 9.0), "catching up": (0.0, 1.0), "running": (0.0, 8.0)}[phase]
-        )
-        # One query a life: Spark's start is most of what a kill costs.
-        chosen = queries or (self._random.choice(QUERIES),)
-        before = {name: self._truth.committed(name) for name in chosen if name in self._truth.queries}
-        driver = Driver(self.folder, f"{len(self.lives):03}", self.brokers, chosen, self.topics)
+    def kill_once(self, **given: Any) -> None:
+        """A start, a kill, and the checks; raises AssertionError where one fails.
+
+        Args:
+            given: of the `Life` that is drawn.
+        """
+        life = draw(self._random, **given)
+        before = {name: self._truth.committed(name) for name in life.queries if name in self._truth.queries}
+        self.lineage.begin(life.broker)
         try:
-            if phase != "at a start":
-                driver.wait_for("started" if phase == "catching up" else "caught-up", self._feed)
-            self._wait(delay)
+            driver = self._start(life, f"{len(self.lives):03}")
+            try:
+                if life.phase != "at a start":
+                    driver.wait_for("started", self._feed)
+                    self.lineage.change(life.broker)
+                if life.phase == "running":
+                    driver.wait_for("caught-up", self._feed)
+                self._wait(life.seconds)
+            finally:
+                driver.kill(python_alone=life.python_alone)
         finally:
-            driver.kill(python_alone=alone)
-        life = {"queries": chosen, "phase": phase, "seconds": round(delay, 3), "python_alone": alone}
+            self.lineage.end()
         caught_up = (self.folder / f"caught-up-{driver.life}").exists()
-        self.lives.append(life | self._check(before if caught_up else {}))
+        self.lives.append(life.told() | self._check(before if caught_up else {}))
 
     def end_well(self, queries: Sequence[str] = QUERIES) -> None:
-        """A last start that is stopped properly: then capture alone has told everything."""
-        driver = Driver(self.folder, "last", self.brokers, queries, self.topics)
+        """A last start that is stopped properly: then capture alone has told everything, and Kafka has all of it."""
+        driver = self._start(last(queries), "last")
         try:
             driver.wait_for("caught-up", self._feed)
         except BaseException:
@@ -109,28 +115,57 @@ class Sweep:
             raise
         driver.end()
         self._check({})
-        events = told(self.folder)
+        assert in_outboxes(self.folder) == []
+        # No query has lived for the hundred micro-batches after which Spark forgets: so the last start has told all.
+        events = self._on_topic()
         for name in self._truth.queries:
             check_chain(events, self._truth, name)
+        check_no_gap(events)
 
     def document(self) -> dict[str, Any]:
         """What happened."""
-        events = told(self.folder)
+        events = self._told()
         provenance = Counter(
             str(interval.variants[interval.winner].registers["provenance"][1])
             for query_id in self._truth.queries.values()
             for interval in intervals(events, query_id).values()
         )
+        drawn = ("phase", "sink", "broker", "coalesce")
         return {
             "seed": self.seed,
             "kills": len(self.lives),
-            "phases": dict(Counter(life["phase"] for life in self.lives)),
+            **{name: dict(Counter(str(life[name]) for life in self.lives)) for name in drawn},
             "python_alone": sum(life["python_alone"] for life in self.lives),
+            "left_in_an_outbox": sum(life["waiting"] > 0 for life in self.lives),
+            "committed_and_not_told": sum(life["lost"] > 0 for life in self.lives),
             "micro_batches": {name: len(self._truth.committed(name)) for name in sorted(self._truth.queries)},
             "known_by": dict(provenance),
             "events": len(events),
+            "events_on_the_topic": len(self._on_topic()),
             "lives": self.lives,
         }
+
+    def _start(self, life: Life, name: str) -> Driver:
+        return Driver(
+            Orders(
+                folder=str(self.folder),
+                life=name,
+                brokers=self.brokers,
+                topics=self.topics,
+                queries=life.queries,
+                sink=life.sink,
+                coalesce=life.coalesce,
+                lineage_brokers=self.lineage.address(life.broker),
+                lineage_prefix=f"{self.topics}lineage",
+            )
+        )
+
+    def _on_topic(self) -> list[LineageEvent]:
+        return on_topic(self.lineage.bootstrap_servers, f"{self.topics}lineage.events")
+
+    def _told(self) -> list[LineageEvent]:
+        """All that would reach the graph: what Kafka has, what an outbox would send, what was written to files."""
+        return [*in_files(self.folder), *in_outboxes(self.folder), *self._on_topic()]
 
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -145,7 +180,8 @@ class Sweep:
             caught_up: what was committed before a life that has told of itself that it has caught up.
         """
         self._truth.look()
-        events = told(self.folder)
+        waiting = len(in_outboxes(self.folder))
+        events = self._told()
         check_commits(events, self._truth)
         for name, batches in caught_up.items():
             if batches:
@@ -158,6 +194,7 @@ class Sweep:
         return {
             "committed": {name: len(self._truth.committed(name)) for name in sorted(self._truth.queries)},
             "lost": self._lost(events),
+            "waiting": waiting,
             "caught_up": bool(caught_up),
         }
 
@@ -169,9 +206,11 @@ class Sweep:
         )
 
 
-def sweep(folder: Path, brokers: str, seed: int, kills: int, tell: Callable[[str], None]) -> dict[str, Any]:
+def sweep(
+    folder: Path, brokers: str, lineage: LineageBroker, seed: int, kills: int, tell: Callable[[str], None]
+) -> dict[str, Any]:
     """Kills and checks, then ends well; the document of what happened."""
-    history = Sweep(folder, brokers, seed)
+    history = Sweep(folder, brokers, lineage, seed)
     for number in range(kills):
         history.kill_once()
         tell(f"{number + 1}/{kills} {json.dumps(history.lives[-1])}")
