@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.stack import ensure_jars, java_runtime
+from support.running import QUICK_JVM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     home = tmp_path_factory.mktemp("spark")
     jars = ",".join(str(jar) for name in JARS for jar in ensure_jars(name))
     # derby.log and metastore_db would otherwise be made where the tests were started.
-    java = f"-Dderby.system.home={home} -Xss4m"
+    java = f"-Dderby.system.home={home} -Xss4m {QUICK_JVM}"
     builder = (
         SparkSession.builder.master("local[1]")
         .appName("headwater-tests")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.stack import ensure_jars, java_runtime
+from support.running import QUICK_JVM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 def submit(script: Path, *flags: str, environment: Mapping[str, str]) -> str:
     """Run it to its end; what it said on stdout."""
     command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
-    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    command += ["--driver-java-options", QUICK_JVM]
     command += ["--jars", ",".join(map(str, ensure_jars("spark"))), str(script), *flags]
     variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": sys.executable, **environment}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from headwater.stack import ensure_jars, java_runtime
+from headwater.stack import java_runtime
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -23,7 +23,7 @@ from headwater_schemas.events import (
     RunEventType,
     TransformationType,
 )
-from support.running import lineage
+from support.running import lineage, small
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,15 +68,12 @@ def start(folder: Path, stack: StackUnderTest, prefix: str) -> None:
     """Runs the job to its end."""
     path = folder / "job.py"
     path.write_text(JOB, encoding="utf-8")
-    jars = ",".join(str(jar) for jar in ensure_jars("spark"))
-    options = ["--master", "local[1]", "--driver-memory", "768m", "--jars", jars, "--conf", "spark.ui.enabled=false"]
-    options += ["--conf", "spark.sql.shuffle.partitions=1"]
     done = subprocess.run(
         [sys.executable, str(path), stack.bootstrap_servers, prefix, str(folder)],
         env={
             **os.environ,
             **java_runtime().environment(),
-            "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*small(), "pyspark-shell"]),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": stack.bootstrap_servers,
             "HEADWATER_KAFKA_CLUSTER_NAME": "here",

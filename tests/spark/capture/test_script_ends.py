@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.stack import ensure_jars, java_runtime
+from headwater.stack import java_runtime
+from support.running import small
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,21 +77,10 @@ class Script:
         self.folder = folder
         path = folder / "job.py"
         path.write_text(SCRIPT + ENDINGS[ending] + "\n", encoding="utf-8")
-        jars = ",".join(str(jar) for jar in ensure_jars("spark"))
-        options = [
-            "--master",
-            "local[1]",
-            "--driver-memory",
-            "512m",
-            "--jars",
-            jars,
-            "--conf",
-            "spark.ui.enabled=false",
-        ]
         environment = {
             **os.environ,
             **java_runtime().environment(),
-            "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*small(), "pyspark-shell"]),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
         self.log = folder / "log"

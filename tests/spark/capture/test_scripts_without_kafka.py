@@ -18,6 +18,7 @@ from headwater_schemas.codec import Decoder
 from headwater_schemas.events import RunEventType
 from support.fake_producer import FakeCluster
 from support.outbox import EVENTS, metrics, publisher, until
+from support.running import small
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,11 +51,10 @@ def run(folder: Path, ending: str, **settings: str) -> subprocess.CompletedProce
         dead_broker = f"127.0.0.1:{probe.getsockname()[1]}"
     script = folder / "job.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    options = ["--master", "local[1]", "--driver-memory", "512m", "--conf", "spark.ui.enabled=false", "pyspark-shell"]
     environment = {
         **os.environ,
         **java_runtime().environment(),
-        "PYSPARK_SUBMIT_ARGS": shlex.join(options),
+        "PYSPARK_SUBMIT_ARGS": shlex.join([*small(), "pyspark-shell"]),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": dead_broker,
         "HEADWATER_OUTBOX_PATH": str(folder / "outbox"),
