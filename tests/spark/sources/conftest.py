@@ -48,6 +48,19 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Spark
 
 @pytest.fixture(scope="module")
 def watched(lake: SparkSession) -> Iterator[Watched]:
+    """Its tables go with the module: the catalog is everybody's, and the shared session can't drop Delta's."""
+    before = tables(lake)
     sink = RecordingSink()
     with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         yield Watched(lake, sink, capture)
+    for name, kind in tables(lake) - before:
+        lake.sql(f"DROP {kind} {name}")
+
+
+def tables(spark: SparkSession) -> set[tuple[str, str]]:
+    """Those of the session's own catalog, and whether each is a TABLE or a VIEW."""
+    return {
+        (f"default.{table.name}", "VIEW" if table.tableType == "VIEW" else "TABLE")
+        for table in spark.catalog.listTables("default")
+        if not table.isTemporary
+    }
