@@ -21,6 +21,8 @@ DataType = Any
 
 ELEMENT = "[]"
 VALUE = "{}"
+KEY = "\1"
+"""The keys of a map that was built; no path names them."""
 REST = "\0"
 """The member of an array or a map that is none of those that are known."""
 _MEMBER = "\0"
@@ -101,7 +103,7 @@ class Column:
         indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
-            beside those, by `member_step`, the members of one that was built of known ones.
+            beside those, of what was built in the query, its members by `member_step`, and a map's keys by `KEY`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
         type: as far as known.
         constants: all that the value can be, where that is known: the literal, or those of a CASE.

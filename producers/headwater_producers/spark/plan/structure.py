@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import (
     ELEMENT,
+    KEY,
     REST,
     VALUE,
     Column,
@@ -32,6 +33,8 @@ def part(column: Column, step: str) -> Column:
     known = column.parts.get(step)
     if known is not None:
         return known
+    if step == KEY:
+        return key_of(column)
     container = container_step(step)
     if container is not None:
         rest = column.parts.get(member_step(container, REST))
@@ -154,9 +157,17 @@ def same_sources(one: Column, other: Column) -> bool:
 
 
 def key_of(container: Column) -> Column:
-    """A map's keys, which no path names."""
+    """A map's keys, which no path names: of one that was built what they were made of, else the map."""
+    if KEY in container.parts:
+        return container.parts[KEY]
     key_type = container.type.get("keyType") if isinstance(container.type, dict) else None
     return replace(combine([container], Kind.DERIVE, f"key of {inline(container)}"), type=key_type)
+
+
+def map_of(value: Column, base: Column, key: Column | None = None, known: Mapping[str, Column] | None = None) -> Column:
+    """`base`, a map, with what its values are, its keys where they were made here, and members that are known."""
+    data_type = {"type": "map", "keyType": key.type if key else None, "valueType": value.type}
+    return replace(base, parts={VALUE: value, **({KEY: key} if key else {}), **(known or {})}, type=data_type)
 
 
 def array_of(element: Column, base: Column, known: Mapping[str, Column] | None = None) -> Column:

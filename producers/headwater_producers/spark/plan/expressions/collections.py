@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine, influences
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, KEY, VALUE, Column, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_items, array_members, map_members, united_maps
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import array_of, influenced, key_of, merge, part, part_type
+from headwater_producers.spark.plan.structure import array_of, influenced, key_of, map_of, merge, part, part_type
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from headwater_producers.spark.plan.column import Indirect
 
@@ -86,7 +86,7 @@ def from_entries(call: Call) -> Column:
     key, value = names
     items = array_items(call.arguments[0]) or []
     known = map_members([part(item, key) for item in items], [part(item, value) for item in items]) if items else {}
-    return _map(call, [part(entry, value)], known)
+    return map_of(part(entry, value), call.step(Kind.DERIVE), part(entry, key), known)
 
 
 def from_arrays(call: Call) -> Column:
@@ -94,13 +94,17 @@ def from_arrays(call: Call) -> Column:
     keys, values = call.arguments
     known_keys, known_values = array_items(keys), array_items(values)
     known = map_members(known_keys, known_values) if known_keys and known_values else {}
-    return _map(call, [part(values, ELEMENT)], known)
+    return map_of(part(values, ELEMENT), call.step(Kind.DERIVE), part(keys, ELEMENT), known)
 
 
 def united(call: Call) -> Column:
     """`map_concat(a, b)`: values of any of them."""
     maps = call.arguments
-    return _map(call, [part(item, VALUE) for item in maps], united_maps(maps)) if maps else call.step(Kind.DERIVE)
+    if not maps:
+        return call.step(Kind.DERIVE)
+    value = merge([part(item, VALUE) for item in maps], call.text)
+    key = merge([key_of(item) for item in maps], call.text) if any(KEY in item.parts for item in maps) else None
+    return map_of(value, call.step(Kind.DERIVE), key, united_maps(maps))
 
 
 def _array(
@@ -108,12 +112,6 @@ def _array(
 ) -> Column:
     element = influenced(merge(elements, call.text), _picked(by))
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items))
-
-
-def _map(call: Call, values: Iterable[Column], known: Mapping[str, Column] | None = None) -> Column:
-    value = merge(values, call.text)
-    data_type = {"type": "map", "valueType": value.type}
-    return replace(call.step(Kind.DERIVE), parts={VALUE: value, **(known or {})}, type=data_type)
 
 
 def _struct(fields: dict[str, Column]) -> Column:

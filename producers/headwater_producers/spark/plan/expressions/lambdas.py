@@ -8,6 +8,7 @@ from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
+    KEY,
     VALUE,
     Column,
     Direct,
@@ -22,6 +23,7 @@ from headwater_producers.spark.plan.structure import (
     array_of,
     influenced,
     key_of,
+    map_of,
     merge,
     part,
     part_type,
@@ -96,14 +98,14 @@ def transform_values(call: Call) -> Column:
     """`transform_values(map, (k, v) -> …)`."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
-    return _map(call, [source, body], body)
+    return map_of(body, combine([source, body], Kind.DERIVE, call.text), source.parts.get(KEY))
 
 
 def transform_keys(call: Call) -> Column:
     """`transform_keys(map, (k, v) -> …)`: the values stay."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
-    return _map(call, [source, body], part(source, VALUE))
+    return map_of(part(source, VALUE), combine([source, body], Kind.DERIVE, call.text), body)
 
 
 def zip_maps(call: Call) -> Column:
@@ -111,7 +113,7 @@ def zip_maps(call: Call) -> Column:
     left, right, function = call.arguments
     key = combine([key_of(left), key_of(right)], Kind.COPY, "key")
     body = _bound(function, [key, part(left, VALUE), part(right, VALUE)])
-    return _map(call, [left, right, body], body)
+    return map_of(body, combine([left, right, body], Kind.DERIVE, call.text))
 
 
 def zip_arrays(call: Call) -> Column:
@@ -180,11 +182,6 @@ def _bound(function: Column, values: list[Column]) -> Column:
     index = Column(CONSTANT, text="index")
     variables = {n: values[i] if i < len(values) else index for i, n in enumerate(function.parameters)}
     return replace(bind(function, variables), parameters=())
-
-
-def _map(call: Call, sources: list[Column], value: Column) -> Column:
-    data_type = {"type": "map", "valueType": value.type}
-    return replace(combine(sources, Kind.DERIVE, call.text), parts={VALUE: value}, type=data_type)
 
 
 LAMBDAS: dict[str, Rule] = {

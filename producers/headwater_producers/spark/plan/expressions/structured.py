@@ -5,21 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import (
-    ELEMENT,
-    VALUE,
-    Column,
-    Indirect,
-    clip,
-    combine,
-    influences,
-    inline,
-    member_step,
-)
+from headwater_producers.spark.plan.column import ELEMENT, KEY, VALUE, Column, combine, influences, inline, member_step
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_members, constant_key, index_step, map_members
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import array_of, influenced, is_map, members, merge, part
+from headwater_producers.spark.plan.structure import array_of, influenced, is_map, key_of, map_of, members, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -75,14 +65,13 @@ def array(call: Call) -> Column:
     return array_of(merge(call.arguments, call.text), call.step(Kind.DERIVE), array_members(call.arguments))
 
 
-def map_of(call: Call) -> Column:
+def create_map(call: Call) -> Column:
     """`map(k, v, …)`: keys and values in turn."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     keys, values = call.arguments[::2], call.arguments[1::2]
-    key, value = merge(keys, call.text), merge(values, call.text)
-    data_type = {"type": "map", "keyType": key.type, "valueType": value.type}
-    return replace(call.step(Kind.DERIVE), parts={VALUE: value, **map_members(keys, values)}, type=data_type)
+    key = merge(keys, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
+    return map_of(merge(values, call.text), call.step(Kind.DERIVE), key, map_members(keys, values))
 
 
 def element(call: Call) -> Column:
@@ -95,22 +84,12 @@ def element(call: Call) -> Column:
     if is_map(container) or call.node.name == "GetMapValue":
         key = constant_key(index)
         value = part(container, VALUE if key is None else member_step(VALUE, key))
-        picked |= _made_keys(container, value, call.text)
+        if KEY in container.parts and not members(container, VALUE):
+            # Of keys that are data: which value is under a key is theirs to say.
+            picked |= influences([key_of(container)], Kind.CONDITIONAL)
     else:
         value = part(container, index_step(call.node.name, index) or ELEMENT)
     return replace(influenced(value, picked), text=call.text)
-
-
-def _made_keys(container: Column, value: Column, text: str) -> frozenset[Indirect]:
-    """What the keys are made of, of a map that is made of data: which value is under a key is theirs to say."""
-    if members(container, VALUE):
-        return frozenset()
-    values = {source.field for source in value.sources}
-    return frozenset(
-        Indirect(d.field, Kind.CONDITIONAL, d.masking, clip(text))
-        for d in container.direct
-        if d.field is not None and not d.whole and d.field not in values
-    )
 
 
 def struct_in_array(call: Call) -> Column:
@@ -159,7 +138,7 @@ STRUCTURED: dict[str, Rule] = {
     "CreateNamedStruct": named_struct,
     "PreciseTimestampConversion": window_bound,
     "CreateArray": array,
-    "CreateMap": map_of,
+    "CreateMap": create_map,
     "GetArrayStructFields": struct_in_array,
     "UpdateFields": update_fields,
     "WithField": with_field,
