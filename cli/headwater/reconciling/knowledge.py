@@ -40,6 +40,8 @@ class Knowledge:
         job: its job.
         reads, writes: datasets of its micro-batches.
         name: as the job named the query.
+        writes_itself: whether its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
+            query of which nobody told what its sink is.
         batches: how each micro-batch that the graph has is known; None: the graph wasn't asked.
     """
 
@@ -47,6 +49,7 @@ class Knowledge:
     reads: tuple[DatasetRef, ...] = ()
     writes: tuple[DatasetRef, ...] = ()
     name: str | None = None
+    writes_itself: bool = False
     batches: Mapping[int, Provenance] | None = None
 
 
@@ -83,7 +86,12 @@ def knowledge(said: Said, query_id: str, *, until: int) -> Knowledge:
             f"The graph has the query {query_id} under {len(names)} jobs.", fix="Choose one: --job.", nearest=names
         )
     return Knowledge(
-        job=named or found.jobs[0], reads=found.reads, writes=found.writes, name=found.name, batches=found.batches
+        job=named or found.jobs[0],
+        reads=found.reads,
+        writes=found.writes,
+        name=found.name,
+        writes_itself=found.writes_itself,
+        batches=found.batches,
     )
 
 

@@ -28,6 +28,8 @@ from headwater_schemas.events import (
     OffsetRange,
     Position,
     Provenance,
+    RunEvent,
+    RunEventType,
     RunRef,
     Versions,
     build,
@@ -113,6 +115,40 @@ def intervals(graph: Driver) -> dict[int, dict[str, Any]]:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     assert main([*arguments, "--json"]) == ExitCode.DONE, capsys.readouterr().err
     return json.loads(capsys.readouterr().out)
+
+
+def started(sink: str | None) -> LineageEvent:
+    """A start of the query, which says what its sink is."""
+    facets = {} if sink is None else {"headwater_sink": sink}
+    body = RunEvent(type=RunEventType.START, started_at=BEGAN, query_id=QUERY, run_facets=facets)
+    return build.run_event(body, job=JOB, run=RunRef("run-1"), producer="urn:test", event_time=BEGAN)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("sink", "told"),
+    [
+        ('{"name": "kafka", "callback": false}', {IN.name, OUT.name}),
+        # It may have written in this micro-batch and not in that one; and so may a sink of which nobody told anything.
+        ('{"name": "foreachBatch", "callback": true}', {IN.name}),
+        (None, {IN.name}),
+    ],
+)
+def test_an_output_is_told_where_the_sink_writes_each_micro_batch(
+    graph: Driver,
+    writer: GraphWriter,
+    checkpoint: Path,
+    capsys: pytest.CaptureFixture[str],
+    sink: str | None,
+    told: set[str],
+) -> None:
+    writer.apply(fold([started(sink), observed(checkpoint, 2)]))
+    assert run(capsys, "reconcile", str(checkpoint))["sent"] == 6
+    assert main(["consume", "--until-caught-up"]) == ExitCode.DONE
+    used = graph.execute_query(
+        "MATCH (i:Interval {batch_id: 4})-[:CONSUMED|PRODUCED]->(d:Dataset) RETURN collect(d.name) AS names"
+    ).records[0]["names"]
+    assert set(used) == told
 
 
 @pytest.mark.timeout(300)

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-import os
+import json
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from headwater_schemas.events import RunEventType, TransformationType
+from headwater_schemas.events import Provenance, RunEventType, TransformationType
+from support.micro_batches import run_over_files, three_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,23 +26,8 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def run(captured: Captured, tmp_path: Path) -> Callable[[Callable[[DataFrame, int], None]], None]:
     """Runs a foreachBatch function over three micro-batches of 2, 4 and 6 rows."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for number in (1, 2, 3):
-        file = folder / f"{number}.csv"
-        file.write_text("".join(f"{row},k{row % 2}\n" for row in range(number * 2)))
-        # The source takes files in the order of their times.
-        os.utime(file, (1_700_000_000 + number,) * 2)
-
-    def go(func: Callable[[DataFrame, int], None]) -> None:
-        source = captured.spark.readStream.schema("a INT, k STRING").option("maxFilesPerTrigger", 1).csv(str(folder))
-        shaped = source.select((F.col("a") + 1).alias("b"), "k")
-        writer = (
-            shaped.writeStream.foreachBatch(func).queryName("fb").option("checkpointLocation", str(tmp_path / "cp"))
-        )
-        writer.trigger(availableNow=True).start().awaitTermination()
-
-    return go
+    three_files(tmp_path / "in")
+    return partial(run_over_files, captured.spark, tmp_path / "in", tmp_path / "cp")
 
 
 def outputs(captured: Captured) -> list[dict[str, int | None]]:
@@ -136,6 +123,16 @@ def test_writes_to_one_dataset_add_up(captured: Captured, tmp_path: Path, run: A
     assert outputs(captured) == [{"twice": 4 * n} for n in (1, 2, 3)]
 
 
+def test_what_code_does_with_its_own_rdds_is_the_batchs(captured: Captured, tmp_path: Path, run: Any) -> None:
+    def func(frame: DataFrame, batch_id: int) -> None:
+        rows = [row.k for row in frame.collect()]
+        captured.spark.sparkContext.parallelize(rows).saveAsTextFile(str(tmp_path / f"text-{batch_id}"))
+
+    run(func)
+    assert outputs(captured) == [{f"text-{n}": None} for n in range(3)]
+    assert captured.sink.jobs() == {"job", "job.fb"}, "no runs of their own"
+
+
 def test_a_function_that_writes_nothing(captured: Captured, tmp_path: Path, run: Any) -> None:
     run(lambda frame, batch_id: frame.count())
     assert outputs(captured) == [{}, {}, {}]
@@ -153,4 +150,41 @@ def test_an_error_of_the_function_is_the_jobs_own(captured: Captured, tmp_path: 
     assert [entry.batch_id for entry in sink.entries("job.fb")] == [0], "batch 1 was never committed"
     assert sink.last_run("job.fb").type is RunEventType.FAIL
     assert "hunter2" not in repr(sink.events)
+    assert sink.jobs() == {"job", "job.fb"}
+
+
+def test_what_was_written_before_it_failed_is_said_and_the_next_start_tells_the_batch(
+    captured: Captured, tmp_path: Path, run: Any
+) -> None:
+    failing = [0, 1]
+
+    def func(frame: DataFrame, batch_id: int) -> None:
+        frame.write.mode("append").parquet(str(tmp_path / f"rows-{batch_id}"))
+        if batch_id in failing:
+            failing.remove(batch_id)
+            raise LookupError("not my day")
+        frame.write.mode("append").json(str(tmp_path / "all"))
+
+    for batch in (0, 1):
+        with pytest.raises(StreamingQueryException, match="not my day"):
+            run(func)
+        failed = captured.flushed().last_run("job.fb")
+        assert failed.type is RunEventType.FAIL
+        [left] = json.loads(failed.run_facets["headwater_uncommitted"])["batches"]
+        named = {"namespace": "file", "name": str(tmp_path / f"rows-{batch}"), "rows": 2 * batch + 2}
+        assert left == {"batchId": batch, "outputs": [named]}
+        assert named["name"] in {use.dataset.name for use in failed.outputs}
+        assert failed.plan_digest in {e.plan_event.digest for e in captured.sink.of_kind("PLAN") if e.plan_event}
+    run(func)
+    # Once each, with what the start that committed it has written. The offsets, and so the ids, are the first try's.
+    assert outputs(captured) == [{f"rows-{n}": 2 * n + 2, "all": 2 * n + 2} for n in range(3)]
+    sink = captured.sink
+    told = [event for event in sink.of_kind("INTERVAL") if event.interval_event]
+    assert {event.interval_event.provenance for event in told if event.interval_event} == {Provenance.OBSERVED}
+    assert len({event.event_id for event in told}) == 3
+    starts = {event.run.run_id: event for event in sink.runs("job.fb") if event.run}
+    assert [event.run.run_id for event in told if event.run] == [list(starts)[i] for i in (1, 2, 2)]
+    last = sink.last_run("job.fb")
+    assert last.type is RunEventType.COMPLETE
+    assert "headwater_uncommitted" not in last.run_facets
     assert sink.jobs() == {"job", "job.fb"}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from prometheus_client import CollectorRegistry
+
 from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.metrics import CaptureMetrics, Told
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
 from headwater_producers.spark.streaming.catching_up import CatchingUp
 from headwater_producers.spark.streaming.coalescing import Coalescing
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
+from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
@@ -24,14 +30,19 @@ from headwater_schemas.events import (
     IntervalEvent,
     Provenance,
     QualityResult,
+    RunError,
+    Versions,
 )
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 from support.checkpoints import BEGAN_MS, QUERY, kafka_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from pathlib import Path
 
     import pytest
+
+    from headwater_schemas.events import LineageEvent
 
 IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")
 OBSERVED, RECONCILED = Provenance.OBSERVED, Provenance.RECONCILED
@@ -87,17 +98,46 @@ class Query:
 
 
 class Stage:
-    def __init__(self, files: DictFiles, *, max_batches: int = 100, coalescing: Coalescing | None = None) -> None:
+    def __init__(
+        self,
+        files: DictFiles,
+        *,
+        max_batches: int = 100,
+        coalescing: Coalescing | None = None,
+        notes: Path | None = None,
+        code: str = "v1",
+    ) -> None:
         self.sink = RecordingSink()
         self.now = 0.0
-        context = event_context()
+        self.refuses = False
+        self.gaps = Gaps(CaptureMetrics(CollectorRegistry()))
+        known = Notes(notes)
+        context = replace(event_context(), versions=Versions(code=code))
         self.flow = StreamFlow(
-            Teller(context=context, emit=self.sink.publish, said=Once(), files=files, sinks=SinkOffsets(NoTopics())),
+            Teller(
+                context=context, emit=self.emit, said=Once(), files=files, sinks=SinkOffsets(NoTopics()), notes=known
+            ),
             wait_seconds=5.0,
             clock=lambda: self.now,
-            catching_up=CatchingUp(context=context, emit=self.sink.publish, files=files, max_batches=max_batches),
+            catching_up=CatchingUp(
+                context=context, emit=self.emit, files=files, max_batches=max_batches, gaps=self.gaps, notes=known
+            ),
             coalescing=coalescing,
+            notes=known,
         )
+
+    def emit(self, event: LineageEvent) -> bool:
+        if not self.refuses:
+            self.sink.publish(event)
+        return not self.refuses
+
+    def missing(self) -> list[tuple[int, int, Told]]:
+        return [(gap.first, gap.last, gap.told) for gap in self.gaps.found]
+
+    def said_missing(self) -> list[Any]:
+        """What the last state of the run that speaks of gaps says."""
+        said = [event.run_event.run_facets for event in self.sink.runs() if event.run_event]
+        return [json.loads(facets[GAPS_FACET])["gaps"] for facets in said if GAPS_FACET in facets][-1:]
 
     def start(self, run_id: str = "run", at: datetime = BEGAN, query: Query | None = None) -> None:
         self.flow.started(StreamRun(query_id=QUERY, run_id=run_id, name="copy", started_at=at, query=query or Query()))
@@ -189,6 +229,17 @@ def test_a_dropped_progress_is_made_good_when_the_next_one_comes() -> None:
     assert stage.flow.behind
     stage.flow.catch_up()
     assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [4]), (RECONCILED, [1, 2, 3])]
+
+
+def test_what_ran_in_this_start_had_its_plan_and_what_ran_before_it_may_not_have() -> None:
+    stage = Stage(kafka_checkpoint(6).files)
+    stage.start(at=BEGAN + timedelta(seconds=2))
+    stage.progress(2)
+    stage.progress(4)
+    stage.flow.terminated("run", None, BEGAN + timedelta(hours=1))
+    [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
+    digests = {entry.batch_id: entry.plan_digest for entry in stage.sink.entries()}
+    assert digests == {0: None, 1: None, **dict.fromkeys((2, 3, 4, 5), plan.digest)}
 
 
 def test_what_no_progress_ever_told_is_told_at_the_end() -> None:
@@ -304,3 +355,118 @@ def test_a_continuous_query_is_told_from_its_checkpoint_as_it_goes() -> None:
     stage.flow.catch_up()
     stage.flow.terminated("run", None, BEGAN)
     assert stage.told() == [(RECONCILED, [0, 1, 2]), (RECONCILED, [3])]
+
+
+def test_what_the_checkpoint_has_forgotten_is_perhaps_a_gap_where_nobody_has_noted_anything(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = kafka_checkpoint(12)
+    made.purge(8)
+    stage = Stage(made.files)
+    stage.start(at=BEGAN + timedelta(hours=1))
+    assert stage.told() == [(RECONCILED, [8, 9, 10, 11])]
+    assert stage.missing() == [(0, 7, Told.UNKNOWN)]
+    assert stage.said_missing() == [[{"first": 0, "last": 7, "told": "unknown"}]]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    made = kafka_checkpoint(6)
+    first = Stage(made.files, notes=tmp_path)
+    first.start()
+    first.progress(5)
+    made.purge(4)
+    healthy = Stage(made.files, notes=tmp_path)
+    healthy.start(at=BEGAN + timedelta(hours=1))
+    assert (healthy.missing(), healthy.said_missing()) == ([], [])
+    assert caplog.records == []
+    # Somebody runs the query without capture, for longer than its checkpoint remembers.
+    for batch in range(6, 30):
+        made.run(batch, {"in": {"0": 15 + 10 * batch}})
+    made.purge(20)
+    late = Stage(made.files, notes=tmp_path)
+    late.start(at=BEGAN + timedelta(hours=2))
+    assert late.missing() == [(6, 19, Told.NEVER)]
+    assert late.said_missing() == [[{"first": 6, "last": 19, "told": "never"}]]
+    assert late.told() == [(RECONCILED, list(range(20, 30)))]
+    # It is a gap once, not at each start.
+    again = Stage(made.files, notes=tmp_path)
+    again.start(at=BEGAN + timedelta(hours=3))
+    assert again.missing() == []
+
+
+def test_a_refused_interval_is_not_noted_as_told(tmp_path: Path) -> None:
+    made = kafka_checkpoint(0)
+    first = Stage(made.files, notes=tmp_path)
+    first.start()
+    for batch in range(6):
+        made.run(batch, {"in": {"0": 15 + 10 * batch}})
+        first.refuses = batch > 1
+        first.progress(batch)
+    made.purge(4)
+    second = Stage(made.files, notes=tmp_path)
+    second.start(at=BEGAN + timedelta(hours=1))
+    assert second.missing() == [(2, 3, Told.NEVER)]
+
+
+def test_progress_that_was_dropped_for_longer_than_the_checkpoint_remembers_is_a_gap() -> None:
+    made = kafka_checkpoint(1)
+    stage = Stage(made.files)
+    stage.start()
+    stage.progress(0)
+    for batch in range(1, 10):
+        made.run(batch, {"in": {"0": 15 + 10 * batch}})
+    made.purge(6)
+    stage.progress(9)
+    stage.flow.catch_up()
+    assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [9]), (RECONCILED, [6, 7, 8])]
+    assert stage.missing() == [(1, 5, Told.NEVER)]
+    assert stage.said_missing() == [[{"first": 1, "last": 5, "told": "never"}]], "said while the run goes on"
+    stage.flow.terminated("run", None, BEGAN)
+    assert len(stage.gaps.found) == 1
+
+
+def test_the_first_of_a_start_with_other_code_is_a_change_of_version(tmp_path: Path) -> None:
+    made = kafka_checkpoint(0)
+    reasons = []
+    for start, code in enumerate(["v1", "v1", "v2"]):
+        stage = Stage(made.files, notes=tmp_path, code=code, coalescing=Coalescing(max_batches=10))
+        stage.start(f"run-{start}", at=BEGAN + timedelta(hours=start))
+        for batch in (2 * start, 2 * start + 1):
+            made.run(batch, {"in": {"0": 15 + 10 * batch}})
+            stage.progress(batch, f"run-{start}")
+        stage.flow.terminated(f"run-{start}", None, BEGAN)
+        observed = [each for each in stage.intervals() if each.provenance is OBSERVED]
+        reasons.append([(each.reason, [entry.batch_id for entry in each.entries]) for each in observed])
+    changed = EmissionReason.VERSION_CHANGE
+    assert reasons == [[(STOP, [0, 1])], [(STOP, [2, 3])], [(changed, [4]), (STOP, [5])]]
+
+
+def test_a_failure_says_why_what_waited_is_sent_now() -> None:
+    made = kafka_checkpoint(3)
+    stage = Stage(made.files, coalescing=Coalescing(max_batches=10))
+    stage.start()
+    stage.progress(0)
+    stage.flow.terminated("run", RunError(type="SparkException", message="enough"), BEGAN + timedelta(hours=1))
+    failed = EmissionReason.FAILURE
+    assert stage.told() == [(OBSERVED, [0]), (RECONCILED, [1, 2])]
+    assert [each.reason for each in stage.intervals()] == [failed, failed]
+
+
+def test_a_clock_that_was_set_back_hides_nothing() -> None:
+    """What the process before has planned seems to be later than this one's start."""
+    stage = Stage(kafka_checkpoint(6).files)
+    stage.start(at=BEGAN + timedelta(seconds=3))
+    stage.progress(6)
+    stage.flow.catch_up()
+    assert stage.told() == [(RECONCILED, [0, 1, 2]), (OBSERVED, [6]), (RECONCILED, [3, 4, 5])]
+
+
+def test_a_clock_that_is_set_back_while_a_query_runs_hides_nothing() -> None:
+    made = kafka_checkpoint(0)
+    stage = Stage(made.files)
+    stage.start(at=BEGAN + timedelta(hours=1))
+    for batch in range(3):
+        made.run(batch, {"in": {"0": 15 + 10 * batch}})
+    stage.flow.terminated("run", None, BEGAN)
+    assert stage.told() == [(RECONCILED, [0, 1, 2])]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from headwater_schemas.events import (
     ColumnLineage,
     DatasetRef,
     DatasetUse,
+    EmissionReason,
     OffsetRange,
     RunError,
     RunEventType,
@@ -301,7 +303,72 @@ def test_an_end_tells_what_was_pending_first() -> None:
     stage.flow.called(batch)
     stage.flow.progressed(progress, NOW)
     stage.flow.terminated(progress.run_id, None, NOW)
+    stage.flow.settle(stage.flow.pending, NOW)
     assert [event.kind for event in stage.sink.events][-2:] == ["INTERVAL", "RUN"]
+    assert stage.flow.pending == frozenset()
+
+
+def test_an_end_waits_for_the_writes_of_the_last_batch_but_not_longer_than_its_time() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id, progress.run_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    stage.flow.progressed(progress, NOW)
+    stage.flow.terminated(progress.run_id, None, NOW)
+    assert stage.flow.wrote(batch, inner(COUNTS), NOW), "it is still the batch's"
+    stage.now += 4.9
+    stage.flow.settle_overdue(NOW)
+    assert stage.sink.run_types("flights.fb") == [START]
+    stage.now += 0.2
+    stage.flow.settle_overdue(NOW)
+    assert [use.dataset for use in stage.sink.entries()[0].outputs] == [COUNTS]
+    assert stage.sink.run_types("flights.fb") == [START, RUNNING, COMPLETE]
+    assert not stage.flow.knows(progress.run_id)
+
+
+def test_a_late_write_of_a_batch_that_failed_is_not_its_retrys() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    for run_id in ("run-1", "run-2"):
+        stage.flow.started(
+            StreamRun(
+                query_id=progress.query_id,
+                run_id=run_id,
+                name="fb",
+                started_at=NOW,
+                query=FakeQuery(description()),
+            )
+        )
+        stage.flow.called(MicroBatch(progress.query_id, progress.batch_id, run_id))
+    stage.flow.terminated("run-1", RunError(message="not my day"), NOW)
+    assert stage.flow.wrote(MicroBatch(progress.query_id, progress.batch_id, "run-1"), inner(COUNTS), NOW)
+    stage.flow.wrote(MicroBatch(progress.query_id, progress.batch_id, "run-2"), inner(COUNTS), NOW)
+    stage.flow.progressed(replace(progress, run_id="run-2"), NOW)
+    stage.flow.settle(stage.flow.pending, NOW)
+    [entry] = stage.sink.entries("flights.fb")
+    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3),), "its own alone"
+    failed = next(body for event in stage.sink.runs("flights.fb") if (body := event.run_event) and body.error)
+    assert json.loads(failed.run_facets["headwater_uncommitted"])["batches"] == [
+        {"batchId": progress.batch_id, "outputs": [{"namespace": "file", "name": "/data/counts", "rows": 3}]}
+    ]
+    assert [use.dataset for use in failed.outputs] == [COUNTS]
+
+
+def test_a_batch_without_writes_is_no_other_version() -> None:
+    stage = Stage()
+    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
+    for number in range(4):
+        progress = numbered("foreach_batch", number)
+        batch = MicroBatch(progress.query_id, number)
+        stage.flow.called(batch)
+        if number % 2:
+            stage.flow.wrote(batch, inner(COUNTS), NOW)
+        stage.flow.progressed(progress, NOW)
+        stage.flow.settle(stage.flow.pending, NOW)
+    told = [event.interval_event for event in stage.sink.of_kind("INTERVAL") if event.interval_event]
+    assert [bool(event.entries[0].plan_digest) for event in told] == [False, True, False, True]
+    assert {event.reason for event in told} == {EmissionReason.CHECKPOINT}
 
 
 def test_a_write_of_an_unknown_query_is_somebody_elses() -> None:

@@ -96,6 +96,12 @@ def test_a_listing_is_exact_as_far_as_scans_bear_it_out(
     assert (use.position, use.certainty) == (position, certainty)
 
 
+def test_what_was_replaced_stays_told_whatever_was_added_later() -> None:
+    replaced = DatasetUse(dataset=OUT, rows=1, facets={"lifecycleStateChange": "{}"})
+    [joined] = join_outputs([replaced, DatasetUse(dataset=OUT, rows=2)])
+    assert (joined.rows, joined.facets) == (3, {"lifecycleStateChange": "{}"})
+
+
 def test_outputs_of_several_writes_are_joined_by_dataset() -> None:
     joined = join_outputs([*write(OTHER).outputs(), *write(OUT).outputs(), *write(OTHER).outputs()])
     assert joined == (

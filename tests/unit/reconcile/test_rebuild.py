@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headwater_producers.spark.plan import PlanInput, SourceKind
+from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.progress import parse_progress
+from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.codec import encode
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, JobRef, OffsetRange, Provenance
 from headwater_schemas.identity import interval_identity
@@ -69,6 +70,17 @@ def test_each_begins_where_the_one_before_ended() -> None:
         (OffsetRange(0, 25, 35),),
     ]
     assert {use.certainty for entry in entries for use in entry.inputs} == {Certainty.EXACT}
+
+
+def test_what_a_function_may_have_written_is_told_only_where_the_sinks_log_has_it() -> None:
+    made = kafka_checkpoint(2)
+    made.files.texts["/out/_spark_metadata/1"] = 'v1\n{"path":"file:///out/a","size":369,"action":"add"}'
+    output = PlanOutput(dataset=DatasetRef("file", "/out"), kind=SourceKind.FILE)
+    log = QueryLog(made.location, made.files)
+    commits = SinkCommits("FileSink[/out]", QUERY, made.files)
+    for proven, told in ((True, [0, 1]), (False, [1, 1])):
+        rebuilt = Rebuilder(log, made.files, inputs=[IN], sources=1, outputs=[output], commits=commits, proven=proven)
+        assert [len(rebuilt.entry(batch).outputs) for batch in range(2)] == told
 
 
 def test_what_the_checkpoint_does_not_know_is_not_said() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.scan_positions import scan_positions
+from headwater_producers.spark.plan.jvm.roots import rdds_of
 from headwater_producers.spark.streaming.links import PlanKey
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ _INSIDE: Final = {
     "TableCacheQueryStageExec": "plan",
     "CommandResultExec": "commandPhysicalPlan",
 }
-# Commands that hide the query they write.
-_QUERY_INSIDE: Final = frozenset({"SaveIntoDataSourceCommand", "CreateDataSourceTableAsSelectCommand"})
 # Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
 _V2_WRITES: Final = frozenset(
     {
@@ -43,15 +42,11 @@ def class_name(node: Any) -> str:
 
 
 def plan_key(query_execution: Any) -> PlanKey:
-    """What a query execution is known by. About 6 round trips and 3 for each leaf."""
-    plan = query_execution.analyzed()
-    if class_name(plan) in _QUERY_INSIDE:
-        plan = plan.query()
-    leaves = (leaf for leaf in elements(plan.collectLeaves()) if class_name(leaf) == "LogicalRDD")
+    """What a query execution is known by. About 10 round trips and 3 for each leaf."""
     return PlanKey(
         session=str(query_execution.sparkSession().sessionUUID()),
         number=int(query_execution.id()),
-        rdds=frozenset(int(leaf.rdd().id()) for leaf in leaves),
+        rdds=frozenset(int(rdd.id()) for rdd in rdds_of(query_execution.analyzed())),
     )
 
 

@@ -41,8 +41,10 @@ class Rebuilder:
         files: to read the checkpoint and a file sink's log with.
         inputs: what its sources read; those without a `source_index` are left out.
         sources: how many sources it has; None: as many as its log has.
-        outputs: what its sink writes, where that is known without the micro-batch: not of foreachBatch.
+        outputs: what its sink writes, where that is known without the micro-batch.
         commits: the sink's log, which has what a micro-batch wrote.
+        proven: whether only that is told of `outputs` which the sink's log bears out: a foreachBatch function may write
+            a dataset in some micro-batches and not in others.
     """
 
     def __init__(
@@ -54,12 +56,14 @@ class Rebuilder:
         sources: int | None,
         outputs: Sequence[PlanOutput] = (),
         commits: SinkCommits | None = None,
+        proven: bool = False,
     ) -> None:
         self._log = log
         self._files = files
         self._inputs = inputs
         self._sources = sources
         self._outputs = outputs
+        self._proven = proven
         self._commits = commits or SinkCommits("", "", files)
         self._checkpoint = Checkpoint(log.location, files)
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
@@ -91,7 +95,7 @@ class Rebuilder:
                 first_offsets=self._checkpoint.first_offsets(progress),
                 initial_offsets=self._checkpoint.initial_offsets(progress),
                 source_files=self._checkpoint.files_taken(progress),
-                outputs=sink_outputs(self._outputs, self._commits, batch_id, None),
+                outputs=self._written(batch_id),
                 watermark_after=self._checkpoint.watermark_after(batch_id),
             ),
         )
@@ -100,6 +104,10 @@ class Rebuilder:
             processing_time=batch.planned_at,
             inputs=entry.inputs if is_exact else tuple(_at_most(use) for use in entry.inputs),
         )
+
+    def _written(self, batch_id: int) -> tuple[DatasetUse, ...]:
+        written = sink_outputs(self._outputs, self._commits, batch_id, None)
+        return tuple(use for use in written if use.position is not None) if self._proven else written
 
     def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
         ends = self._ends(batch)

@@ -16,6 +16,7 @@ from headwater_producers.spark.jvm.execution import execution_times, plan_key
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import KnownFrames, describe
 from headwater_producers.spark.runtime.homes import Homes
+from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.listeners import COMMANDS
 from headwater_producers.spark.runtime.rdd_dispatch import RddDispatch
 from headwater_producers.spark.runtime.signals import (
@@ -29,6 +30,7 @@ from headwater_producers.spark.runtime.signals import (
     RddActed,
     Signal,
 )
+from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
@@ -62,7 +64,7 @@ class Dispatch:
         spark: Any,
         context: EventContext,
         streams: StreamFlow,
-        emit: Callable[[LineageEvent], None],
+        emit: Callable[[LineageEvent], object],
         failed: Callable[[str], None],
         said: Once,
         settings: PlanSettings,
@@ -76,10 +78,9 @@ class Dispatch:
         self._settings = settings
         self._links = BatchLinks()
         self._frames = KnownFrames()
-        self._homes = Homes(self._links, streams, settings)
-        self._rdds = RddDispatch(spark, self._homes, self._frames)
-        self._last: BatchRun | None = None
-        self._staged: StagedWrite | None = None
+        self._homes = Homes(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
+        self._rdds = RddDispatch(spark, self._homes, self._links, self._frames)
+        self._wrapped = WrappedWrites()
         self._tables = KnownTables()
         self._active = ActiveSession()
 
@@ -97,7 +98,7 @@ class Dispatch:
             case QueryTerminated():
                 self._terminated(signal)
             case BatchFunctionCalled():
-                batch = MicroBatch(signal.query_id, signal.batch_id)
+                batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
             case FrameKept():
@@ -108,7 +109,7 @@ class Dispatch:
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
         self._active.become(signal.session)
-        home = self._homes.of(execution)
+        home = self._homes.of(execution, signal.session)
         description = describe(
             execution, session=signal.session, upstream=home.upstream, frames=self._frames, settings=home.settings
         )
@@ -129,9 +130,7 @@ class Dispatch:
             self._changes(description, signal.at)
         if not description.outputs and not description.writes_unknown:
             return
-        staged, self._staged = self._staged, None
-        if staged is not None and not started_at <= staged.started_at <= ended_at:
-            staged = None
+        staged = self._wrapped.rows_of(description, started_at, ended_at)
         write = executed_write(
             execution,
             description,
@@ -142,10 +141,10 @@ class Dispatch:
             staged=staged,
         )
         if description.staged:
-            self._staged = StagedWrite(write.written, write.scans, started_at)
+            self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return
         run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error)
-        if not self._is_wrapper(run) and (error is not None or not wrote_nothing(write, staged)):
+        if not self._wrapped.is_wrapper(run) and (error is not None or not wrote_nothing(write, staged)):
             self._ran(run, home.batch, signal.at)
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
@@ -161,18 +160,6 @@ class Dispatch:
             body = change_body(self._tables.resolved(change))
             context = self._context
             self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
-
-    def _is_wrapper(self, run: BatchRun) -> bool:
-        """Whether a command only wraps the write before it: CREATE TABLE AS runs an INSERT, and both are reported."""
-        inner, self._last = self._last, run
-        return (
-            inner is not None
-            and "AsSelect" in (run.write.description.command or "")
-            and bool(_names(inner.write.description) & _names(run.write.description))
-            and inner.error is None
-            and run.error is None
-            and run.started_at <= inner.started_at <= run.ended_at
-        )
 
     def _started(self, signal: QueryStarted) -> None:
         event = signal.event
@@ -227,11 +214,6 @@ class Dispatch:
 
     def _query(self, query: Any, session: Any) -> JvmQuery | None:
         return JvmQuery(query, session, self._settings) if query is not None else None
-
-
-def _names(description: PlanDescription) -> set[tuple[str, str]]:
-    names = {(output.dataset.namespace, output.dataset.name) for output in description.outputs}
-    return names | {(link.namespace, link.name) for output in description.outputs for link in output.symlinks}
 
 
 def _time(text: Any) -> datetime | None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.runtime.signals import BatchFunctionCalled
 
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Spark's local property with the id of the query whose thread this is (StreamExecution.QUERY_ID_KEY).
 QUERY_ID_PROPERTY = "sql.streaming.queryId"
+RUNNING_BATCH: Final[ContextVar[tuple[str, int] | None]] = ContextVar("headwater_running_batch", default=None)
+"""The query's id and the batch's number, on a thread that runs a foreachBatch function."""
 _MARK = "_headwater_wrapped"
 
 
@@ -75,7 +78,14 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
             if query_id is not None:
                 # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
                 target.hold(frame, str(query_id), int(batch_id))
-        func(frame, batch_id)
+        if query_id is None:
+            func(frame, batch_id)
+            return
+        running = RUNNING_BATCH.set((str(query_id), int(batch_id)))
+        try:
+            func(frame, batch_id)
+        finally:
+            RUNNING_BATCH.reset(running)
 
     setattr(call, _MARK, True)
     return call

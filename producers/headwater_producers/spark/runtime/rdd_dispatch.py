@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import KnownFrames
     from headwater_producers.spark.runtime.homes import Homes
     from headwater_producers.spark.runtime.signals import FrameKept, RddActed
-    from headwater_producers.spark.streaming.links import MicroBatch
+    from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 RDD_FACET: Final = "headwater_rdd"
 """The run facet of something done with an RDD: PySpark's method, and Spark's own account of the RDD."""
@@ -34,19 +34,20 @@ class RddDispatch:
     Args:
         spark: a session of the application.
         homes: tells which micro-batch a plan belongs to.
+        links: the foreachBatch calls seen.
         frames: where frames are remembered.
     """
 
-    def __init__(self, spark: Any, homes: Homes, frames: KnownFrames) -> None:
+    def __init__(self, spark: Any, homes: Homes, links: BatchLinks, frames: KnownFrames) -> None:
         self._spark = spark
         self._homes = homes
+        self._links = links
         self._frames = frames
-        self._batches: dict[int, MicroBatch] = {}
 
     def kept(self, signal: FrameKept) -> None:
         """Remembers what a frame is made of whose rows live on."""
         execution = signal.source.queryExecution()
-        home = self._homes.of(execution)
+        home = self._homes.of(execution, signal.session)
         description = describe(
             execution, session=signal.session, upstream=home.upstream, frames=self._frames, settings=home.settings
         )
@@ -55,8 +56,7 @@ class RddDispatch:
         number = _rdd_of(signal)
         self._frames.remember(number, description.upstream)
         if home.batch is not None:
-            self._batches[number] = home.batch
-        self._batches = {rdd: batch for rdd, batch in self._batches.items() if rdd in self._frames}
+            self._links.kept(number, home.batch)
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
         """What was done with an RDD, as a run, and the micro-batch in which it was."""
@@ -73,7 +73,7 @@ class RddDispatch:
             error=signal.error,
             facets={RDD_FACET: facet},
         )
-        return run, next((self._batches[number] for number in found.ids if number in self._batches), None)
+        return run, self._links.made_of(found.ids) or (self._links.call(*signal.inside) if signal.inside else None)
 
     def _description(self, signal: RddActed, found: Origins) -> PlanDescription:
         outputs = () if signal.path is None else (self._files(signal.path, _FORMATS.get(signal.action)),)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.run_error import from_exception
+from headwater_producers.spark.runtime.foreach_batch import RUNNING_BATCH
 from headwater_producers.spark.runtime.signals import FrameKept, RddActed
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ def _tell_acted(rdd: Any, action: str, path: str | None, started_at: datetime, e
         application = sessions.known_application(rdd.ctx)
         if application is not None and (target := application.target) is not None:
             told: RunError | None = from_exception(error) if error is not None else None
-            target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, datetime.now(UTC), told))
+            ended_at = datetime.now(UTC)
+            target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, ended_at, told, RUNNING_BATCH.get()))
     except Exception:
         logger.warning("lineage capture can't tell what was done with an RDD", exc_info=True)
 

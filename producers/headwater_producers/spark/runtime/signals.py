@@ -86,7 +86,8 @@ class FrameKept:
 class RddActed:
     """Something was done with an RDD, a `JavaRDD`, that runs no query.
 
-    `action` is PySpark's method, `path` where it was told to write, `error` why it failed.
+    `action` is PySpark's method, `path` where it was told to write, `error` why it failed, `inside` the query's id and
+    the batch's number where a foreachBatch function did it.
     """
 
     rdd: Any
@@ -95,6 +96,7 @@ class RddActed:
     started_at: datetime
     ended_at: datetime
     error: RunError | None
+    inside: tuple[str, int] | None = None
 
 
 Signal = (

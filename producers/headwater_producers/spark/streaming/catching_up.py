@@ -6,27 +6,31 @@
     now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each is told as RECONCILED, without a run. It merges with what was observed, which wins. Files are read a few
-micro-batches at a time, so that the worker gets to do other things in between.
+micro-batches at a time, so that the worker gets to do other things in between. What the checkpoint has forgotten
+meanwhile is a gap, and said to be one.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
-from headwater_producers.spark.streaming.run import StreamRun
-from headwater_schemas.events import EmissionReason, IntervalEntry
+from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.notes import Notes
+from headwater_producers.spark.streaming.retelling import Retelling
+from headwater_schemas.events import EmissionReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.context import Emit, EventContext
+    from headwater_producers.spark.streaming.run import StreamRun
     from headwater_producers.spark.streaming.spark_log import TextFiles
-    from headwater_schemas.events import LineageEvent
 
 logger = logging.getLogger(__name__)
 
@@ -35,45 +39,36 @@ STEP: Final = 10
 _PER_EVENT: Final = 50
 
 
-@dataclass(slots=True)
-class _Work:
-    """Micro-batches to rebuild, but only those planned before `before` and from `since` on, where times are known."""
-
-    run: StreamRun
-    rebuilder: Rebuilder
-    log: QueryLog
-    batches: deque[int]
-    reason: EmissionReason
-    before: datetime | None
-    since: datetime | None
-    entries: list[IntervalEntry]
-
-    def wants(self, planned_at: datetime | None) -> bool:
-        """Whether a micro-batch is one of those meant."""
-        if planned_at is None:
-            return True
-        return not (self.before and planned_at >= self.before) and not (self.since and planned_at < self.since)
-
-
 class CatchingUp:
     """What is to be told from checkpoints, of all runs. The worker's alone.
 
     Args:
         context: of the application.
-        emit: takes each event.
+        emit: takes each event; False: it was refused.
         files: to read checkpoints with.
         max_batches: how many of the last micro-batches are told at a query's start; 0: nothing is ever told from a
             checkpoint.
+        gaps: takes what can't be told any more.
+        notes: where is noted how far a query was told.
     """
 
     def __init__(
-        self, *, context: EventContext, emit: Callable[[LineageEvent], None], files: TextFiles, max_batches: int
+        self,
+        *,
+        context: EventContext,
+        emit: Emit,
+        files: TextFiles,
+        max_batches: int,
+        gaps: Gaps | None = None,
+        notes: Notes | None = None,
     ) -> None:
         self._context = context
         self._emit = emit
         self._files = files
         self._max_batches = max_batches
-        self._work: deque[_Work] = deque()
+        self._gaps = gaps or Gaps()
+        self._notes = notes or Notes()
+        self._work: deque[Retelling] = deque()
 
     def __bool__(self) -> bool:
         return bool(self._work)
@@ -90,29 +85,26 @@ class CatchingUp:
         """What a query has committed since the last that was told."""
         self._guarded(run, lambda run, log: self._untold(run, log, reason))
 
-    def ended(self, run: StreamRun) -> None:
+    def ended(self, run: StreamRun, reason: EmissionReason) -> None:
         """A query has ended: the same, at once."""
-        self.committed(run, EmissionReason.STOP)
+        self.committed(run, reason)
         while any(work.run is run for work in self._work):
             self.step()
 
     def _started(self, run: StreamRun, log: QueryLog) -> None:
         committed = log.committed()
-        if committed and committed[0] > 0 and run.chain.last is None:
-            logger.info(
-                "lineage capture: query %s: its checkpoint has micro-batches from %d on; earlier ones that were never "
-                "captured are a gap",
-                run.query_id,
-                committed[0],
-            )
+        told = run.chain.told_until
+        # What came before that was a gap already, then.
+        gone = range(0 if told is None else told + 1, committed[0] if committed else 0)
         untold = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
         # What this run has committed meanwhile it tells itself.
-        self._add(run, log, untold, EmissionReason.START, before=run.started_at)
+        self._add(run, log, untold, EmissionReason.START, before=run.started_at, gone=gone)
 
     def _untold(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
-        last = run.chain.last if run.chain.last is not None else -1
-        untold = [batch for batch in log.committed() if batch > last]
-        self._add(run, log, untold, reason, since=run.started_at)
+        told = run.chain.told_until
+        left_out = set(run.take_left_out())
+        untold = [batch for batch in log.committed() if told is None or batch > told or batch in left_out]
+        self._add(run, log, untold, reason)
         for batch in untold:
             run.chain.add(batch)
 
@@ -125,14 +117,16 @@ class CatchingUp:
             self._rebuild(work, work.batches.popleft())
         if not work.batches:
             self._work.popleft()
+            self._miss(work)
         if not work.batches or len(work.entries) + STEP > _PER_EVENT:
             self._send(work)
 
-    def _rebuild(self, work: _Work, batch_id: int) -> None:
+    def _rebuild(self, work: Retelling, batch_id: int) -> None:
         try:
             entry = work.rebuilder.entry(batch_id)
         except CheckpointError as reason:
             logger.info("lineage capture: query %s: not reconciled: %s", work.run.query_id, reason)
+            work.untellable.append(batch_id)
             return
         except Exception as error:
             # An object store that fails, a file cut short: the next one may be readable.
@@ -144,9 +138,12 @@ class CatchingUp:
             )
             return
         if work.wants(entry.processing_time):
-            work.entries.append(entry)
+            is_news = work.reason is not EmissionReason.START or (work.noted is not None and batch_id > work.noted)
+            work.entries.append(msgspec.structs.replace(entry, plan_digest=work.plan if is_news else None))
+        else:
+            work.run.left_out.append(batch_id)
 
-    def _send(self, work: _Work) -> None:
+    def _send(self, work: Retelling) -> None:
         run, entries = work.run, work.entries
         work.entries = []
         if run.job is None:
@@ -161,7 +158,15 @@ class CatchingUp:
             reason=work.reason,
         )
         for event in interval_events(whose, entries, per_event=_PER_EVENT, now=datetime.now(UTC)):
-            self._emit(event)
+            if self._emit(event) is not False and event.interval_event is not None:
+                last = event.interval_event.entries[-1].batch_id
+                self._notes.write(run.query_id, run.chain.sent(last))
+
+    def _miss(self, work: Retelling) -> None:
+        """What can't be told is a gap."""
+        for gap in work.missing(datetime.now(UTC)):
+            work.run.gaps.append(gap)
+            self._gaps.add(gap)
 
     def _guarded(self, run: StreamRun, look: Callable[[StreamRun, QueryLog], None]) -> None:
         """Looks into a run's checkpoint; that it can't be read must not keep what was observed from being told."""
@@ -184,11 +189,11 @@ class CatchingUp:
         reason: EmissionReason,
         *,
         before: datetime | None = None,
-        since: datetime | None = None,
+        gone: range = range(0),
     ) -> None:
         waiting = deque(batches)
         link = run.description.streaming if run.description is not None else None
-        if not waiting or run.description is None:
+        if not (waiting or gone) or run.description is None:
             return
         rebuilder = Rebuilder(
             log,
@@ -199,4 +204,8 @@ class CatchingUp:
             outputs=run.description.outputs,
             commits=run.commits,
         )
-        self._work.append(_Work(run, rebuilder, log, waiting, reason, before, since, []))
+        noted = run.chain.told_until
+        # What ran before this start had its plan only where the last that was told had it, too.
+        is_same = reason is not EmissionReason.START or run.chain.plan_digest == run.plan_digest
+        plan = run.plan_digest if is_same else None
+        self._work.append(Retelling(run, rebuilder, log, waiting, reason, before, noted, gone, plan))

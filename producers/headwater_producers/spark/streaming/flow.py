@@ -13,7 +13,10 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
+from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
+from headwater_producers.spark.streaming.notes import Notes
+from headwater_producers.spark.streaming.run import Ending
 from headwater_schemas.events import EmissionReason, RunEventType
 
 if TYPE_CHECKING:
@@ -23,13 +26,14 @@ if TYPE_CHECKING:
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription, Upstream
     from headwater_producers.spark.streaming.catching_up import CatchingUp
-    from headwater_producers.spark.streaming.chain import Chain
     from headwater_producers.spark.streaming.links import MicroBatch
     from headwater_producers.spark.streaming.progress import Progress
     from headwater_producers.spark.streaming.run import StreamRun
     from headwater_producers.spark.streaming.telling import Teller
     from headwater_schemas.events import RunError
 
+END: Final = -1
+"""The end of a run, where there are micro-batches."""
 # Queries remembered after they ended, for their next start in the same application.
 _CHAINS: Final = 1_000
 # How often the checkpoint of a continuous query is looked at: Spark keeps its last 100 epochs, by default of a second.
@@ -45,6 +49,7 @@ class StreamFlow:
         clock: monotonic seconds.
         catching_up: tells what wasn't told; None: nothing does.
         coalescing: how long intervals wait for one another.
+        notes: what earlier processes have noted of the queries.
     """
 
     def __init__(
@@ -55,11 +60,13 @@ class StreamFlow:
         clock: Callable[[], float] = time.monotonic,
         catching_up: CatchingUp | None = None,
         coalescing: Coalescing | None = None,
+        notes: Notes | None = None,
     ) -> None:
         self._teller = teller
         self._catching_up = catching_up
         self._coalescing = coalescing or Coalescing()
         self._look_at = 0.0
+        self._notes = notes or Notes()
         self._chains: OrderedDict[str, Chain] = OrderedDict()
         self._wait_seconds = wait_seconds
         self._clock = clock
@@ -71,7 +78,9 @@ class StreamFlow:
     def started(self, run: StreamRun) -> None:
         """A query starts. Its START follows when its plan is known."""
         run.waiting = Waiting(self._coalescing)
-        run.chain = self._chains.setdefault(run.query_id, run.chain)
+        if run.query_id not in self._chains:
+            self._chains[run.query_id] = Chain.after(self._notes.read(run.query_id))
+        run.chain = self._chains[run.query_id]
         self._chains.move_to_end(run.query_id)
         if len(self._chains) > _CHAINS:
             self._chains.popitem(last=False)
@@ -81,9 +90,19 @@ class StreamFlow:
         """Whether `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
 
-    def upstream(self, query_id: str) -> Upstream | None:
-        """Where the rows of a query come from, for the plans of the writes inside its foreachBatch function."""
+    def latest_run(self, query_id: str) -> str | None:
+        """The id of a query's last start that hasn't ended; None where none was heard of."""
         run = self._run_of(query_id)
+        return run.run_id if run is not None else None
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether some query that runs hands its micro-batches to a foreachBatch function."""
+        return any(run.called for run in self._runs.values())
+
+    def upstream(self, batch: MicroBatch) -> Upstream | None:
+        """Where the rows of a micro-batch come from, for the plans of the writes inside its foreachBatch function."""
+        run = self._run_in(batch)
         if run is None:
             return None
         description = self._announce(run)
@@ -91,12 +110,12 @@ class StreamFlow:
 
     def called(self, batch: MicroBatch) -> None:
         """A foreachBatch function is called."""
-        if (run := self._run_of(batch.query_id)) is not None:
+        if (run := self._run_in(batch)) is not None:
             run.called.add(batch.batch_id)
 
     def wrote(self, batch: MicroBatch, write: Write, at: datetime) -> bool:
         """A write inside foreachBatch has succeeded; False where its query isn't known."""
-        run = self._run_of(batch.query_id)
+        run = self._run_in(batch)
         if run is None:
             return False
         self._announce(run)
@@ -117,11 +136,23 @@ class StreamFlow:
             self._tell(run, progress, at)
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
-        """A query has ended: by itself or by being stopped, or with an error."""
+        """A query has ended: by itself or by being stopped, or with an error.
+
+        Where it has called a foreachBatch function, the writes of its last micro-batch may still be on their way.
+        """
         run = self._runs.get(run_id)
-        if error is None and run is not None:
+        if run is None:
+            return
+        if error is None:
             error = self._blamed.pop(run.query_id, None)
-        self._end(run_id, RunEventType.COMPLETE if error is None else RunEventType.FAIL, error, at)
+        run.ending = Ending(
+            RunEventType.COMPLETE if error is None else RunEventType.FAIL,
+            error,
+            at,
+            self._clock() + self._wait_seconds,
+        )
+        if not run.called:
+            self._end(run, run.ending)
 
     def blame(self, query_id: str, error: RunError) -> None:
         """Says why a query is about to be stopped: its run FAILs by that. May be called from any thread."""
@@ -142,19 +173,24 @@ class StreamFlow:
 
     @property
     def pending(self) -> frozenset[tuple[str, int]]:
-        """The micro-batches that wait for their writes, by run and batch id."""
-        return frozenset((run.run_id, batch) for run in self._runs.values() for batch in run.pending)
+        """What waits for writes to be reported, by run: micro-batches by their ids, and `END`."""
+        batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.pending}
+        return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
     def settle(self, batches: Iterable[tuple[str, int]], at: datetime) -> None:
-        """Tells these micro-batches: all their writes have been reported."""
+        """Tells these micro-batches and ends: all their writes have been reported."""
         for run_id, batch in sorted(batches):
             run = self._runs.get(run_id)
-            if run is not None and batch in run.pending:
+            if run is None:
+                continue
+            if batch == END and run.ending is not None:
+                self._end(run, run.ending)
+            elif batch in run.pending:
                 progress, _ = run.pending.pop(batch)
                 self._tell(run, progress, at)
 
     def settle_overdue(self, at: datetime) -> None:
-        """Tells the micro-batches that have waited long enough."""
+        """Tells what has waited long enough."""
         now = self._clock()
         overdue = [
             (run.run_id, batch)
@@ -162,6 +198,7 @@ class StreamFlow:
             for batch, (_, deadline) in run.pending.items()
             if deadline <= now
         ]
+        overdue += [(run.run_id, END) for run in self._runs.values() if run.ending and run.ending.deadline <= now]
         self.settle(overdue, at)
 
     def send_overdue(self) -> None:
@@ -190,11 +227,18 @@ class StreamFlow:
                 if run.is_continuous:
                     self._catching_up.committed(run, EmissionReason.CHECKPOINT)
         self._catching_up.step()
+        for run in self._runs.values():
+            if len(run.gaps) > run.gaps_said:
+                self._teller.state(run, RunEventType.RUNNING, run.gaps[-1].noticed_at)
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
         """The application ends, and with it the queries that still run."""
-        for run_id in list(self._runs):
-            self._end(run_id, RunEventType.ABORT, error, at)
+        for run in list(self._runs.values()):
+            self._end(run, run.ending or Ending(RunEventType.ABORT, error, at, self._clock()))
+
+    def _run_in(self, batch: MicroBatch) -> StreamRun | None:
+        """The run that executes, or has executed, a micro-batch."""
+        return self._run_of(batch.query_id) if batch.run_id is None else self._runs.get(batch.run_id)
 
     def _run_of(self, query_id: str) -> StreamRun | None:
         """The latest run of a query; only one can be active at a time."""
@@ -211,18 +255,20 @@ class StreamFlow:
     def _tell(self, run: StreamRun, progress: Progress, at: datetime) -> None:
         is_news = progress.batch_id not in run.told
         self._teller.micro_batch(run, progress, at, now=self._clock())
-        missed = run.chain.add(progress.batch_id) if is_news else ()
+        if not is_news:
+            return
+        left_out = run.take_left_out(before=progress.batch_id)
+        missed = [*left_out, *(batch for batch in run.chain.add(progress.batch_id) if batch not in left_out)]
         if missed and self._catching_up is not None:
             self._catching_up.skipped(run, missed)
 
-    def _end(self, run_id: str, kind: RunEventType, error: RunError | None, at: datetime) -> None:
-        run = self._runs.get(run_id)
-        if run is None:
-            return
+    def _end(self, run: StreamRun, ending: Ending) -> None:
         self._announce(run)
-        self.settle([(run_id, batch) for batch in run.pending], at)
-        self._teller.send(run, run.waiting.take(EmissionReason.STOP))
+        run.ending = None
+        self.settle([(run.run_id, batch) for batch in run.pending], ending.at)
+        reason = EmissionReason.FAILURE if ending.kind is RunEventType.FAIL else EmissionReason.STOP
+        self._teller.send(run, run.waiting.take(reason))
         if self._catching_up is not None:
-            self._catching_up.ended(run)
-        self._teller.state(run, kind, at, error)
-        del self._runs[run_id]
+            self._catching_up.ended(run, reason)
+        self._teller.end(run, ending)
+        del self._runs[run.run_id]

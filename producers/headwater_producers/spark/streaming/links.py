@@ -3,25 +3,35 @@
 Never told by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after the
 other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch call
 whose frame has a smaller number. A write that was made through another session is known by the frame itself: its plan
-ends in the frame's RDD.
+ends in the frame's RDD, or in one that was made of it. What has neither is known by the thread that ran it, as far as
+Spark tells: see `jvm.batch_thread`.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-# Calls remembered. Writes are reported soon after; the rest is for writes that outlive their function's call.
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Calls and RDDs remembered. Writes are reported soon after; the rest is for writes that outlive their function's call.
 _LIMIT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """One micro-batch of a streaming query."""
+    """One micro-batch of a streaming query, as a start of it runs it.
+
+    Attributes:
+        query_id, batch_id: which.
+        run_id: the start; None where it wasn't heard of.
+    """
 
     query_id: str
     batch_id: int
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +50,11 @@ class PlanKey:
 
 
 class BatchLinks:
-    """The foreachBatch calls seen so far."""
+    """The foreachBatch calls seen so far, and the RDDs that hold rows of their frames."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[int, tuple[PlanKey, MicroBatch]] = OrderedDict()
+        self._rdds: OrderedDict[int, MicroBatch] = OrderedDict()
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -53,13 +64,41 @@ class BatchLinks:
         self._calls[frame.number] = (frame, batch)
         if len(self._calls) > _LIMIT:
             self._calls.popitem(last=False)
+        for rdd in frame.rdds:
+            self.kept(rdd, batch)
+
+    def kept(self, rdd: int, batch: MicroBatch) -> None:
+        """An RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
+        self._rdds[rdd] = batch
+        if len(self._rdds) > _LIMIT:
+            self._rdds.popitem(last=False)
 
     def owner(self, write: PlanKey) -> MicroBatch | None:
-        """The micro-batch that `write` belongs to; None for one that is no part of any."""
+        """The micro-batch that `write` belongs to; None for one that its plan doesn't tie to any."""
+        return self.made_of(write.rdds) or self._last_call(write)
+
+    def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
+        """The micro-batch that has one of these RDDs. Of several, as where frames were gathered, the latest."""
+        known = [rdd for rdd in rdds if rdd in self._rdds]
+        return self._rdds[max(known)] if known else None
+
+    def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
+        """The micro-batch of a call, by what Spark or the caller says of it; None where none was seen.
+
+        Args:
+            query_id: Spark's.
+            batch_id: Spark's.
+            run_id: the start that it was made in; None: the last one.
+        """
+        for _, batch in reversed(self._calls.values()):
+            is_start = run_id is None or batch.run_id in (None, run_id)
+            if (batch.query_id, batch.batch_id) == (query_id, batch_id) and is_start:
+                return batch
+        return None
+
+    def _last_call(self, write: PlanKey) -> MicroBatch | None:
         latest: tuple[int, MicroBatch] | None = None
         for frame, batch in self._calls.values():
-            if frame.rdds & write.rdds:
-                return batch
             if (
                 frame.session == write.session
                 and frame.number < write.number

@@ -12,9 +12,10 @@ from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
+from headwater_producers.spark.streaming.gaps import Gap
 from headwater_producers.spark.streaming.progress import Progress
 from headwater_producers.spark.streaming.sink_commits import SinkCommits, Snapshots
-from headwater_schemas.events import DatasetRef, DatasetUse, JobRef
+from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunError, RunEventType
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -53,6 +54,23 @@ class Query(Protocol):
         """What its plan says of watermarks and state."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run has ended.
+
+    Attributes:
+        kind: a terminal state.
+        error: why, where it failed.
+        at: when that was heard.
+        deadline: monotonic; by then it is told, whatever may still be on its way.
+    """
+
+    kind: RunEventType
+    error: RunError | None
+    at: datetime
+    deadline: float
+
+
 @dataclass(slots=True)
 class StreamRun:
     """One start of a streaming query.
@@ -70,12 +88,17 @@ class StreamRun:
         pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
             which they are told anyway.
         told: the last micro-batches that were told.
+        ending: how it has ended, while writes inside foreachBatch may still be reported.
         commits: of its sink; None while its plan isn't known.
         is_continuous: whether it reports no progress, and is told from its checkpoint.
         event_time: what its plan says of watermarks and state.
         waiting: those of them that wait to be sent with others.
         chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
+        left_out: micro-batches that the checkpoint had when the run began to be told, and that seemed to be its own, by
+            the clock.
+        gaps: micro-batches of its query that can't be told any more, as far as this run has met them; `gaps_said` of
+            them were told.
     """
 
     query_id: str
@@ -91,6 +114,7 @@ class StreamRun:
     writes: dict[int, list[Write]] = field(default_factory=dict)
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
     told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
+    ending: Ending | None = None
     commits: SinkCommits | None = None
     is_continuous: bool = False
     event_time: dict[str, Any] = field(default_factory=dict)
@@ -98,6 +122,17 @@ class StreamRun:
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)
     written: set[DatasetRef] = field(default_factory=set)
+    left_out: list[int] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    gaps_said: int = 0
+
+    def take_left_out(self, before: int | None = None) -> list[int]:
+        """Those left out that nobody has told; with its first micro-batch the run shows which were its own after all.
+
+        Clocks are set back: what an earlier process planned may seem to be later than the run's start.
+        """
+        left, self.left_out = self.left_out, []
+        return [batch for batch in left if (before is None or batch < before) and not self.chain.has(batch)]
 
     def remember(self, progress: Progress) -> None:
         """A micro-batch was told; what is older than the last few is forgotten with its writes."""

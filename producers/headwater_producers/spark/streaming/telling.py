@@ -12,10 +12,16 @@ from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.fitting import fitting
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.lineage import join_lineages, says_anything
+from headwater_producers.spark.plan import SourceKind
+from headwater_producers.spark.streaming.chain import version_text
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Due
 from headwater_producers.spark.streaming.entry import interval_entry
+from headwater_producers.spark.streaming.gaps import GAPS_FACET, facet_of
+from headwater_producers.spark.streaming.left_behind import UNCOMMITTED_FACET, left_behind
+from headwater_producers.spark.streaming.left_behind import facet_of as uncommitted
 from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
+from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.events import (
@@ -29,19 +35,23 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.context import Emit, EventContext
     from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription
     from headwater_producers.spark.streaming.progress import Progress
-    from headwater_producers.spark.streaming.run import StreamRun
+    from headwater_producers.spark.streaming.run import Ending, StreamRun
     from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
 
 EVENT_TIME_FACET: Final = "headwater_eventTime"
+SINK_FACET: Final = "headwater_sink"
+"""The run facet of a streaming run's START: the sink's `name`, and `callback`: code writes, as in foreachBatch."""
+_GAPS_SAID: Final = 100
 
 
 class Teller:
@@ -49,22 +59,26 @@ class Teller:
 
     Args:
         context: of the application.
-        emit: takes each event.
+        emit: takes each event; False: it was refused.
         said: what was said already.
         files: to read checkpoints and sinks' logs with.
         sinks: the ends of the topics that are written.
+        notes: where is noted how far a query was told.
     """
 
     def __init__(
         self,
         *,
         context: EventContext,
-        emit: Callable[[LineageEvent], None],
+        emit: Emit,
         said: Once,
         files: TextFiles,
         sinks: SinkOffsets,
+        notes: Notes | None = None,
     ) -> None:
         self._context = context
+        self._versions = version_text(context.versions)
+        self._notes = notes or Notes()
         self._emit = emit
         self._said = said
         self._files = files
@@ -97,7 +111,8 @@ class Teller:
             run.touch(run.description)
             self._datasets(run, job, run.description, run.started_at)
             run.plan_digest = self._plan(run, job, run.description.lineage, run.started_at)
-        self.state(run, RunEventType.START, run.started_at)
+        about = _sink_facet(run.description, sink, self._context.producer)
+        self.state(run, RunEventType.START, run.started_at, facets=about)
 
     def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
         """One committed micro-batch, again where it was told before: `at` then says which telling is the newer.
@@ -119,14 +134,10 @@ class Teller:
             if run.touch(run.description):
                 self.state(run, RunEventType.RUNNING, at)
         writes = run.writes.get(progress.batch_id, [])
-        for write in writes:
-            self._datasets(run, job, write.description, at)
-        news = [run.touch(write.description) for write in writes]
-        if any(news):
+        has_news, written = self._writes(run, writes, at)
+        if has_news:
             self.state(run, RunEventType.RUNNING, at)
-        digest = run.plan_digest
-        if writes:
-            digest = self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
+        digest = written if writes else run.plan_digest
         commits = run.commits or SinkCommits(progress.sink, run.query_id, self._files)
         facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._sinks)
         entry = interval_entry(
@@ -137,20 +148,44 @@ class Teller:
         )
         if progress.batch_id not in run.told:
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
-            self.send(run, run.waiting.add(entry, ended, run.chain.change(entry), now))
+            self.send(run, run.waiting.add(entry, ended, run.chain.change(entry, self._versions), now))
         elif not run.waiting.replace(entry):
             # Known of it now: what its sinks have committed.
             self.send(run, [Due((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
 
+    def end(self, run: StreamRun, ending: Ending) -> None:
+        """The end of a run, with what its last micro-batch has written that wasn't committed."""
+        facets = {}
+        if left := left_behind(run):
+            writes = [write for batch in left.values() for write in batch]
+            _, written = self._writes(run, writes, ending.at)
+            run.plan_digest = run.plan_digest or written
+            facets[UNCOMMITTED_FACET] = uncommitted(left, self._context.producer)
+        self.state(run, ending.kind, ending.at, ending.error, facets)
+
     def send(self, run: StreamRun, due: Iterable[Due]) -> None:
         """Sends intervals whose time has come."""
         for each in due:
-            for event in fitting(each.entries, partial(self._interval, run, each)):
-                self._emit(event)
+            taken = [self._emit(event) for event in fitting(each.entries, partial(self._interval, run, each))]
+            if False not in taken:
+                self._notes.write(run.query_id, run.chain.sent(each.entries[-1].batch_id))
 
-    def state(self, run: StreamRun, kind: RunEventType, at: datetime, error: RunError | None = None) -> None:
-        """A change of the run's state, with the datasets seen so far."""
+    def state(
+        self,
+        run: StreamRun,
+        kind: RunEventType,
+        at: datetime,
+        error: RunError | None = None,
+        facets: Mapping[str, str] | None = None,
+    ) -> None:
+        """A change of the run's state, with the datasets seen and the gaps met so far."""
+        facets = dict(facets or {})
+        if run.event_time:
+            facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
+        if run.gaps:
+            facets[GAPS_FACET] = facet_of(run.gaps[-_GAPS_SAID:], self._context.producer)
+        run.gaps_said = len(run.gaps)
         body = RunEvent(
             type=kind,
             processing_type=ProcessingType.STREAMING,
@@ -165,7 +200,7 @@ class Teller:
             plan_digest=run.plan_digest,
             query_id=run.query_id,
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
-            run_facets={EVENT_TIME_FACET: json.dumps(run.event_time, sort_keys=True)} if run.event_time else {},
+            run_facets=facets,
         )
         self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
 
@@ -181,6 +216,16 @@ class Teller:
         )
         return self._context.interval(body, job=_job(run), run_id=run.run_id, at=due.at)
 
+    def _writes(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> tuple[bool, str | None]:
+        """Datasets and column lineage of writes inside foreachBatch: whether there are new datasets, and the digest."""
+        job = _job(run)
+        for write in writes:
+            self._datasets(run, job, write.description, at)
+        news = [run.touch(write.description) for write in writes]
+        if not writes:
+            return False, None
+        return any(news), self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
+
     def _plan(self, run: StreamRun, job: JobRef, lineage: ColumnLineage, at: datetime) -> str | None:
         if not says_anything(lineage):
             return None
@@ -193,6 +238,15 @@ class Teller:
         for body in dataset_bodies(description):
             if self._said.first(("dataset", body.dataset, hash_of(body))):
                 self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
+
+
+def _sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
+    """Whether the query writes by itself: of one that doesn't, no micro-batch can be said to have written something."""
+    link = description.streaming if description is not None else None
+    if link is None or sink is None:
+        return {}
+    about = {"_producer": producer, "name": sink, "callback": link.sink_kind is SourceKind.CALLBACK}
+    return {SINK_FACET: json.dumps(about, sort_keys=True)}
 
 
 def _job(run: StreamRun) -> JobRef:

@@ -7,10 +7,15 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.plan.column import Column, Direct, Field, combine
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
+from headwater_producers.spark.plan.jvm.rdds import HANDED_OVER
+from headwater_producers.spark.plan.jvm.roots import leaves_of, roots
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.plan.jvm.sources import SOURCES
 from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.operator import same_for_all
+from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -19,7 +24,6 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.plan.description import PlanInput, Upstream
     from headwater_producers.spark.plan.jvm.context import Context
-    from headwater_producers.spark.plan.relation import Relation
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +53,7 @@ class JvmLeaves:
         self._found: dict[tuple[str, int], Leaf] = {}
         self._streams: dict[int, int] = {}
         self._stream_objects: list[Any] = []
-        for leaf in _leaves_of(plan):
+        for leaf in leaves_of(plan):
             self._note(leaf)
 
     def find(self, node: Node, view: str | None) -> Leaf:
@@ -110,7 +114,8 @@ class JvmLeaves:
         if leaf is None or rule is None:
             return Leaf(problem=f"what a {name} reads isn't known")
         try:
-            return rule(JvmLeaf(leaf, self._context, self._index(leaf), view))
+            found = rule(JvmLeaf(leaf, self._context, self._index(leaf), view))
+            return self._handed_over(leaf) if found.problem == HANDED_OVER and not found.inputs else found
         except Exception as error:
             problem = f"what a {name} reads couldn't be read ({type(error).__name__})"
             logger.debug("lineage capture: %s", problem, exc_info=True)
@@ -145,6 +150,20 @@ class JvmLeaves:
         renumbered = _renumbered(leaf, relation, self._context)
         return Leaf(inputs=self._upstream.inputs, relation=renumbered) if renumbered else None
 
+    def _handed_over(self, leaf: Any) -> Leaf:
+        """Rows that the program made: in a foreachBatch function of what it collected, as like as not.
+
+        Of which columns nothing tells, so it is the datasets as a whole.
+        """
+        if self._upstream is None:
+            return Leaf(problem=HANDED_OVER)
+        inputs = self._upstream.inputs
+        read = frozenset(each.dataset for each in inputs)
+        whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+        anything = combine([whole], Kind.EXTERNAL, "createDataFrame")
+        relation = Relation(rows=read).with_output(same_for_all(JvmLeaf(leaf, self._context).attributes(), anything))
+        return Leaf(inputs=inputs, relation=relation, problem=HANDED_OVER)
+
     def _frame(self, leaf: Any) -> Leaf | None:
         """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
         frames = self._context.frames
@@ -172,22 +191,6 @@ def _renumbered(leaf: Any, relation: Relation, context: Context) -> Relation | N
     )
 
 
-def _leaves_of(plan: Any) -> Iterator[Any]:
-    for root in _roots(plan):
-        yield from items(root.collectLeaves())
-        for subquery in items(root.subqueriesAll()):
-            yield from items(subquery.collectLeaves())
-
-
-def _roots(plan: Any) -> list[Any]:
-    # Commands that keep their query to themselves show it as an inner child; Delta's MERGE doesn't show its two.
-    if class_name(plan) == "MergeIntoCommand":
-        return [plan.target(), plan.source()]
-    if plan.children().isEmpty():
-        return list(items(plan.innerChildren())) or [plan]
-    return [plan]
-
-
 def _stream(leaf: Any) -> Any | None:
     match class_name(leaf):
         case "StreamingDataSourceV2ScanRelation" | "StreamingDataSourceV2Relation":
@@ -198,7 +201,7 @@ def _stream(leaf: Any) -> Any | None:
 
 
 def _operators(plan: Any, name: str) -> Iterator[Any]:
-    waiting = _roots(plan)
+    waiting = roots(plan)
     while waiting:
         operator = waiting.pop()
         if class_name(operator) == name:

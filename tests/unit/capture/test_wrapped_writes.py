@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from headwater_producers.spark.events.batch import BatchRun
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.jvm.commands import StagedWrite
+from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind
+from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
+from headwater_schemas.events import ColumnLineage, DatasetRef, RunError
+
+BEGAN = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
+MAKING = "CreateDataSourceTableAsSelectCommand"
+
+
+def at(seconds: float) -> datetime:
+    return BEGAN + timedelta(seconds=seconds)
+
+
+def written(name: str, command: str = "InsertIntoHadoopFsRelationCommand") -> PlanDescription:
+    output = PlanOutput(dataset=DatasetRef("file", name), kind=SourceKind.TABLE)
+    return PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage(), command=command)
+
+
+def run(name: str, command: str, began: float, ended: float, error: RunError | None = None) -> BatchRun:
+    write = Write(description=written(name, command), written=Counts())
+    return BatchRun(write=write, started_at=at(began), ended_at=at(ended), error=error)
+
+
+def test_a_command_wraps_the_write_that_it_ran_whatever_other_threads_wrote_meanwhile() -> None:
+    wrapped = WrappedWrites()
+    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3))
+    assert not wrapped.is_wrapper(run("/b", "InsertIntoHadoopFsRelationCommand", 2, 4))
+    assert wrapped.is_wrapper(run("/a", MAKING, 1, 5))
+    assert wrapped.is_wrapper(run("/b", MAKING, 1, 6))
+    assert not wrapped.is_wrapper(run("/c", MAKING, 1, 6)), "nobody wrote its table"
+    assert not wrapped.is_wrapper(run("/a", MAKING, 7, 8)), "not then"
+
+
+def test_a_failed_write_is_wrapped_by_none_and_a_failed_command_wraps_none() -> None:
+    wrapped = WrappedWrites()
+    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, RunError(message="no")))
+    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 4))
+    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 5, RunError(message="no")))
+
+
+def test_staged_rows_are_those_of_the_table_that_is_made() -> None:
+    wrapped = WrappedWrites()
+    one, two = (StagedWrite(Counts(rows=rows), (), at(2)) for rows in (1, 2))
+    wrapped.stage(written("/one"), one)
+    wrapped.stage(written("/two"), two)
+    assert wrapped.rows_of(written("/two"), at(1), at(5)) is None, "an append beside it has rows of its own"
+    assert wrapped.rows_of(written("/two", "CreateTableAsSelect"), at(1), at(5)) is two
+    # It may bear another name by the time it is made; then it is the only one there is.
+    assert wrapped.rows_of(written("/three", "CreateTableAsSelect"), at(3), at(5)) is None, "that was before"
+    assert wrapped.rows_of(written("/three", "CreateTableAsSelect"), at(1), at(5)) is one
+    assert wrapped.rows_of(written("/one", "CreateTableAsSelect"), at(1), at(5)) is None, "it was taken"
+
+
+def test_of_several_staged_writes_none_is_guessed() -> None:
+    wrapped = WrappedWrites()
+    for name in ("/one", "/two"):
+        wrapped.stage(written(name), StagedWrite(Counts(rows=1), (), at(2)))
+    assert wrapped.rows_of(written("/three", "CreateTableAsSelect"), at(1), at(5)) is None
