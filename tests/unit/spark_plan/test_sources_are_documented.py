@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spark.plan.goldens import check_table, read_sections
-from spark.sources.cases import FAMILIES
+from spark.sources.families import FAMILIES
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "spark" / "sources" / "golden"

@@ -75,7 +75,7 @@ def committed(
     table = _table(plan, name)
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
         return _iceberg(table, session, window)
-    path = delta_commands.table_path(plan) or _delta_path(plan, name, table)
+    path = delta_commands.table_path(plan, name) or _delta_path(plan, name, table)
     return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns) if path is not None else None
 
 
@@ -183,7 +183,8 @@ def _delta(
     version, info, text = found[0]
     changed = delta_files(text)
     # Only a plain overwrite leaves a doubt.
-    doubtful = info.get("operation") == "WRITE" and info.get("operationParameters", {}).get("mode") == "Overwrite"
+    said = info.get("operationParameters", {})
+    doubtful = info.get("operation") == "WRITE" and said.get("mode") == "Overwrite" and "predicate" not in said
     there = files_of_version(files, path, version) if doubtful and changed.added is not None else None
     return Committed(
         delta_snapshot(version, info, changed.paths(columns)),

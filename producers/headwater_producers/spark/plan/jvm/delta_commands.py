@@ -28,9 +28,9 @@ def cloned_by(plan: Any) -> Any | None:
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
 
-def table_path(plan: Any) -> str | None:
-    """Where the table lies that such a command writes; None of another command."""
-    match class_name(plan):
+def table_path(plan: Any, name: str) -> str | None:
+    """Where the table lies that such a command, of the class `name`, writes; None of another command."""
+    match name:
         case "OptimizeTableCommand":
             return str(plan.child().table().path().toString())
         case "RestoreTableCommand":

@@ -20,6 +20,10 @@ _MODES = {
     "DeltaDynamicPartitionOverwriteCommand": WriteMode.OVERWRITE_PARTITIONS,
 }
 
+_REWRITES = "default_cache_iceberg"
+"""The catalog that Iceberg's own maintenance takes tables from, whose rows it writes anew: it commits them later, if it
+does."""
+
 
 def table_v2(command: JvmCommand) -> Written:
     """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions."""
@@ -34,6 +38,8 @@ def table_v2(command: JvmCommand) -> Written:
     entry = relation_table(command.context, relation)
     if entry is None:
         return Written((unnamed(command, relation.table(), setting(plan.writeOptions(), "path"), mode),))
+    if entry.catalog == _REWRITES:
+        return Written()
     if entry.provider == "delta":
         mode = overwrites.of_delta(mode, plan.writeOptions())
     return Written((table_output(entry, mode, relation.table()),), staged=is_staged(relation.table()))

@@ -25,6 +25,7 @@ class CatalogEntry:
         provider: `iceberg`, `delta`, `parquet` …
         schema: its columns, where they were asked for.
         type: TABLE or VIEW.
+        catalog: what the session calls the catalog; None for its own.
     """
 
     dataset: DatasetRef
@@ -32,6 +33,7 @@ class CatalogEntry:
     provider: str | None = None
     schema: SchemaDefinition | None = None
     type: str = "TABLE"
+    catalog: str | None = None
 
     @property
     def storage(self) -> Storage | None:
@@ -62,10 +64,9 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
     location, provider = _place(table)
-    found = context.table(
-        str(identifier.toString()), location, catalog=str(catalog.name()) if catalog is not None else None
-    )
-    return CatalogEntry(found.ref, found.symlinks, provider)
+    catalog_name = str(catalog.name()) if catalog is not None else None
+    found = context.table(str(identifier.toString()), location, catalog=catalog_name)
+    return CatalogEntry(found.ref, found.symlinks, provider, catalog=catalog_name)
 
 
 def _place(table: Any | None) -> tuple[str | None, str | None]:
