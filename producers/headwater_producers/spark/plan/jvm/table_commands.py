@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.jvm import overwrites, python_source
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed
+from headwater_producers.spark.plan.jvm.generated_columns import generated_columns
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
+
+logger = logging.getLogger(__name__)
 
 _MODES = {
     "AppendData": WriteMode.APPEND,
@@ -40,9 +44,19 @@ def table_v2(command: JvmCommand) -> Written:
         return Written((unnamed(command, relation.table(), setting(plan.writeOptions(), "path"), mode),))
     if entry.catalog == _REWRITES:
         return Written()
+    staged = is_staged(relation.table())
     if entry.provider == "delta":
         mode = overwrites.of_delta(mode, plan.writeOptions())
-    return Written((table_output(entry, mode, relation.table()),), staged=is_staged(relation.table()))
+    written = Written((table_output(entry, mode, relation.table()),), staged=staged)
+    return written if staged or entry.provider != "delta" else _with_generated(command, relation.table(), written)
+
+
+def _with_generated(command: JvmCommand, table: Any, written: Written) -> Written:
+    try:
+        return replace(written, generated=generated_columns(command.context, table, command.columns))
+    except Exception as error:
+        logger.debug("lineage capture: generated columns couldn't be read", exc_info=True)
+        return replace(written, problem=f"which columns the table generates couldn't be read ({type(error).__name__})")
 
 
 def table_as_select(command: JvmCommand) -> Written:
