@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.decode import Decoder, Reject, decode
+from headwater_consumers.materializer.decode import Decoder, Reject, decode_one
 from headwater_consumers.materializer.errors import FoldFailedError
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
 from headwater_consumers.materializer.metrics import Step
@@ -15,6 +15,8 @@ from headwater_consumers.materializer.records import Decoded, Partition, Record,
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from headwater_consumers.materializer.ahead import Ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,13 @@ class Preparation:
     clock: Callable[[], float]
 
 
-def prepare(records: Sequence[Record], reached: Mapping[Partition, int], how: Preparation) -> Batch:
+def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead, how: Preparation) -> Batch:
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
         records: as fetched.
         reached: ends of partitions reported behind them (see `records.next_offsets`).
+        ahead: what is known of the first of them.
         how: the codec and the fold.
 
     Raises:
@@ -70,14 +73,17 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], how: Pr
         FatalError: schemas can't be looked up as things are configured.
     """
     started = how.clock()
-    decoded = decode(records, how.decoder, how.reject)
+    outcomes, seconds = ahead.take(len(records))
+    outcomes += [decode_one(record, how.decoder, how.reject) for record in records[len(outcomes) :]]
+    events = tuple(one for one in outcomes if isinstance(one, Decoded))
+    letters = tuple(one for one in outcomes if isinstance(one, DeadLetter))
     decoded_at = how.clock()
-    how.timed(Step.DECODE, decoded_at - started)
+    how.timed(Step.DECODE, seconds + decoded_at - started)
     folded: Folded | None = None
-    if decoded.events:
+    if events:
         try:
-            folded = checked_fold(how.fold, [item.event for item in decoded.events])
+            folded = checked_fold(how.fold, [item.event for item in events])
         except FoldFailedError:
             folded = None  # the checkpoint folds again, in halves, and finds the one to blame
         how.timed(Step.FOLD, how.clock() - decoded_at)
-    return Batch(tuple(records), decoded.events, folded, decoded.letters, reached, next_offsets(records, reached))
+    return Batch(tuple(records), events, folded, letters, reached, next_offsets(records, reached))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
@@ -14,8 +13,6 @@ from headwater_schemas import errors as contract
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from headwater_consumers.materializer.records import Record
 
 
@@ -46,44 +43,27 @@ class Rejection(Protocol):
 Reject = Callable[[LineageEvent], Rejection | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedRecords:
-    """Each record exactly once: as an event or as a dead letter, in the order they were read."""
-
-    events: tuple[Decoded, ...]
-    letters: tuple[DeadLetter, ...]
-
-
-def decode(records: Iterable[Record], decoder: Decoder, reject: Reject) -> DecodedRecords:
-    """Decode records.
+def decode_one(record: Record, decoder: Decoder, reject: Reject) -> Decoded | DeadLetter:
+    """Decode one record.
 
     Args:
-        records: in any order.
-        decoder: of their values. It looks a new fingerprint up before it calls it unknown.
+        record: any.
+        decoder: of its value. It looks a new fingerprint up before it calls it unknown.
         reject: says what of a decoded event the graph can't hold.
 
     Raises:
-        SchemasUnavailableError: a schema can't be looked up now; call again with the same records.
+        SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
         FatalError: schemas can't be looked up as things are configured.
     """
-    events: list[Decoded] = []
-    letters: list[DeadLetter] = []
-    for record in records:
-        try:
-            event = decoder.decode(record.value)
-        except contract.DecodeError as error:
-            letters.append(_undecodable(record, error))
-            continue
-        except contract.TransientError as error:
-            raise SchemasUnavailableError(str(error), code=type(error).__name__) from error
-        except contract.FatalError as error:
-            raise FatalError(str(error), setting=error.setting, code=type(error).__name__) from error
-        letter = _rejected(record, event, reject)
-        if letter is None:
-            events.append(Decoded(record, event))
-        else:
-            letters.append(letter)
-    return DecodedRecords(tuple(events), tuple(letters))
+    try:
+        event = decoder.decode(record.value)
+    except contract.DecodeError as error:
+        return _undecodable(record, error)
+    except contract.TransientError as error:
+        raise SchemasUnavailableError(str(error), code=type(error).__name__) from error
+    except contract.FatalError as error:
+        raise FatalError(str(error), setting=error.setting, code=type(error).__name__) from error
+    return _rejected(record, event, reject) or Decoded(record, event)
 
 
 def _undecodable(record: Record, error: contract.DecodeError) -> DeadLetter:

@@ -1,6 +1,6 @@
 """What the loop has in hand: records that were read and are not yet committed, at one of three stages.
 
-    fetched   records, not looked at
+    fetched   records, some of them decoded
     prepared  the next batch, decoded and folded
     current   the batch that is being written, or waits for another attempt
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from headwater_consumers.materializer.ahead import Ahead
     from headwater_consumers.materializer.batch import Batch
     from headwater_consumers.materializer.checkpoint import Checkpoint
     from headwater_consumers.materializer.limits import BatchLimit
@@ -27,10 +28,12 @@ class Hand:
 
     Args:
         limit: how large a batch may be.
+        ahead: decodes what is fetched before a batch is made of it.
     """
 
-    def __init__(self, limit: BatchLimit) -> None:
+    def __init__(self, limit: BatchLimit, ahead: Ahead) -> None:
         self._limit = limit
+        self._ahead = ahead
         self._fetched: list[Record] = []
         self._bytes = 0
         self._reached: dict[Partition, int] = {}
@@ -97,17 +100,22 @@ class Hand:
                 self._scheduled[partition] = offset
                 self._reached[partition] = offset
 
-    def prepare(self, make: Callable[[list[Record], dict[Partition, int]], Batch]) -> None:
+    def look_ahead(self) -> None:
+        """Decode a few more of the fetched records."""
+        self._ahead.look(self._fetched)
+
+    def prepare(self, make: Callable[[list[Record], dict[Partition, int], Ahead], Batch]) -> None:
         """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
 
         Args:
-            make: records and reached ends to a batch.
+            make: records, reached ends and what is known of the first records to a batch.
         """
         count = self._fitting()
         part, rest = self._fetched[:count], self._fetched[count:]
         # An end lies behind all that was fetched before it.
         reached = {} if rest else self._reached
-        self.prepared = make(part, reached)
+        self.prepared = make(part, reached, self._ahead)
+        self._ahead.taken(count)
         self._fetched = rest
         self._bytes = sum(record.size for record in rest)
         if not rest:
@@ -141,6 +149,7 @@ class Hand:
             self._take_back(self.prepared)
             self.prepared = None
         self._fetched = [record for record in self._fetched if record.partition not in gone]
+        self._ahead.forget(gone)
         self._bytes = sum(record.size for record in self._fetched)
         self._reached = {p: offset for p, offset in self._reached.items() if p not in gone}
         self._scheduled = {p: offset for p, offset in self._scheduled.items() if p not in gone}
@@ -149,5 +158,6 @@ class Hand:
         """Fetched again, before what was fetched since: order within a partition is kept."""
         if batch is not None:
             self._fetched[:0] = batch.records
+            self._ahead.clear()
             # Ends that the batch reached beyond its records come with it, unless a later one is known.
             self._reached = {**batch.reached, **self._reached}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headwater_consumers.materializer.ahead import Ahead
 from headwater_consumers.materializer.backoff import Backoff, Deadline
 from headwater_consumers.materializer.batch import prepare
 from headwater_consumers.materializer.catch_up import CatchUp
@@ -50,7 +51,7 @@ class Loop:
         self._policy = policy
         self._clock = clock
         self._report = Reporting(parts, clock)
-        self._hand = Hand(parts.limit)
+        self._hand = Hand(parts.limit, Ahead(parts.preparation))
         self._catch_up = CatchUp(parts.source, clock)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
         self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
@@ -106,6 +107,8 @@ class Loop:
         self._writing.start()
         self._commits.send()
         self._fetch()
+        if self._writing.busy:
+            self._hand.look_ahead()
         if self._writing.busy_seconds >= self._policy.silence_seconds:
             self._report.silent(self._writing.busy_seconds)
         self._report.show(self._hand, paused=self._paused, committing=self._commits.backoff.attempts == 0)

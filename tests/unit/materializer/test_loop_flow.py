@@ -6,16 +6,21 @@ import contextlib
 import threading
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_consumers.materializer.loop import Loop
 from headwater_consumers.materializer.parts import LoopPolicy
+from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker
 from support.materializer.events import GARBAGE, good
 from support.materializer.graph import FakeGraph, FakeSummary, fold_ids
 from support.materializer.harness import Harness, ids
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
 
 AWAY = GraphUnavailableError("Neo4j is away.")
 
@@ -57,6 +62,35 @@ def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> 
         graph.go.release()
     harness.settle(limit=1_000_000)  # a thread writes: rounds go by meanwhile
     assert graph.events == ids(range(100))
+    harness.parts.lane.close(graph.close, 5)
+
+
+def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
+    """It isn't enough for a batch, and a batch isn't made before the one before is through; but nothing keeps it."""
+    decoded: list[bytes | None] = []
+    real = Decoder()
+
+    class Watched:
+        def decode(self, value: bytes | None) -> LineageEvent:
+            decoded.append(value)
+            return real.decode(value)
+
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=100), decoder=Watched())
+    harness.broker.extend([good(0)])
+    while not graph.entered.acquire(blocking=False):
+        harness.rounds()
+    harness.broker.extend([*(good(number) for number in range(1, 70)), GARBAGE])
+    harness.rounds(5)
+    assert len(decoded) == 71
+    assert graph.events == set()
+
+    for _ in range(3):
+        graph.go.release()
+    harness.settle(limit=1_000_000)
+    assert graph.events == ids(range(70))
+    assert len(harness.broker.letters) == 1
+    assert len(decoded) == 71, "and once only"
     harness.parts.lane.close(graph.close, 5)
 
 

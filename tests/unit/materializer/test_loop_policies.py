@@ -149,7 +149,7 @@ def test_unreachable_schemas_hold_the_batch_back() -> None:
     harness.settle(seconds=11)
     assert harness.graph.events == ids(range(3))
     assert harness.broker.letters == []
-    assert harness.metric("retries_total", cause="SCHEMAS") == 3
+    assert harness.metric("retries_total", cause="SCHEMAS") == 2, "one of the three was met by looking ahead"
 
 
 # PERMANENT

@@ -1,0 +1,81 @@
+"""Looking ahead: what is known of the first records stays right whatever becomes of them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.ahead import Ahead
+from headwater_consumers.materializer.batch import Preparation, prepare
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import SchemasUnreachableError
+from support.materializer.events import GARBAGE, good
+from support.materializer.graph import fold_ids
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import LineageEvent
+
+LEFT, RIGHT = Partition("t", 0), Partition("t", 1)
+
+
+def how(decoder: object = None) -> Preparation:
+    return Preparation(
+        decoder or Decoder(),  # type: ignore[arg-type]
+        lambda _: None,
+        fold_ids,
+        lambda *_: None,
+        time.monotonic,
+    )
+
+
+def records(count: int) -> list[Record]:
+    """Every third is none, and every other is in the right partition."""
+    values = [GARBAGE if number % 3 == 2 else good(number) for number in range(count)]
+    return [Record(RIGHT if number % 2 else LEFT, number, value) for number, value in enumerate(values)]
+
+
+def test_a_batch_is_the_same_however_much_was_known_ahead() -> None:
+    fetched = records(120)
+    plain = prepare(fetched, {}, Ahead(how()), how())
+    for looks in (1, 2, 5):
+        ahead = Ahead(how())
+        for _ in range(looks):
+            ahead.look(fetched)
+        assert len(ahead.outcomes) == min(looks * 50, 120)
+        assert prepare(fetched, {}, ahead, how()) == plain
+
+
+def test_a_smaller_batch_leaves_the_rest_known() -> None:
+    fetched = records(60)
+    ahead = Ahead(how())
+    ahead.look(fetched)
+    made = prepare(fetched[:20], {}, ahead, how())
+    ahead.taken(20)
+    assert made == prepare(fetched[:20], {}, Ahead(how()), how())
+    assert [one.record.offset for one in ahead.outcomes] == list(range(20, 50))
+
+
+def test_partitions_that_go_take_theirs_along() -> None:
+    fetched = records(60)
+    ahead = Ahead(how())
+    ahead.look(fetched)
+    ahead.forget({RIGHT})
+    left = [record for record in fetched if record.partition == LEFT]
+    assert [one.record for one in ahead.outcomes] == left[:25]
+    assert prepare(left, {}, ahead, how()) == prepare(left, {}, Ahead(how()), how())
+
+
+def test_trouble_with_schemas_is_left_to_whoever_makes_the_batch() -> None:
+    class Away:
+        asked = 0
+
+        def decode(self, value: bytes | None) -> LineageEvent:
+            self.asked += 1
+            raise SchemasUnreachableError("away")
+
+    away = Away()
+    ahead = Ahead(how(away))
+    for _ in range(3):
+        ahead.look(records(9))
+    assert (away.asked, ahead.outcomes) == (1, [])
