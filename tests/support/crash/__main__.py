@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="support.crash")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=None, help="kept; default: a temporary one")
+    parser.add_argument("--folder", type=Path, default=None, help="kept, and gone on with; default: a temporary one")
     parser.add_argument("--output", type=Path, default=None)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="crash-") as temporary:
@@ -50,7 +50,9 @@ def main() -> None:
             for broker in brokers:
                 broker.wait(lambda: False)
             admin = AdminClient({"bootstrap.servers": data.bootstrap_servers, "log_level": 2})
-            for made in admin.create_topics([NewTopic("in", 2, 1), NewTopic("out", 1, 1)]).values():
+            there = admin.list_topics(timeout=30).topics
+            missing = [topic for topic in (NewTopic("in", 2, 1), NewTopic("out", 1, 1)) if topic.topic not in there]
+            for made in (admin.create_topics(missing) if missing else {}).values():
                 made.result(30)
             began = time.monotonic()
             document = sweep(

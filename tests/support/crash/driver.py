@@ -18,8 +18,8 @@ from headwater.stack import ensure_jars, java_runtime
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Startup of Spark takes most of it, on two cores that others use too.
-SECONDS = 240.0
+# Startup of Spark takes most of it, mostly 20 s; on two cores with ten times the work that they can do, minutes.
+SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ class Feed:
     def __init__(self, folder: Path, brokers: str, topic: str) -> None:
         self._folder = folder
         self._topic = topic
-        self._count = 0
+        self._count = len(list((folder / "in").glob("*.json")))
         self._next = 0.0
         self._producer = Producer({"bootstrap.servers": brokers, "log_level": 2})
 
@@ -65,7 +65,7 @@ class Sweep:
     Attributes:
         lineage: the Kafka that lineage goes to; it may be `brokers`, where nothing stops it.
         topics: what the names of its topics, `in`, `out` and the lineage's, begin with.
-        lives: one document a kill.
+        lives: one document a kill. They are kept in the folder, too: a sweep that was cut off is gone on with.
     """
 
     folder: Path
@@ -79,6 +79,10 @@ class Sweep:
         self._random = random.Random(self.seed)
         self._feed = Feed(self.folder, self.brokers, f"{self.topics}in")
         self._truth = Truth(self.folder)
+        self._kept = self.folder / "lives"
+        for line in self._kept.read_text().splitlines() if self._kept.exists() else ():
+            draw(self._random)
+            self.lives.append(json.loads(line))
 
     def kill_once(self, **given: Any) -> None:
         """A start, a kill, and the checks; raises AssertionError where one fails.
@@ -104,6 +108,8 @@ class Sweep:
             self.lineage.end()
         caught_up = (self.folder / f"caught-up-{driver.life}").exists()
         self.lives.append(life.told() | self._check(before if caught_up else {}))
+        with self._kept.open("a") as kept:
+            kept.write(f"{json.dumps(self.lives[-1])}\n")
 
     def end_well(self, queries: Sequence[str] = QUERIES) -> None:
         """A last start that is stopped properly: then capture alone has told everything, and Kafka has all of it."""
@@ -211,7 +217,7 @@ def sweep(
 ) -> dict[str, Any]:
     """Kills and checks, then ends well; the document of what happened."""
     history = Sweep(folder, brokers, lineage, seed)
-    for number in range(kills):
+    for number in range(len(history.lives), kills):
         history.kill_once()
         tell(f"{number + 1}/{kills} {json.dumps(history.lives[-1])}")
     history.end_well()
