@@ -46,7 +46,7 @@ class Options:
     rate: float = 40.0
     only: tuple[str, ...] = ()
     together: bool = False
-    settle_seconds: float = 240.0
+    settle_seconds: float = 600.0
 
     @property
     def size(self) -> Size:

@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neo4j import unit_of_work
+from neo4j.exceptions import Neo4jError
 
 from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
 from headwater_consumers.materializer.write.chains import write_next
 from headwater_consumers.materializer.write.columns import write_columns
 from headwater_consumers.materializer.write.intervals import write_intervals
 from headwater_consumers.materializer.write.links import write_declared
+from headwater_consumers.materializer.write.patience import Patience
 from headwater_consumers.materializer.write.plans import write_edges, write_plans
 from headwater_consumers.materializer.write.ready import Ready, ready
 from headwater_consumers.materializer.write.runs import write_runs
@@ -38,13 +40,14 @@ class GraphWriter:
         driver: to it.
         database: its name; None: the user's home database.
         timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. A process that stands still
-            in the middle of one would hold its locks, and with them every other writer, for ever.
+            in the middle of one would hold its locks, and with them every other writer, for ever. After a transaction
+            that ran out of it, the next may take longer (`Patience`).
     """
 
     def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
         self._driver = driver
         self._database = database
-        self._write = unit_of_work(timeout=timeout_seconds)(write)
+        self._patience = Patience(timeout_seconds)
 
     def ensure_schema(self) -> None:
         """Make constraints, indexes and the version node, and wait for them. Safe to repeat.
@@ -66,8 +69,15 @@ class GraphWriter:
                 errors (a deadlock, a leader switch) are at an end. Nothing was written, or, where the connection broke
                 during the commit, maybe all of it.
         """
-        with self._driver.session(database=self._database) as session:
-            summary = session.execute_write(self._write, what)
+        within = unit_of_work(timeout=self._patience.seconds)(write)
+        try:
+            with self._driver.session(database=self._database) as session:
+                summary = session.execute_write(within, what)
+        except Neo4jError as error:
+            if "TransactionTimedOut" in (error.code or ""):
+                self._patience.ran_out()
+            raise
+        self._patience.committed()
         delta = what.delta if isinstance(what, Ready) else what
         return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
 
