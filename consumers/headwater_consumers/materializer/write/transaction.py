@@ -68,7 +68,14 @@ class Transaction:
         self._sent.append(self._run(name, parameters))
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
-        return self._tx.run(statement("write", name), parameters)
+        # The driver's result keeps its parameters, and is in a cycle: the rows of a batch would stay until the garbage
+        # collector looks. They are on their way when `run` returns, so it gets lists of its own that are emptied then.
+        lent = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
+        result = self._tx.run(statement("write", name), lent)
+        for value in lent.values():
+            if isinstance(value, list):
+                value.clear()
+        return result
 
     def _count(self, result: Result) -> None:
         counters = result.consume().counters

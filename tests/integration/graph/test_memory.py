@@ -1,0 +1,35 @@
+"""What a transaction leaves behind: nothing of its rows, though the driver's results are in cycles."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.workload.mixture import Mixture
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import ready
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+
+pytestmark = pytest.mark.stack
+
+EVENTS = 400
+
+
+def test_rows_are_gone_without_the_garbage_collector(graph: Driver, writer: GraphWriter) -> None:
+    """A batch's rows are some 30 containers an event; what the driver itself leaves in cycles doesn't grow with them."""
+    events = list(Mixture(1).take(2 * EVENTS))
+    writer.apply(ready(fold(events[:EVENTS])))
+    gc.collect()
+    gc.disable()
+    try:
+        writer.apply(ready(fold(events[EVENTS:])))
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert left < 5 * EVENTS
