@@ -22,7 +22,7 @@ EVENTS = 400
 
 
 def test_rows_are_gone_without_the_garbage_collector(graph: Driver, writer: GraphWriter) -> None:
-    """A batch's rows are some 30 containers an event; what the driver itself leaves in cycles doesn't grow with them."""
+    """A batch's rows are some 30 containers an event; what the driver itself leaves in cycles is no more with more."""
     events = list(Mixture(1).take(2 * EVENTS))
     writer.apply(ready(fold(events[:EVENTS])))
     gc.collect()
