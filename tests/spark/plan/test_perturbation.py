@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark.explain import explain_lineage
-from spark.plan.perturbation import CASES, judged
+from spark.plan.perturbation import CASES, apart, judged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,21 +23,19 @@ SLICE = (
 
 
 @pytest.fixture(scope="module")
-def apart(spark: SparkSession) -> SparkSession:
-    session = spark.newSession()
-    session.conf.set("spark.sql.ansi.enabled", "false")
-    return session
+def session(spark: SparkSession) -> SparkSession:
+    return apart(spark)
 
 
 @pytest.mark.parametrize("title", SLICE)
-def test_what_changes_an_output_is_in_its_lineage(apart: SparkSession, title: str) -> None:
-    verdict = judged(apart, CASES[title], seeds=(1,))
+def test_what_changes_an_output_is_in_its_lineage(session: SparkSession, title: str) -> None:
+    verdict = judged(session, CASES[title], seeds=(1,))
     assert verdict.skipped is None
     assert verdict.comparisons
     assert not verdict.missing
 
 
-def test_an_edge_that_is_not_there_is_missed(apart: SparkSession) -> None:
+def test_an_edge_that_is_not_there_is_missed(session: SparkSession) -> None:
     filtered = CASES["rows: filter"]
-    blind = judged(apart, filtered, seeds=(1,), explain=lambda frame: replace(explain_lineage(frame), influences=()))
+    blind = judged(session, filtered, seeds=(1,), explain=lambda frame: replace(explain_lineage(frame), influences=()))
     assert blind.missing == {"name <- people.age", "name <- people.city"}

@@ -105,4 +105,10 @@ SELECT map_concat(marks, map('a', id))['a'] AS a, map_concat(map('a', id), marks
 -- a map of structs, by way of a subquery
 SELECT m['b'].x AS x, m['a'].y[0] AS y, CAST(m['a'].x AS STRING) AS z FROM (SELECT map('a', struct(id AS x, array(payload, address.street) AS y), 'b', struct(size(tags) AS x, array(tags[0]) AS y)) AS m FROM trips);
 -- a field of a picked element is picked, too
-SELECT array(struct(payload AS x), struct(tags[0] AS x))[id].x AS a, filter(array(struct(payload AS x)), s -> s.x = address.street)[0].x AS b FROM trips
+SELECT array(struct(payload AS x), struct(tags[0] AS x))[id].x AS a, filter(array(struct(payload AS x)), s -> s.x = address.street)[0].x AS b FROM trips;
+-- a map just made, exploded
+SELECT k, v, f FROM (SELECT explode(map('n', payload, 'c', address.street)) AS (k, v), map_keys(map('n', payload))[0] AS f FROM trips);
+-- values under keys that are data
+SELECT map_from_entries(transform(legs, l -> struct(l.origin, l.dest)))['x'] AS a, transform_keys(marks, (k, v) -> concat(k, payload))['x'] AS b, map(payload, id)['x'] AS c FROM trips;
+-- an element of one of two arrays
+SELECT coalesce(array(payload), array(tags[0], address.street))[1] AS a, IF(id > 1, array(payload), array(address.street, payload))[0] AS b, element_at(IF(id > 1, array(payload), array(address.street, payload)), -1) AS c FROM trips

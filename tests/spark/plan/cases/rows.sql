@@ -109,4 +109,6 @@ SELECT city, min_by(struct(name, email), age).email AS e, (max(struct(salary, na
 -- a field of a struct of the window's first row
 SELECT (first(struct(id, name)) OVER (PARTITION BY city ORDER BY age)).name AS n FROM people;
 -- unpivot in front of a filter
-SELECT id, val FROM people UNPIVOT (val FOR key IN (name AS n, email AS e)) WHERE key = 'n'
+SELECT id, val FROM people UNPIVOT (val FOR key IN (name AS n, email AS e)) WHERE key = 'n';
+-- a field of the row before
+SELECT (lag(struct(name, city)) OVER (ORDER BY id)).city AS c, (lead(array(name, city), 1) OVER (ORDER BY id))[1] AS d, (nth_value(struct(name, age), 2) OVER (PARTITION BY city ORDER BY id)).name AS n FROM people
