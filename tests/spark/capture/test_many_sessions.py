@@ -63,12 +63,13 @@ def test_a_session_that_has_run_a_query_is_kept_by_spark_alone(spark: SparkSessi
     """Spark 4.0 keeps the JVM's for as long as the application lives, captured or not. Python's goes."""
     sink = RecordingSink()
     with attach(spark, sink=sink, job_name="app") as capture:
-        left = []
-        for number in range(15):
+
+        def serve_with_query(number: int) -> weakref.ref[SparkSession]:
             session = spark.newSession()
             session.range(1).write.parquet(str(tmp_path / f"n{number}"))
-            left.append(weakref.ref(session))
-        del session
+            return weakref.ref(session)
+
+        left = [serve_with_query(number) for number in range(15)]
         assert capture.flush(60)
         gc.collect()
         assert sum(session() is not None for session in left) <= 1, "the last one is active on the worker's thread"
