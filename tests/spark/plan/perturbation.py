@@ -99,8 +99,9 @@ def apart(spark: SparkSession) -> SparkSession:
     """A session for `judged`."""
     session = spark.newSession()
     settings = {
-        # A text that is no number is null, not the end of the case.
+        # A text that is no number is null, two keys alike are one, and neither is the end of the case.
         "spark.sql.ansi.enabled": "false",
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
         # Thousands of queries over a few rows: compiling each would be nearly all of their time.

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 SLICE = (
     "rows: the first three rows of each group",
-    "combining: recursion that swaps columns",
+    "combining: correlated scalar subquery",
     "nested: one value of maps put together",
 )
 
