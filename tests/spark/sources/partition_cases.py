@@ -90,6 +90,15 @@ PARTITIONS = Family(
         Case("partitionBy() of rows", by_rows),
         Case("save() into a partition's folder", into_a_folder),
         *DAYS,
+        Case(
+            "Iceberg, ALTER TABLE … ADD PARTITION FIELD",
+            sql(
+                "CREATE NAMESPACE IF NOT EXISTS ice.db",
+                "CREATE TABLE ice.db.fields (id INT, day DATE) USING iceberg",
+                "ALTER TABLE ice.db.fields ADD PARTITION FIELD months(day)",
+                "INSERT INTO ice.db.fields VALUES (1, DATE '2024-01-31')",
+            ),
+        ),
         Case("Delta, partitionBy()", delta_by_rows),
         Case("Delta, replaceWhere", delta_replaced),
         Case("Delta, DELETE of a partition", delta_deleted),

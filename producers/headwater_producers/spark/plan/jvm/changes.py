@@ -63,6 +63,26 @@ def _alter_v1(plan: Any, context: Context) -> Change:
     return (replace(_of_v1(table, context, LifecycleChange.ALTER), partitions=partition_change(plan)),)
 
 
+def _alter_iceberg(plan: Any, context: Context) -> Change:
+    """Iceberg's commands of its own, which have the table's name as it was written."""
+    parts = [str(part) for part in items(plan.table())]
+    catalogs = context.session._jsparkSession.sessionState().catalogManager()
+    if len(parts) > 1 and catalogs.isCatalogRegistered(parts[0]):
+        catalog, parts = catalogs.catalog(parts[0]), parts[1:]
+    else:
+        catalog = catalogs.currentCatalog()
+    identifier = _identifier(parts[:-1] or [str(part) for part in catalogs.currentNamespace()], parts[-1], context)
+    return (_of_v2(catalog, identifier, context, LifecycleChange.ALTER),)
+
+
+def _identifier(namespace: list[str], name: str, context: Context) -> Any:
+    jvm = context.session._jvm
+    array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(namespace))
+    for index, part in enumerate(namespace):
+        array[index] = part
+    return jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, name)
+
+
 def _truncate_v1(plan: Any, context: Context) -> Change:
     some = partition_change(plan)
     # TRUNCATE says that all rows are gone.
@@ -96,12 +116,7 @@ def _rename_v2(plan: Any, context: Context) -> Change:
     if parts[0] == str(catalog.name()):
         parts = parts[1:]
     spaces = [str(part) for part in table.identifier().namespace()]
-    jvm = context.session._jvm
-    space = parts[:-1] or spaces
-    array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(space))
-    for index, part in enumerate(space):
-        array[index] = part
-    identifier = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, parts[-1])
+    identifier = _identifier(parts[:-1] or spaces, parts[-1], context)
     change = _of_v2(catalog, identifier, context, LifecycleChange.RENAME)
     try:
         before = named(context, catalog, table.identifier(), table.table())
@@ -196,6 +211,7 @@ _RULES: dict[str, Rule] = {
         ),
         _alter_v1,
     ),
+    **dict.fromkeys(("AddPartitionField", "DropPartitionField", "ReplacePartitionField"), _alter_iceberg),
     "TruncateTableCommand": _truncate_v1,
     "DropTable": _drop_v2,
     "DropTableCommand": _drop_v1,
