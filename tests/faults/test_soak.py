@@ -1,4 +1,4 @@
-"""A short soak: a few classes of faults on real processes. `headwater soak --together` has all of them in minutes."""
+"""A short soak, as `headwater soak --together`: every class of faults on real processes, in few turns."""
 
 from __future__ import annotations
 
@@ -19,31 +19,19 @@ class Remembers:
         self.told.append(what)
 
 
-FEW = (
-    "broker killed",
-    "consumer crashes at step 2-before",
-    "consumer killed",
-    "database killed",
-    "dead-letter topic unwritable",
-    "link to the database cut",
-    "poison",
-    "topic deleted and created again",
-)
-
-
-def test_the_few_are_of_all() -> None:
-    assert set(FEW) < {fault.name for fault in FAULTS}
+# Only root may mount the small file system that is made to be full, and only on Linux.
+MAYBE = {"database's disk full"}
 
 
 @pytest.mark.timeout(1_800)
 def test_nothing_is_lost_whatever_happens() -> None:
     watcher = Remembers()
-    document = soak(Options(seconds=None, seed=1, settle_seconds=300, only=FEW), watcher)
+    document = soak(Options(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), watcher)
     story = "\n".join([*watcher.told, document["failure"] or ""])
     assert document["failure"] is None, story
     outcomes = {row["name"]: row for row in document["measurements"]}
-    assert outcomes.keys() == set(FEW)
-    assert all(row["times"] == 1 for row in outcomes.values())
+    assert outcomes.keys() == {fault.name for fault in FAULTS}
+    assert {name for name, row in outcomes.items() if row["times"] != 1} <= MAYBE, story
     # The longest recovery, and the memory.
     assert [goal["name"] for goal in document["goals"] if not goal["met"]] == [], story
     assert document["dead_lettered"] > 0
