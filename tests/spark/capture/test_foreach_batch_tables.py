@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from pyspark.sql.window import Window
 
 from headwater_producers.spark import attach
-from headwater_schemas.events import EmissionReason, TransformationKind, TransformationType
+from headwater_schemas.events import Certainty, EmissionReason, TransformationKind, TransformationType
 from spark.sources.conftest import lake
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
 from support.micro_batches import run_over_files, three_files
@@ -132,11 +132,19 @@ def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
         other.createDataFrame(frame.rdd, frame.schema).write.mode("append").parquet(str(tmp_path / "rdd"))
         other.range(1).write.mode("append").json(str(tmp_path / "audit"))
         outer.sql(f"DELETE FROM delta.`{tmp_path / 'one'}` WHERE b > 10")
+        for _ in range(2):
+            # Idempotent, as Delta's documents have it: the second attempt writes nothing.
+            once = frame.write.format("delta").mode("append").option("txnAppId", "fb").option("txnVersion", batch_id)
+            once.save(str(tmp_path / "two"))
 
     run(func)
-    assert [set(batch) for batch in outputs(tables)] == [{"one", "rdd", "audit"}] * 3
+    assert [set(batch) for batch in outputs(tables)] == [{"one", "two", "rdd", "audit"}] * 3
     assert tables.sink.jobs() == {"job", "job.fb"}, "no runs of their own"
     assert outputs(tables)[2]["rdd"].rows == 6
+    idempotent = [batch["two"] for batch in outputs(tables)]
+    assert [(version(use), use.certainty, use.rows) for use in idempotent] == [
+        (str(n), Certainty.EXACT, 2 * n) for n in (1, 2, 3)
+    ]
     lineage = lineages(tables)[0]
     through = direct(lineage)
     assert {("one", "k", "in", None), ("one", "b", "in", None)} <= through, (

@@ -4,7 +4,16 @@ import pytest
 
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_schemas.events import Certainty, ColumnLineage, DatasetRef, DatasetUse, FileSet, Position, Symlink
+from headwater_schemas.events import (
+    Certainty,
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    FileSet,
+    Position,
+    Symlink,
+    TableSnapshot,
+)
 
 IN, OUT, OTHER = DatasetRef("file", "/in"), DatasetRef("file", "/out"), DatasetRef("file", "/other")
 
@@ -94,6 +103,15 @@ def test_a_listing_is_exact_as_far_as_scans_bear_it_out(
         scans=scans,
     ).inputs()
     assert (use.position, use.certainty) == (position, certainty)
+
+
+def test_a_version_counts_once_however_often_it_was_written() -> None:
+    def made(version: str, rows: int) -> DatasetUse:
+        position = Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=version))
+        return DatasetUse(dataset=OUT, position=position, certainty=Certainty.EXACT, rows=rows)
+
+    assert join_outputs([made("7", 3), made("7", 3)]) == (made("7", 3),), "skipped by Delta"
+    assert join_outputs([made("7", 3), made("8", 2)]) == (made("8", 5),)
 
 
 def test_what_was_replaced_stays_told_whatever_was_added_later() -> None:

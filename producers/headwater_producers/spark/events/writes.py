@@ -163,6 +163,9 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
         if earlier is None:
             totals[use.dataset] = use
             continue
+        if use.position is not None and use.position.table_snapshot is not None and use.position == earlier.position:
+            # One version is made by one write: the other was skipped, since it was there already.
+            continue
         counts = _counts(earlier).plus(_counts(use))
         # Of several versions the last one has all that the earlier ones brought.
         totals[use.dataset] = DatasetUse(

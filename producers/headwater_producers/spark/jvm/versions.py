@@ -3,7 +3,8 @@
 Spark's plan doesn't hold it. So the commits are looked at that were made while the write ran, by this driver's clock.
 Of Iceberg those that bear this application's id: one such commit is the one. Of Delta those of the write's kind: one
 such commit is INFERRED to be the one, since a write that changes nothing commits nothing, and another application may
-have written at that moment. Of several, nothing is claimed.
+have written at that moment. Of several, nothing is claimed. A write that gave Delta a transaction, as idempotent ones
+in foreachBatch do, is known by that, also where Delta skipped it because an earlier attempt had written it.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def committed(
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
         return _iceberg(table, session, window)
     path = delta_commands.table_path(plan, name) or _delta_path(plan, name, table)
-    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns) if path is not None else None
+    if path is None:
+        return None
+    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns, _transaction(plan, name))
 
 
 def _table(plan: Any, name: str) -> Any | None:
@@ -106,6 +109,19 @@ def _delta_path(plan: Any, name: str, table: Any | None) -> str | None:
             if class_name(leaf) == "LogicalRelation":
                 return str(leaf.relation().location().rootPaths().head().toString())
     return None
+
+
+def _transaction(plan: Any, name: str) -> tuple[str, int] | None:
+    """The application and version that an idempotent write to Delta bears."""
+    match name:
+        case "SaveIntoDataSourceCommand":
+            options = plan.options()
+        case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
+            options = plan.writeOptions()
+        case _:
+            return None
+    application, version = setting(options, "txnAppId"), setting(options, "txnVersion")
+    return (application, int(version)) if application is not None and version is not None else None
 
 
 def _iceberg(table: Any, session: Any, window: tuple[int, int]) -> Committed | None:
@@ -165,7 +181,12 @@ def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
 
 
 def _delta(
-    path: str, operations: tuple[str, ...], session: Any, window: tuple[int, int], columns: Collection[str]
+    path: str,
+    operations: tuple[str, ...],
+    session: Any,
+    window: tuple[int, int],
+    columns: Collection[str],
+    transaction: tuple[str, int] | None,
 ) -> Committed | None:
     files = JvmFiles(session.sparkContext)
     log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
@@ -173,7 +194,14 @@ def _delta(
     found = []
     for version in range(newest, max(-1, newest - _MAX_COMMITS), -1):
         text = delta_text(files, path, version)
-        info = delta_actions(text).get("commitInfo", {})
+        actions = delta_actions(text)
+        info = actions.get("commitInfo", {})
+        if transaction is not None:
+            made = actions.get("txn", {})
+            if (made.get("appId"), made.get("version")) == transaction:
+                found.append((version, info, text))
+                break
+            continue
         if int(info.get("timestamp", 0)) < window[0]:
             break
         if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
@@ -188,7 +216,7 @@ def _delta(
     there = files_of_version(files, path, version) if doubtful and changed.added is not None else None
     return Committed(
         delta_snapshot(version, info, changed.paths(columns)),
-        Certainty.INFERRED,
+        Certainty.INFERRED if transaction is None else Certainty.EXACT,
         delta_counts(info.get("operationMetrics", {})),
         before=_delta_version(info.get("readVersion")),
         keeps=there > changed.added if there is not None and changed.added is not None else None,
