@@ -22,6 +22,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from neo4j import Driver
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Who runs what, where several processes do."""
+    from support.workers import Together
+
+    config.option.loadscopereorder = False
+    return Together(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whatever runs alone stays in the order of its files."""
+    if hasattr(config, "workerinput"):
+        from support.workers import turn_of
+
+        items.sort(key=turn_of)
 
 
 @pytest.fixture(scope="session", autouse=True)
