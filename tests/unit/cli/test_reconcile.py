@@ -10,7 +10,7 @@ import pytest
 from headwater.cli import main
 from headwater.errors import ExitCode
 from headwater.reconciling.checkpoints import location
-from headwater.reconciling.reconcile import spans
+from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
 if TYPE_CHECKING:

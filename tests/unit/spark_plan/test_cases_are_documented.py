@@ -34,9 +34,7 @@ def covered() -> str:
     """`what = family: title; family: title` is green, as those tests are; `what ! reason` isn't there."""
     rows = ["| what | | tests, or why not yet |", "|---|---|---|"]
     known = {f"{stem}: {title}" for stem in FAMILIES for title in titles(stem)}
-    known |= {
-        f"{path.stem}: {title}" for path in SOURCES.glob("*.txt") for title in read_sections(path.read_text())
-    }
+    known |= {f"{path.stem}: {title}" for path in SOURCES.glob("*.txt") for title in read_sections(path.read_text())}
     for line in (TESTS / "covered.txt").read_text().splitlines():
         what, mark, told = line.partition(" ! ")
         if mark:
