@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-COLUMNS = 1_000
+COLUMNS = 500
 ROUNDS = 3
 EACH = 3
 
@@ -74,9 +74,10 @@ def test_heavy_plans_do_not_pile_up(spark: SparkSession, gate: threading.Event) 
         status = capture.status()
         assert status.dropped > 0
         assert status.dropped + status.received == ROUNDS * EACH
-        # Once the room is taken, nothing more of a plan stays; if it did, a round would keep some 15 MB.
+        # Once the room is taken, nothing more of a plan stays; if it did, a round would keep three times this, as a plan
+        # has three operators. Some is Spark's own: it shows the last executions, whoever listens.
         assert queued[1] == queued[2]
-        assert used[2] - used[1] < COLUMNS * COLUMN_BYTES
+        assert used[2] - used[1] < EACH * COLUMNS * COLUMN_BYTES
         gate.set()
         assert capture.flush(FLUSH_SECONDS)
         assert capture.status().queued_bytes == 0
