@@ -74,8 +74,8 @@ def test_heavy_plans_do_not_pile_up(spark: SparkSession, gate: threading.Event) 
         status = capture.status()
         assert status.dropped > 0
         assert status.dropped + status.received == ROUNDS * EACH
-        # Once the room is taken, nothing more of a plan stays; if it did, a round would keep three times this, as a plan
-        # has three operators. Some is Spark's own: it shows the last executions, whoever listens.
+        # Once the room is taken, nothing more of a plan stays; if it did, a round would keep three times this: a plan
+        # has three operators. Some is Spark's own, which shows the last executions, whoever listens.
         assert queued[1] == queued[2]
         assert used[2] - used[1] < EACH * COLUMNS * COLUMN_BYTES
         gate.set()
