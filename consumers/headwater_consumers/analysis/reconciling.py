@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.graph.keys import query_key
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
+from headwater_schemas.facets import SINK_FACET
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Reader, Transaction
-
-SINK_FACET = "headwater_sink"
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,11 @@ class Stage:
         )
         self.flow = StreamFlow(self.teller, wait_seconds=5.0, clock=lambda: self.now)
 
-    def start(self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich") -> None:
-        self.flow.started(
-            StreamRun(query_id=progress.query_id, run_id=progress.run_id, name=name, started_at=NOW, query=query)
-        )
+    def start(
+        self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich", run_id: str | None = None
+    ) -> None:
+        run_id = run_id or progress.run_id
+        self.flow.started(StreamRun(query_id=progress.query_id, run_id=run_id, name=name, started_at=NOW, query=query))
 
 
 def numbered(name: str, batch: int) -> Progress:
@@ -159,15 +160,7 @@ def test_what_was_said_is_not_said_again_after_a_restart() -> None:
     stage = Stage()
     progress = parse_progress(recorded("kafka_next_batch"))
     for run_id in ("run-1", "run-2"):
-        stage.flow.started(
-            StreamRun(
-                query_id=progress.query_id,
-                run_id=run_id,
-                name="enrich",
-                started_at=NOW,
-                query=FakeQuery(description(OUT)),
-            )
-        )
+        stage.start(FakeQuery(description(OUT)), progress, run_id=run_id)
         stage.flow.announce_planned()
         stage.flow.terminated(run_id, None, NOW)
     assert [event.kind for event in stage.sink.events] == [*("JOB", "DATASET", "DATASET", "PLAN"), *["RUN"] * 4]
@@ -331,15 +324,7 @@ def test_a_late_write_of_a_batch_that_failed_is_not_its_retrys() -> None:
     stage = Stage()
     progress = parse_progress(recorded("foreach_batch"))
     for run_id in ("run-1", "run-2"):
-        stage.flow.started(
-            StreamRun(
-                query_id=progress.query_id,
-                run_id=run_id,
-                name="fb",
-                started_at=NOW,
-                query=FakeQuery(description()),
-            )
-        )
+        stage.start(FakeQuery(description()), progress, "fb", run_id)
         stage.flow.called(MicroBatch(progress.query_id, progress.batch_id, run_id))
     stage.flow.terminated("run-1", RunError(message="not my day"), NOW)
     assert stage.flow.wrote(MicroBatch(progress.query_id, progress.batch_id, "run-1"), inner(COUNTS), NOW)

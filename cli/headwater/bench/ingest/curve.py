@@ -47,9 +47,7 @@ def points(
         if made < step * (len(out) + 1) or seconds <= before[0]:
             continue
         took, events = seconds - before[0], (records - before[1]) * share
-        by_then, until_then = server(seconds), server(before[0])
-        known = None not in (by_then, until_then)
-        database = (by_then or 0.0) - (until_then or 0.0) if known else None
+        database = _between(server(before[0]), server(seconds))
         out.append(
             {
                 "relationships": int(made),
@@ -61,6 +59,10 @@ def points(
         )
         before = (seconds, records, made, used)
     return out
+
+
+def _between(earlier: float | None, later: float | None) -> float | None:
+    return None if earlier is None or later is None else later - earlier
 
 
 class ServerClock:

@@ -32,6 +32,7 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
 )
+from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
 from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
 
-EVENT_TIME_FACET: Final = "headwater_eventTime"
-SINK_FACET: Final = "headwater_sink"
-"""The run facet of a streaming run's START: the sink's `name`, and `callback`: code writes, as in foreachBatch."""
 _GAPS_SAID: Final = 100
 
 

@@ -15,13 +15,13 @@ from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, W
 from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
 from headwater_producers.spark.plan.jvm.scala import items, option
 from headwater_producers.spark.plan.jvm.tables import hive_format, stored
-from headwater_producers.spark.plan.leaves import Leaf
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
+    from headwater_producers.spark.plan.leaves import Leaf
     from headwater_producers.spark.plan.partition import Partition
 
 
@@ -29,18 +29,7 @@ def read(leaf: JvmLeaf) -> Leaf:
     """A `HiveTableRelation`: its columns, and those of its partitions."""
     table = leaf.plan.tableMeta()
     named = leaf.context.catalog_table(table)
-    return Leaf(
-        inputs=(
-            PlanInput(
-                dataset=named.ref,
-                kind=SourceKind.TABLE,
-                type="TABLE",
-                schema=leaf.schema(),
-                storage=stored(table),
-                symlinks=named.symlinks,
-            ),
-        )
-    )
+    return leaf.table(named.ref, stored(table), named.symlinks)
 
 
 def insert(command: JvmCommand) -> Written:

@@ -6,13 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.tree import Node, expression_id
 
 if TYPE_CHECKING:
-    from headwater_schemas.events import SchemaDefinition
+    from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,18 @@ class JvmLeaf:
     def schema(self) -> SchemaDefinition:
         """Its columns."""
         return schema_definition(json.loads(self.plan.schema().json()))
+
+    def table(self, dataset: DatasetRef, storage: Storage | None, symlinks: tuple[Symlink, ...]) -> Leaf:
+        """The leaf as a batch read of one catalog's table."""
+        read = PlanInput(
+            dataset=dataset,
+            kind=SourceKind.TABLE,
+            type="TABLE",
+            schema=self.schema(),
+            storage=storage,
+            symlinks=symlinks,
+        )
+        return Leaf(inputs=(read,))
 
     def attributes(self) -> list[Attribute]:
         """Its columns with their ids, in one round trip."""

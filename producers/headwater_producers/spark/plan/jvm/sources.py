@@ -90,18 +90,7 @@ def data_source_v2(leaf: JvmLeaf) -> Leaf:
     entry = relation_table(leaf.context, relation)
     if entry is None:
         return _unnamed_v2(leaf, unwrapped(table))
-    return Leaf(
-        inputs=(
-            PlanInput(
-                dataset=entry.dataset,
-                kind=SourceKind.TABLE,
-                type="TABLE",
-                schema=leaf.schema(),
-                storage=entry.storage,
-                symlinks=entry.symlinks,
-            ),
-        )
-    )
+    return leaf.table(entry.dataset, entry.storage, entry.symlinks)
 
 
 def _unnamed_v2(leaf: JvmLeaf, table: Any) -> Leaf:
