@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _MOVED_AT_ONCE: Final = 1_000
+# A crash before they are deleted relays them once more.
+_MAX_OWED: Final = 100
 
 
 class Backlog:
@@ -179,7 +181,9 @@ class Backlog:
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.changed.notify_all()
-        store.purge()
+        # A query's events come and go one by one: their deletion can share the next one's transaction and its sync.
+        if store is not self.store or store.owed >= _MAX_OWED:
+            store.purge()
 
     def adopt(self, store: Store) -> None:
         """Holds a dead outbox's events too."""

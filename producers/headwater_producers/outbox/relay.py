@@ -5,9 +5,10 @@ Its loop goes through the files, those of dead outboxes first, a batch at a time
     1. read the next events of a file
     2. hand them to the publisher
     3. wait until each is acknowledged or has failed
-    4. remove those that are acknowledged, and those that Kafka finds too large; any other failure is tried again later
+    4. forget those that are acknowledged, and those that Kafka finds too large; any other failure is tried again later
+    5. with nothing more to relay, delete what was forgotten and no later event's transaction has deleted
 
-An event is removed only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
+An event is deleted only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
 event id is the same fact.
 """
 
@@ -119,9 +120,11 @@ class Relay:
     def _await_news(self) -> None:
         own = self._progress_of(self._backlog.store)
         with self._backlog.changed:
-            self._backlog.changed.wait_for(
+            news = self._backlog.changed.wait_for(
                 lambda: self._stopping.is_set() or self._backlog.newest_relayable > own.after, _POLL_SECONDS * 4
             )
+        if not news:
+            self._backlog.store.purge()
 
     def _relay(self, store: Store) -> bool:
         progress = self._progress_of(store)

@@ -140,6 +140,11 @@ class Store:
         return self._bytes
 
     @property
+    def owed(self) -> int:
+        """Events that were forgotten and not deleted yet: after a crash they would be relayed once more."""
+        return len(self._owed)
+
+    @property
     def is_there(self) -> bool:
         """Whether the file can still be found: what is written to a file that somebody has removed goes with us."""
         return self.path.exists()
@@ -201,7 +206,9 @@ class Store:
         return read
 
     def forget(self, numbers: Iterable[int]) -> int:
-        """Lets events be as if they weren't there any more; `purge` deletes them. Doesn't touch the disk.
+        """Lets events be as if they weren't there any more. Doesn't touch the disk.
+
+        The next `append` deletes them, or `purge`, or `close`.
 
         Returns:
             How many there were.
@@ -227,16 +234,22 @@ class Store:
 
     def purge(self) -> None:
         """Deletes what was forgotten. What the disk refuses to delete is deleted with the next write."""
-        with self._lock, suppress(OutboxUnusableError):
-            self._write([])
+        with self._lock:
+            self._delete_owed()
 
     def close(self) -> None:
         """Lets go of the file, and removes it if it holds nothing and all of it could be read."""
         with self._lock:
             if self._sizes or self.damage is not None:
+                self._delete_owed()
                 self._connection.close()
             else:
                 remove_locked(self.path, self._connection)
+
+    def _delete_owed(self) -> None:
+        if self._owed:
+            with suppress(OutboxUnusableError):
+                self._write([])
 
     def _write(self, records: Sequence[Numbered]) -> None:
         """One transaction: what was forgotten goes, `records` come. The lock is held."""

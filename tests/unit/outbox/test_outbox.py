@@ -65,6 +65,13 @@ def test_events_go_to_kafka_in_order_and_are_gone(make: Make, cluster: FakeClust
     assert not (tmp_path / "outbox").exists()
 
 
+def test_what_was_relayed_is_deleted_when_nothing_more_comes(make: Make) -> None:
+    outbox = make()
+    outbox.put(record("e1"))
+    assert outbox.await_relayed(20) == 0
+    until(lambda: outbox._backlog.store.owed == 0)
+
+
 def test_outboxes_that_come_and_go_do_not_take_the_folder_from_each_other(tmp_path: Path) -> None:
     """The last to leave removes it, while the next is moving in."""
     problems: list[Exception] = []

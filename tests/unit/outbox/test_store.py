@@ -198,6 +198,26 @@ def test_what_the_disk_refuses_to_delete_is_gone_all_the_same(tmp_path: Path) ->
     again.close()
 
 
+@pytest.mark.parametrize("deletes", ["the next event", "purging", "closing"])
+def test_what_was_delivered_is_deleted_with_whatever_comes_next(tmp_path: Path, deletes: str) -> None:
+    store = Store.create(tmp_path)
+    _append(store, [(1, record("e1")), (2, record("e2"))])
+    assert (store.forget([1]), store.owed, _numbers(store)) == (1, 1, [2])
+    match deletes:
+        case "the next event":
+            _append(store, [(3, record("e3"))])
+            assert store.owed == 0
+        case "purging":
+            store.purge()
+            assert store.owed == 0
+    left = _numbers(store)
+    store.close()
+    again = Store.adopt(store.path)
+    assert again is not None
+    assert _numbers(again) == left
+    again.close()
+
+
 FORKING = """
 import os, signal, sys
 from pathlib import Path
