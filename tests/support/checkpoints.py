@@ -38,6 +38,13 @@ class HandWritten:
         self.plan(batch, *ends, watermark_ms=watermark_ms)
         self.commit(batch, watermark_ms)
 
+    def set_back(self, to: int) -> None:
+        """Somebody has the query go on after `to`, or begin anew with -1."""
+        for name in list(self.files.texts):
+            folder, _, number = name.removeprefix(f"{self.location}/").partition("/")
+            if folder in {"offsets", "commits"} and number.isdecimal() and int(number) > to:
+                del self.files.texts[name]
+
     def purge(self, below: int) -> None:
         for batch in range(below):
             self.files.texts.pop(f"{self.location}/offsets/{batch}", None)

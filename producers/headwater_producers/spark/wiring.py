@@ -69,8 +69,9 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
     ends = KafkaEnds(own_connection(settings))
     files = JvmFiles(spark.sparkContext)
     notes, gaps = notes or Notes(), Gaps()
+    teller = Teller(context=context, emit=worker.emit, said=said, files=files, sinks=SinkOffsets(ends), notes=notes)
     streams = StreamFlow(
-        Teller(context=context, emit=worker.emit, said=said, files=files, sinks=SinkOffsets(ends), notes=notes),
+        teller,
         wait_seconds=settings.capture_foreach_batch_wait_seconds,
         catching_up=CatchingUp(
             context=context,
@@ -79,6 +80,7 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
             max_batches=settings.reconcile_max_batches,
             gaps=gaps,
             notes=notes,
+            inside=teller.inside,
         ),
         coalescing=Coalescing(
             # Nothing may wait where the next micro-batch waits for it.

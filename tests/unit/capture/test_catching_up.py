@@ -159,9 +159,6 @@ class Stage:
             rows_out=None,
             watermark=None,
             has_watermark=False,
-            rows_dropped_late=None,
-            state_rows=None,
-            state_bytes=None,
             sources=(SourceProgress(description="k", start=start, end=end, rows=10),),
             sink="",
         )
@@ -250,6 +247,39 @@ def test_what_no_progress_ever_told_is_told_at_the_end() -> None:
     stage.flow.terminated("run", None, BEGAN + timedelta(hours=1))
     assert stage.told() == [(OBSERVED, [0]), (RECONCILED, [1, 2, 3])]
     assert [event.kind for event in stage.sink.events][-1] == "RUN", "the run's end comes last"
+
+
+def test_a_checkpoint_that_was_set_back_goes_on_from_there() -> None:
+    made = kafka_checkpoint(6)
+    stage = Stage(made.files)
+    stage.start("run-1")
+    for batch in range(6):
+        stage.progress(batch, "run-1")
+    stage.flow.terminated("run-1", None, BEGAN)
+    made.set_back(2)
+    stage.start("run-2", at=BEGAN + timedelta(hours=1))
+    for batch in range(3, 6):
+        made.run(batch, {"in": {"0": 16 + 10 * batch}})
+    stage.progress(3, "run-2")
+    # The progress of the last two never comes: the query is stopped before.
+    stage.flow.terminated("run-2", None, BEGAN + timedelta(hours=2))
+    assert stage.told() == [*((OBSERVED, [batch]) for batch in range(6)), (OBSERVED, [3]), (RECONCILED, [4, 5])]
+
+
+def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> None:
+    made = kafka_checkpoint(9)
+    first = Stage(made.files, notes=tmp_path)
+    first.start()
+    first.progress(8)
+    made.set_back(2)
+    Stage(made.files, notes=tmp_path).start("again", at=BEGAN + timedelta(hours=1))
+    # Then it runs without capture.
+    for batch in range(3, 9):
+        made.run(batch, {"in": {"0": 16 + 10 * batch}})
+    made.purge(6)
+    last = Stage(made.files, notes=tmp_path)
+    last.start("later", at=BEGAN + timedelta(hours=2))
+    assert last.missing() == [(3, 5, Told.NEVER)]
 
 
 def test_a_batch_that_was_not_committed_is_never_told() -> None:

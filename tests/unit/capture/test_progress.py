@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from headwater_producers.spark.streaming.operators import StateOperator
 from headwater_producers.spark.streaming.progress import parse_progress
 from support.capture import recorded
 
@@ -26,6 +27,7 @@ def test_watermark_and_state() -> None:
     assert progress.watermark == datetime(2024, 1, 1, 0, 0, 9, tzinfo=UTC)
     assert progress.duration_ms == 5902
     assert (progress.state_rows, progress.state_bytes, progress.rows_dropped_late) == (5, 1560, 0)
+    assert progress.operators == (StateOperator("stateStoreSave", rows=5, bytes=1560, dropped_late=0),)
     assert progress.sink == "FileSink[file:/data/win]"
     assert progress.rows_out is None, "-1: sinks of the first API don't tell"
 

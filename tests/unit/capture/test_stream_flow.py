@@ -10,6 +10,7 @@ from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
+from headwater_producers.spark.streaming.operators import STATE_FACET
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
@@ -26,7 +27,7 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
 )
-from support.capture import DictFiles, NoTopics, RecordingSink, event_context, recorded
+from support.capture import DictFiles, NoTopics, RecordingSink, body, event_context, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -405,3 +406,8 @@ def test_watermarks_and_the_files_of_a_file_sink() -> None:
     assert use.position.files is not None
     assert (use.position.files.paths, use.bytes, use.files) == (("file:///data/win/a",), 369, 1)
     assert (entry.state_rows, entry.rows_dropped_late) == (5, 0)
+    stage.flow.terminated(progress.run_id, None, NOW)
+    start, end = (body(event).run_facets for event in stage.sink.runs("flights.win"))
+    assert STATE_FACET not in start
+    [operator] = json.loads(end[STATE_FACET])["operators"]
+    assert (operator["operatorName"], operator["numRowsTotal"]) == ("stateStoreSave", 5)

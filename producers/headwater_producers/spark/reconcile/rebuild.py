@@ -125,9 +125,6 @@ class Rebuilder:
             rows_out=None,
             watermark=batch.watermark,
             has_watermark=batch.watermark is not None,
-            rows_dropped_late=None,
-            state_rows=None,
-            state_bytes=None,
             sources=tuple(
                 SourceProgress(
                     description="FileStreamSource" if _is_of_files(end) else "", start=start, end=end, rows=None

@@ -19,18 +19,22 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from headwater_producers.spark.events.writes import join_outputs
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.micro_batch import rows_of
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.retelling import Retelling
 from headwater_schemas.events import EmissionReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from headwater_producers.spark.events.context import Emit, EventContext
+    from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.streaming.run import StreamRun
     from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_schemas.events import IntervalEntry
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +54,7 @@ class CatchingUp:
             checkpoint.
         gaps: takes what can't be told any more.
         notes: where is noted how far a query was told.
+        inside: tells the datasets and the column lineage of writes inside foreachBatch; gives the lineage's digest.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class CatchingUp:
         max_batches: int,
         gaps: Gaps | None = None,
         notes: Notes | None = None,
+        inside: Callable[[StreamRun, Sequence[Write], datetime], str | None] | None = None,
     ) -> None:
         self._context = context
         self._emit = emit
@@ -68,6 +74,7 @@ class CatchingUp:
         self._max_batches = max_batches
         self._gaps = gaps or Gaps()
         self._notes = notes or Notes()
+        self._inside = inside
         self._work: deque[Retelling] = deque()
 
     def __bool__(self) -> bool:
@@ -93,6 +100,9 @@ class CatchingUp:
 
     def _started(self, run: StreamRun, log: QueryLog) -> None:
         committed = log.committed()
+        newest = committed[-1] if committed else -1
+        if run.chain.told_until is not None and run.chain.told_until > newest:
+            run.chain.set_back(newest)
         told = run.chain.told_until
         # What came before that was a gap already, then.
         gone = range(0 if told is None else told + 1, committed[0] if committed else 0)
@@ -139,9 +149,25 @@ class CatchingUp:
             return
         if work.wants(entry.processing_time):
             is_news = work.reason is not EmissionReason.START or (work.noted is not None and batch_id > work.noted)
-            work.entries.append(msgspec.structs.replace(entry, plan_digest=work.plan if is_news else None))
+            told = msgspec.structs.replace(entry, plan_digest=work.plan if is_news else None)
+            work.entries.append(self._with_writes(work, told, datetime.now(UTC)))
         else:
             work.run.left_out.append(batch_id)
+
+    def _with_writes(self, work: Retelling, entry: IntervalEntry, at: datetime) -> IntervalEntry:
+        """What the run was seen to write in a micro-batch: of foreachBatch, its checkpoint knows no outputs.
+
+        Not of the one that it has failed in: another start may have committed that, with writes of its own.
+        """
+        run, batch_id = work.run, entry.batch_id
+        if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
+            return entry
+        writes = run.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
+        if not writes:
+            return entry
+        outputs = join_outputs(use for write in writes for use in write.outputs())
+        digest = self._inside(run, writes, at) if self._inside is not None else None
+        return msgspec.structs.replace(entry, outputs=outputs, rows_out=rows_of(outputs), plan_digest=digest)
 
     def _send(self, work: Retelling) -> None:
         run, entries = work.run, work.entries

@@ -56,6 +56,13 @@ class Chain:
             versions=self.versions,
         )
 
+    def set_back(self, committed: int) -> None:
+        """The query goes on after `committed`, whatever was told beyond it: somebody has set its checkpoint back."""
+        if self.first is not None and self.last is not None:
+            self.first, self.last = (self.first, committed) if self.first <= committed else (None, None)
+        if self.noted is not None:
+            self.noted = committed if committed >= 0 else None
+
     def add(self, batch_id: int) -> range:
         """A micro-batch is told; returns those right before it that weren't."""
         if self.first is None or self.last is None:

@@ -122,5 +122,5 @@ def delta_counts(metrics: dict[str, str]) -> Counts:
     return Counts(
         rows=first("numOutputRows", "numUpdatedRows", "numDeletedRows"),
         bytes=first("numOutputBytes", "numAddedBytes", "numTargetBytesAdded", "restoredFilesSize"),
-        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded", "numRestoredFiles"),
+        files=first("numFiles", "numAddedFiles", "numTargetFilesAdded", "numRestoredFiles", "numConvertedFiles"),
     )

@@ -53,7 +53,6 @@ def micro_batch_facts(
     outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)
     if progress.rows_out is not None and topics:
         outputs = counted(outputs, progress.rows_out)
-    rows = [use.rows for use in outputs]
     return MicroBatchFacts(
         first_offsets=checkpoint.first_offsets(progress) if checkpoint is not None else {},
         initial_offsets=checkpoint.initial_offsets(progress) if checkpoint is not None else {},
@@ -63,8 +62,14 @@ def micro_batch_facts(
             checkpoint.watermark_after(progress.batch_id) if checkpoint is not None and progress.has_watermark else None
         ),
         plan_digest=digest,
-        rows_out=sum(row for row in rows if row is not None) if rows and None not in rows else None,
+        rows_out=rows_of(outputs),
     )
+
+
+def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
+    """How many rows went into all of them; None where that isn't known of each, since a part is no total."""
+    rows = [use.rows for use in outputs]
+    return sum(row for row in rows if row is not None) if rows and None not in rows else None
 
 
 def sink_outputs(

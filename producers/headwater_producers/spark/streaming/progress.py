@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.streaming.offsets import kafka_offsets
+from headwater_producers.spark.streaming.operators import StateOperator, total
 from headwater_schemas.events import QualityResult
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Progress:
         rows_out: as the sink tells; None for sinks of the first API, which don't.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
         has_watermark: whether the query has a watermark at all.
-        rows_dropped_late, state_rows, state_bytes: over all stateful operators; None without any.
+        operators: those with state, in Spark's order.
         sources: in Spark's order.
         sink: its description.
         quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
@@ -64,12 +65,25 @@ class Progress:
     rows_out: int | None
     watermark: datetime | None
     has_watermark: bool
-    rows_dropped_late: int | None
-    state_rows: int | None
-    state_bytes: int | None
     sources: tuple[SourceProgress, ...]
     sink: str
+    operators: tuple[StateOperator, ...] = ()
     quality: tuple[QualityResult, ...] = ()
+
+    @property
+    def rows_dropped_late(self) -> int | None:
+        """Over all stateful operators; None without any."""
+        return total(each.dropped_late for each in self.operators)
+
+    @property
+    def state_rows(self) -> int | None:
+        """Over all stateful operators; None without any."""
+        return total(each.rows for each in self.operators)
+
+    @property
+    def state_bytes(self) -> int | None:
+        """Over all stateful operators; None without any."""
+        return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
         """The topics of each Kafka source."""
@@ -87,7 +101,6 @@ def parse_progress(text: str) -> Progress:
         data = json.loads(text)
         durations = data.get("durationMs") or {}
         event_time = data.get("eventTime") or {}
-        operators = data.get("stateOperators") or []
         sink = data.get("sink") or {}
         watermark = _time(event_time["watermark"]) if "watermark" in event_time else None
         return Progress(
@@ -102,11 +115,9 @@ def parse_progress(text: str) -> Progress:
             rows_out=_known(sink.get("numOutputRows")),
             watermark=None if watermark == _NO_WATERMARK else watermark,
             has_watermark=watermark is not None,
-            rows_dropped_late=_total(operators, "numRowsDroppedByWatermark"),
-            state_rows=_total(operators, "numRowsTotal"),
-            state_bytes=_total(operators, "memoryUsedBytes"),
             sources=tuple(_source(source) for source in data.get("sources") or ()),
             sink=sink.get("description") or "",
+            operators=tuple(StateOperator.of(each) for each in data.get("stateOperators") or ()),
             quality=tuple(_quality(data.get("observedMetrics") or {})),
         )
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
@@ -147,11 +158,6 @@ def _offset(value: Any) -> Any:
 
 def _known(rows: int | None) -> int | None:
     return None if rows is None or rows < 0 else rows
-
-
-def _total(operators: list[dict[str, Any]], name: str) -> int | None:
-    counts = [operator[name] for operator in operators if operator.get(name) is not None]
-    return sum(counts) if counts else None
 
 
 def _time(text: str) -> datetime:

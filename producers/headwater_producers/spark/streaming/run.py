@@ -13,6 +13,7 @@ from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.gaps import Gap
+from headwater_producers.spark.streaming.operators import StateTally
 from headwater_producers.spark.streaming.progress import Progress
 from headwater_producers.spark.streaming.sink_commits import SinkCommits, Snapshots
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunError, RunEventType
@@ -92,6 +93,7 @@ class StreamRun:
         commits: of its sink; None while its plan isn't known.
         is_continuous: whether it reports no progress, and is told from its checkpoint.
         event_time: what its plan says of watermarks and state.
+        state: what its stateful operators keep and have dropped.
         waiting: those of them that wait to be sent with others.
         chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
@@ -118,6 +120,7 @@ class StreamRun:
     commits: SinkCommits | None = None
     is_continuous: bool = False
     event_time: dict[str, Any] = field(default_factory=dict)
+    state: StateTally = field(default_factory=StateTally)
     waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.fitting import fitting
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.lineage import join_lineages, says_anything
-from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.chain import version_text
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Due
 from headwater_producers.spark.streaming.entry import interval_entry
-from headwater_producers.spark.streaming.gaps import GAPS_FACET, facet_of
 from headwater_producers.spark.streaming.left_behind import UNCOMMITTED_FACET, left_behind
 from headwater_producers.spark.streaming.left_behind import facet_of as uncommitted
 from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
+from headwater_producers.spark.streaming.run_facets import run_facets, sink_facet
 from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.events import (
     EmissionReason,
@@ -32,7 +30,6 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
 )
-from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
 from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
@@ -48,8 +45,6 @@ if TYPE_CHECKING:
     from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
-
-_GAPS_SAID: Final = 100
 
 
 class Teller:
@@ -109,7 +104,7 @@ class Teller:
             run.touch(run.description)
             self._datasets(run, job, run.description, run.started_at)
             run.plan_digest = self._plan(run, job, run.description.lineage, run.started_at)
-        about = _sink_facet(run.description, sink, self._context.producer)
+        about = sink_facet(run.description, sink, self._context.producer)
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
     def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
@@ -132,10 +127,7 @@ class Teller:
             if run.touch(run.description):
                 self.state(run, RunEventType.RUNNING, at)
         writes = run.writes.get(progress.batch_id, [])
-        has_news, written = self._writes(run, writes, at)
-        if has_news:
-            self.state(run, RunEventType.RUNNING, at)
-        digest = written if writes else run.plan_digest
+        digest = self.inside(run, writes, at) if writes else run.plan_digest
         commits = run.commits or SinkCommits(progress.sink, run.query_id, self._files)
         facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._sinks)
         entry = interval_entry(
@@ -145,12 +137,24 @@ class Teller:
             read_often=progress.batch_id in run.called,
         )
         if progress.batch_id not in run.told:
+            run.state.add(progress.operators)
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
             self.send(run, run.waiting.add(entry, ended, run.chain.change(entry, self._versions), now))
         elif not run.waiting.replace(entry):
             # Known of it now: what its sinks have committed.
             self.send(run, [Due((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
+
+    def inside(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> str | None:
+        """Writes inside foreachBatch: their datasets and column lineage, as far as they are news.
+
+        Returns:
+            The digest of their column lineage.
+        """
+        has_news, digest = self._writes(run, writes, at)
+        if has_news:
+            self.state(run, RunEventType.RUNNING, at)
+        return digest
 
     def end(self, run: StreamRun, ending: Ending) -> None:
         """The end of a run, with what its last micro-batch has written that wasn't committed."""
@@ -178,11 +182,6 @@ class Teller:
         facets: Mapping[str, str] | None = None,
     ) -> None:
         """A change of the run's state, with the datasets seen and the gaps met so far."""
-        facets = dict(facets or {})
-        if run.event_time:
-            facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
-        if run.gaps:
-            facets[GAPS_FACET] = facet_of(run.gaps[-_GAPS_SAID:], self._context.producer)
         run.gaps_said = len(run.gaps)
         body = RunEvent(
             type=kind,
@@ -198,7 +197,7 @@ class Teller:
             plan_digest=run.plan_digest,
             query_id=run.query_id,
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
-            run_facets=facets,
+            run_facets={**(facets or {}), **run_facets(run, self._context.producer)},
         )
         self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
 
@@ -236,15 +235,6 @@ class Teller:
         for body in dataset_bodies(description):
             if self._said.first(("dataset", body.dataset, hash_of(body))):
                 self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
-
-
-def _sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """Whether the query writes by itself: of one that doesn't, no micro-batch can be said to have written something."""
-    link = description.streaming if description is not None else None
-    if link is None or sink is None:
-        return {}
-    about = {"_producer": producer, "name": sink, "callback": link.sink_kind is SourceKind.CALLBACK}
-    return {SINK_FACET: json.dumps(about, sort_keys=True)}
 
 
 def _job(run: StreamRun) -> JobRef:

@@ -1,0 +1,161 @@
+"""Writes inside foreachBatch were seen, and no progress came of their micro-batch: dropped, or cut off by a stop."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.streaming.catching_up import CatchingUp
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.left_behind import UNCOMMITTED_FACET
+from headwater_producers.spark.streaming.links import MicroBatch
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
+from headwater_producers.spark.streaming.telling import Teller
+from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, IntervalEntry, Provenance, RunError
+from support.capture import NoTopics, RecordingSink, event_context, recorded
+from support.checkpoints import BEGAN_MS, QUERY, HandWritten, kafka_checkpoint
+
+IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("file", "/out")
+SOURCE = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
+BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
+
+
+class Query:
+    """One with a foreachBatch function."""
+
+    def is_planned(self) -> bool:
+        return True
+
+    def describe(self, topics: object = None) -> PlanDescription:
+        link = StreamingLink(source_descriptions=("k",), sink_kind=SourceKind.CALLBACK)
+        return PlanDescription(inputs=(SOURCE,), outputs=(), lineage=ColumnLineage(), streaming=link)
+
+    def checkpoint_location(self) -> str:
+        return "file:/cp"
+
+    def sink_name(self) -> str:
+        return "foreachBatch"
+
+    def sink_description(self) -> str:
+        return "ForeachBatchSink"
+
+    def sink_snapshots(self) -> None:
+        return None
+
+    def is_continuous(self) -> bool:
+        return False
+
+    def event_time(self) -> dict[str, Any]:
+        return {}
+
+
+class Stage:
+    """A query that has called its function for some micro-batches, and what is told of it."""
+
+    def __init__(self, made: HandWritten) -> None:
+        self.sink = RecordingSink()
+        teller = Teller(
+            context=event_context(),
+            emit=self.sink.publish,
+            said=Once(),
+            files=made.files,
+            sinks=SinkOffsets(NoTopics()),
+        )
+        catching_up = CatchingUp(
+            context=event_context(), emit=self.sink.publish, files=made.files, max_batches=100, inside=teller.inside
+        )
+        self.flow = StreamFlow(teller, wait_seconds=5.0, catching_up=catching_up)
+        self.flow.started(StreamRun(query_id=QUERY, run_id="run", name="fb", started_at=BEGAN, query=Query()))
+        self.flow.announce_planned()
+
+    def write(self, batch: int, rows: int) -> None:
+        at = MicroBatch(QUERY, batch, "run")
+        self.flow.called(at)
+        plan = PlanDescription(
+            inputs=(SOURCE,),
+            outputs=(PlanOutput(dataset=OUT, kind=SourceKind.FILE),),
+            lineage=ColumnLineage(
+                datasets=(IN, OUT), edges=(ColumnEdge(output=1, output_field="a", input=0, input_field="value"),)
+            ),
+        )
+        assert self.flow.wrote(at, Write(description=plan, written=Counts(rows=rows)), BEGAN)
+
+    def progress(self, batch: int) -> None:
+        self.flow.progressed(numbered(batch), BEGAN)
+        self.flow.settle(self.flow.pending, BEGAN)
+        self.flow.catch_up()
+
+    def end(self, error: RunError | None = None) -> None:
+        self.flow.terminated("run", error, BEGAN + timedelta(hours=1))
+        self.flow.settle(self.flow.pending, BEGAN + timedelta(hours=1))
+
+    def told(self) -> dict[int, tuple[Provenance, list[int | None]]]:
+        events = [e.interval_event for e in self.sink.of_kind("INTERVAL") if e.interval_event]
+        return {
+            entry.batch_id: (event.provenance, [use.rows for use in entry.outputs])
+            for event in events
+            for entry in event.entries
+        }
+
+    def entry(self, batch: int) -> IntervalEntry:
+        [entry] = [entry for entry in self.sink.entries() if entry.batch_id == batch]
+        return entry
+
+
+def numbered(batch: int) -> Progress:
+    document = json.loads(recorded("foreach_batch")) | {"batchId": batch, "id": QUERY, "runId": "run"}
+    [source] = (progress := parse_progress(json.dumps(document))).sources
+    start, end = ({"in": {"0": 5 + 10 * number}} for number in (batch, batch + 1))
+    return replace(progress, sources=(replace(source, start=start, end=end, rows=10),))
+
+
+def test_a_dropped_progress_drops_no_write() -> None:
+    stage = Stage(kafka_checkpoint(3))
+    for batch in range(3):
+        stage.write(batch, rows=batch + 1)
+        if batch != 1:
+            stage.progress(batch)
+    observed, reconciled = Provenance.OBSERVED, Provenance.RECONCILED
+    assert stage.told() == {0: (observed, [1]), 1: (reconciled, [2]), 2: (observed, [3])}
+    assert stage.entry(1).rows_out == 2
+    assert stage.entry(1).plan_digest == stage.entry(0).plan_digest is not None
+
+
+def test_the_last_progress_may_be_cut_off_by_the_stop_of_its_query() -> None:
+    stage = Stage(kafka_checkpoint(1))
+    stage.write(0, rows=1)
+    stage.end()
+    assert stage.told() == {0: (Provenance.RECONCILED, [1])}
+    [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
+    assert stage.entry(0).plan_digest == plan.digest
+    assert OUT in {use.dataset for use in stage.sink.last_run("flights.fb").outputs}
+
+
+def test_what_a_failed_micro_batch_wrote_is_not_what_another_start_has_committed() -> None:
+    """The next start may have committed it by the time that the failure is looked at, with writes of its own."""
+    made = kafka_checkpoint(1)
+    stage = Stage(made)
+    stage.write(0, rows=1)
+    stage.progress(0)
+    stage.write(1, rows=7)
+    made.run(1, {"in": {"0": 25}})
+    stage.end(RunError(message="not my day"))
+    assert stage.told()[1] == (Provenance.RECONCILED, [])
+
+
+def test_what_was_never_committed_is_no_interval() -> None:
+    stage = Stage(kafka_checkpoint(1))
+    stage.write(0, rows=1)
+    stage.progress(0)
+    stage.write(1, rows=7)
+    stage.end(RunError(message="not my day"))
+    assert set(stage.told()) == {0}
+    [left] = json.loads(stage.sink.last_run("flights.fb").run_facets[UNCOMMITTED_FACET])["batches"]
+    assert left["batchId"] == 1
