@@ -148,8 +148,12 @@ class Engine:
 
         self._end = Order(self._deadline(None), action=end, last=True)
         delivered = self._worker.carry_out(self._end)
-        if not delivered:
-            logger.warning("lineage capture: not everything could be delivered: %s", self.status(enabled=False))
+        if not self.ended_in_time:
+            logger.warning(
+                "lineage capture: the time was over before everything that had happened was looked at; %d callbacks "
+                "waited (capture_drain_timeout_seconds)",
+                self._inbox.waiting,
+            )
         return delivered
 
     def blame(self, query_id: str, error: RunError) -> None:

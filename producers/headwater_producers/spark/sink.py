@@ -16,7 +16,7 @@ class EventSink(Protocol):
         """Takes an event for delivery; doesn't wait for it."""
 
     def flush(self, timeout_seconds: float) -> int:
-        """Waits until everything taken is delivered, or the time is over.
+        """Waits until everything taken is delivered, or the time is over; logs why something isn't.
 
         Returns:
             How many events are not delivered: still waiting, or failed.
