@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark import Capture, CaptureError, CaptureSettings, CaptureSettingsError, attach
-from headwater_producers.spark.attach import CONNECT
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.sessions import join
 from headwater_schemas.events import RunEventType
@@ -110,15 +109,6 @@ def test_without_kafka_it_says_what_to_set(spark: SparkSession) -> None:
 def test_what_is_no_session_is_refused() -> None:
     with pytest.raises(CaptureError, match="not object"):
         attach(object(), sink=RecordingSink())  # type: ignore[arg-type]
-
-
-def test_a_spark_connect_session_is_left_alone_in_words(caplog: pytest.LogCaptureFixture) -> None:
-    kind = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
-    sink = RecordingSink()
-    with attach(kind(), sink=sink) as capture:
-        assert not capture.status().enabled
-    assert sink.events == []
-    assert caplog.messages == [CONNECT]
 
 
 def test_a_sink_that_fails_does_not_reach_the_job(spark: SparkSession, tmp_path: Path) -> None:
