@@ -9,6 +9,7 @@ from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.scan_positions import scan_positions
 from headwater_producers.spark.plan.jvm.roots import rdds_of
 from headwater_producers.spark.streaming.links import PlanKey
+from headwater_schemas import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,15 +132,16 @@ def _leaves(node: Any) -> Iterator[Any]:
 
 
 def _scan_names(leaf: Any) -> frozenset[str] | None:
-    """What the scanned dataset may be called: paths without their scheme, a table's name; None of what is no scan."""
+    """What the scanned dataset may be called: as its paths are named, a table's name; None of what is no scan."""
     match class_name(leaf):
         case "FileSourceScanExec":
-            paths = {str(path.toUri().getPath()) for path in elements(leaf.relation().location().rootPaths())}
+            roots = elements(leaf.relation().location().rootPaths())
+            paths = {naming.path(str(path.toString())).name for path in roots}
             table = leaf.tableIdentifier()
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
         case "HiveTableScanExec":
             location = leaf.relation().tableMeta().storage().locationUri()
-            return frozenset({str(location.get().getPath())} if location.isDefined() else ())
+            return frozenset({naming.path(str(location.get().toString())).name} if location.isDefined() else ())
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.plan.jvm import delta_commands
+from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS
@@ -79,6 +80,7 @@ def committed(
     path = delta_commands.table_path(plan, name) or _delta_path(plan, name, table)
     if path is None:
         return None
+    path = qualified(session.sparkContext, path)
     return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns, _transaction(plan, name))
 
 

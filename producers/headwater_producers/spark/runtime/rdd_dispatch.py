@@ -8,6 +8,7 @@ from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode, describe
 from headwater_producers.spark.plan.edges import whole_lineage
+from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.rdds import Origins, origins
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
@@ -87,12 +88,8 @@ class RddDispatch:
         )
 
     def _files(self, path: str, file_format: str | None) -> PlanOutput:
-        context = self._spark.sparkContext
-        hadoop_path = context._jvm.org.apache.hadoop.fs.Path(path)
-        # As Hadoop takes it: `out` is a folder of the user's, on the default file system.
-        whole = hadoop_path.getFileSystem(context._jsc.hadoopConfiguration()).makeQualified(hadoop_path)
         return PlanOutput(
-            dataset=naming.path(str(whole.toString())),
+            dataset=naming.path(qualified(self._spark.sparkContext, path)),
             kind=SourceKind.FILE,
             type="FILE",
             mode=WriteMode.ERROR_IF_EXISTS,

@@ -15,6 +15,7 @@ from headwater_producers.spark.plan.jvm import delta_commands, hive, overwrites
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
+from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.stream_sinks import continuous, micro_batch, micro_batch_v1
 from headwater_producers.spark.plan.jvm.table_commands import delta_rows, row_level, table_v2
@@ -132,7 +133,8 @@ def data_source_v1(command: JvmCommand) -> Written:
     path = setting(options, "path")
     if path and source == "DeltaDataSource":
         mode = overwrites.of_delta(mode, options, command.context)
-        output = PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format="delta")
+        dataset = naming.path(qualified(command.context.session.sparkContext, path))
+        output = PlanOutput(dataset=dataset, kind=SourceKind.FILE, type="FILE", mode=mode, format="delta")
         stored = replace(output, storage=Storage("delta", "parquet"), lifecycle=LIFECYCLES.get(mode))
         return Written((replace(stored, partition_columns=_partitioned(options)),))
     if path:

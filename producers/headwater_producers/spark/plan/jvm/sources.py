@@ -9,6 +9,7 @@ from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.jvm import hive, jdbc, kafka, python_source
 from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
+from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.rdds import RDDS
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, iceberg_table, relation_table, unwrapped
@@ -155,7 +156,7 @@ def streaming_relation(leaf: JvmLeaf) -> Leaf:
     path = setting(source.options(), "path")
     if path is None:
         return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
-    return _streamed_files(leaf, path)
+    return _streamed_files(leaf, qualified(leaf.context.session.sparkContext, path))
 
 
 def _streamed_table(leaf: JvmLeaf, entry: CatalogEntry, *, from_beginning: bool = False) -> Leaf:
