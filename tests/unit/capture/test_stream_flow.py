@@ -286,6 +286,8 @@ def test_a_late_write_is_an_addition_to_the_same_fact() -> None:
     early, again = stage.sink.of_kind("INTERVAL")
     assert early.event_id == again.event_id
     assert early.event_time < again.event_time == late
+    told = [event.interval_event.reason for event in (early, again) if event.interval_event]
+    assert told == [EmissionReason.CHECKPOINT, EmissionReason.SINK_COMMIT]
     assert [use.dataset for use in stage.sink.entries()[1].outputs] == [COUNTS]
 
 

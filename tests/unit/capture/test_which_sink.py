@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_producers import outbox
+from headwater_producers.outbox import OutboxLimits, WhenFull
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.emission import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
@@ -20,6 +22,7 @@ from support.capture import RecordingSink
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from headwater_producers.publisher import Publisher
     from headwater_producers.spark.sink import EventSink
 
 SERVERS = "127.0.0.1:1"
@@ -56,6 +59,25 @@ def test_an_outbox_is_used_unless_nobody_wants_it(
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "data"))
     made.append(kafka_sink(settings(**given)))
     assert type(made[0]) is kind
+
+
+def test_how_much_an_outbox_holds_and_what_gives_way_is_a_setting(
+    made: list[EventSink], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[OutboxLimits | None] = []
+
+    class Remembered(outbox.Outbox):
+        def __init__(self, folder: Path, publisher: Publisher, given: OutboxLimits | None = None) -> None:
+            limits.append(given)
+            super().__init__(folder, publisher, given)
+
+    monkeypatch.setattr(outbox, "Outbox", Remembered)
+    asked: tuple[dict[str, Any], ...] = ({}, {"outbox_max_bytes": 2_000_000, "outbox_when_full": "drop_oldest"})
+    made.extend(kafka_sink(settings(outbox_path=tmp_path, **given)) for given in asked)
+    assert limits == [
+        OutboxLimits(max_bytes=256 * 1024 * 1024, when_full=WhenFull.DROP_NEWEST),
+        OutboxLimits(max_bytes=2_000_000, when_full=WhenFull.DROP_OLDEST),
+    ]
 
 
 def test_retry_is_the_default() -> None:

@@ -1,0 +1,77 @@
+"""Which code a job is made of, where nobody says: the git commit of its script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_producers.spark import CaptureSettings
+from headwater_producers.spark.events.parent import NOBODY
+from headwater_producers.spark.versions import git_commit
+from headwater_producers.spark.wiring import event_context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The script that runs, in a folder that isn't the current one."""
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    main = ModuleType("__main__")
+    main.__file__ = str(folder / "job.py")
+    (folder / "job.py").write_text("1\n")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    # No repository that the temporary folder may lie in.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return folder / "job.py"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def commit(script: Path) -> str:
+    git(script.parent, "init", "--quiet")
+    git(script.parent, "add", ".")
+    git(script.parent, "commit", "--quiet", "--message", "x")
+    return git(script.parent, "rev-parse", "HEAD")
+
+
+def test_the_commit_of_the_scripts_checkout(script: Path) -> None:
+    commit_id = commit(script)
+    assert git_commit() == commit_id
+    (script.parent / "notes.txt").write_text("not tracked")
+    assert git_commit() == commit_id
+    script.write_text("2\n")
+    assert git_commit() == f"{commit_id}-dirty"
+
+
+def test_none_outside_of_a_checkout_and_without_a_script(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert git_commit() is None
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    assert git_commit() is None
+
+
+def test_none_without_git(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(script)
+    monkeypatch.setenv("PATH", "")
+    assert git_commit() is None
+
+
+def test_it_is_the_version_that_is_told_unless_another_is_named(script: Path) -> None:
+    def told(**given: str) -> str | None:
+        settings = CaptureSettings.load(**given)
+        return event_context(settings, app_name="a", spark_version="4.0.0", started_by=NOBODY).versions.code
+
+    assert told() is None
+    commit_id = commit(script)
+    assert told() == commit_id
+    assert told(job_code_version="v7") == "v7"
