@@ -68,6 +68,7 @@ class Write:
         scans: of the executed plan, as far as they can be seen.
         version: of the one table written, where it has versions and which it was is known.
         version_certainty: how sure that is.
+        commits: whether the table's log has a commit that may be this write's; None where nobody could look.
         ran_jobs: whether Spark ran anything meanwhile, where that alone tells whether it wrote; None elsewhere.
     """
 
@@ -76,6 +77,7 @@ class Write:
     scans: tuple[Scan, ...] = ()
     version: Position | None = None
     version_certainty: Certainty = Certainty.UNKNOWN
+    commits: bool | None = None
     ran_jobs: bool | None = None
 
     def inputs(self) -> tuple[DatasetUse, ...]:

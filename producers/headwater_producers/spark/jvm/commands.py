@@ -5,18 +5,25 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan, Write
+from headwater_producers.spark.jvm.committed import Committed
 from headwater_producers.spark.jvm.execution import scans, written_counts
 from headwater_producers.spark.jvm.jobs import ran_jobs
-from headwater_producers.spark.jvm.versions import Committed, committed
+from headwater_producers.spark.jvm.versions import committed
 from headwater_producers.spark.plan import SourceKind, WriteMode
+from headwater_schemas.events import FileSet, Position
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription
 
 logger = logging.getLogger(__name__)
+
+_ALWAYS_COMMIT: Final = frozenset(
+    {"OptimizeTableCommand", "DeltaReorgTableCommand", "ConvertToDeltaCommand", "VacuumTableCommand"}
+)
+"""Delta's commands that leave a commit wherever they do anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +66,38 @@ def executed_write(
         # A clone has no rows of its own: the counters are there, and nobody counts.
         counts = Counts()
     ran = ran_jobs(session, started_at, ended_at) if _leaves_no_trace(description) else None
-    version = None
+    version, looked = None, False
     try:
         version = committed(execution, session, started_at, ended_at, _columns(description))
+        looked = True
     except Exception:
         # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
         logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
-    if version is None:
-        return Write(description=description, written=counts, scans=read, ran_jobs=ran)
+    if version is None or version.position is None:
+        found = version is not None if looked else None
+        return Write(description=description, written=counts, scans=read, ran_jobs=ran, commits=found)
     return Write(
         description=_settled(description, version),
         written=counts.or_else(version.counts),
         scans=read,
         version=version.position,
         version_certainty=version.certainty,
+        commits=True,
     )
 
 
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
     """Whether `mode("ignore")`, or IF NOT EXISTS, met what was there already, and left it as it was.
 
-    So does an OPTIMIZE that finds nothing to do.
+    So does an OPTIMIZE that finds nothing to do, a VACUUM that is a DRY RUN, a CONVERT of what is converted already.
 
     Args:
         write: the write, which didn't fail.
         staged: as given to `executed_write`.
     """
     description = write.description
-    if description.command == "OptimizeTableCommand":
-        return write.version is None
+    if description.command in _ALWAYS_COMMIT:
+        return write.commits is False
     if not description.outputs or any(output.mode is not WriteMode.IGNORE for output in description.outputs):
         return False
     match description.command:
@@ -125,8 +135,11 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
             else each
             for each in outputs
         )
-    if description.command == "OptimizeTableCommand" and version.before is not None:
-        inputs = tuple(replace(each, position=version.before, certainty=version.certainty) for each in inputs)
+    before = version.before
+    if description.command == "ConvertToDeltaCommand" and version.counts.files is not None:
+        before = Position(files=FileSet(count=version.counts.files))
+    if description.command in _ALWAYS_COMMIT and before is not None:
+        inputs = tuple(replace(each, position=before, certainty=version.certainty) for each in inputs)
     return replace(description, outputs=outputs, inputs=inputs)
 
 

@@ -3,32 +3,29 @@
 Spark's plan doesn't hold it. So the commits are looked at that were made while the write ran, by this driver's clock.
 Of Iceberg those that bear this application's id: one such commit is the one. Of Delta those of the write's kind: one
 such commit is INFERRED to be the one, since a write that changes nothing commits nothing, and another application may
-have written at that moment. Of several, nothing is claimed. A write that gave Delta a transaction, as idempotent ones
-in foreachBatch do, is known by that, also where Delta skipped it because an earlier attempt had written it.
+have written at that moment. Of several, nothing is claimed, but of an OPTIMIZE that says itself that it made so many. A
+write that gave Delta a transaction, as idempotent ones in foreachBatch do, is known by that, also where Delta skipped
+it because an earlier attempt had written it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts
-from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.jvm.committed import Committed
+from headwater_producers.spark.jvm.delta_versions import MAX_COMMITS, committed_delta, delta_commits
 from headwater_producers.spark.plan.jvm import delta_commands
 from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.jvm.tables import loaded, unwrapped
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS
-from headwater_producers.spark.streaming.delta_files import delta_files, files_of_version
-from headwater_producers.spark.streaming.delta_log import delta_actions, delta_counts, delta_snapshot, delta_text
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-# How many commits others may have made meanwhile.
-_MAX_COMMITS: Final = 50
 _OPERATIONS: Final = {
     "MergeIntoCommand": ("MERGE",),
     "UpdateCommand": ("UPDATE",),
@@ -36,25 +33,17 @@ _OPERATIONS: Final = {
     "CreateTableAsSelect": ("CREATE TABLE AS SELECT",),
     "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"),
     "OptimizeTableCommand": ("OPTIMIZE",),
+    "DeltaReorgTableCommand": ("REORG",),
     "RestoreTableCommand": ("RESTORE",),
+    "ConvertToDeltaCommand": ("CONVERT",),
+    "VacuumTableCommand": ("VACUUM END",),
     "CreateDeltaTableCommand": ("CLONE",),
 }
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """A version that a write has made, how sure that is, and what the table counted of it.
-
-    `before`: the version that it was made from. `keeps`: whether the table still has files that this write didn't make;
-    None where that isn't known.
-    """
-
-    position: Position
-    certainty: Certainty
-    counts: Counts
-    before: Position | None = None
-    keeps: bool | None = None
+_BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
+"""Commands that may make several commits."""
 
 
 def committed(
@@ -77,11 +66,16 @@ def committed(
     table = _table(plan, name)
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
         return _iceberg(table, session, window)
-    path = delta_commands.table_path(plan, name) or _delta_path(plan, name, table)
+    path = delta_commands.table_path(plan, name, session) or _delta_path(plan, name, table)
     if path is None:
         return None
     path = qualified(session.sparkContext, path)
-    return _delta(path, _OPERATIONS.get(name, _WRITES), session, window, columns, _transaction(plan, name))
+    found = delta_commits(path, _OPERATIONS.get(name, _WRITES), session, window, _transaction(plan, name))
+    if not found:
+        return None
+    if len(found) > 1 and (name not in _BATCHED or delta_commands.batches(query_execution) != len(found)):
+        return Committed(None, Certainty.UNKNOWN, Counts())
+    return committed_delta(path, found, session, columns)
 
 
 def _table(plan: Any, name: str) -> Any | None:
@@ -131,7 +125,7 @@ def _iceberg(table: Any, session: Any, window: tuple[int, int]) -> Committed | N
     application = str(session.sparkContext.applicationId)
     snapshot = iceberg.currentSnapshot() if branch is None else iceberg.snapshot(branch)
     found = []
-    for _ in range(_MAX_COMMITS):
+    for _ in range(MAX_COMMITS):
         if snapshot is None or int(snapshot.timestampMillis()) < window[0]:
             break
         if int(snapshot.timestampMillis()) <= window[1] and snapshot.summary().get("spark.app.id") == application:
@@ -180,50 +174,3 @@ def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
         file = files.next()
         paths.add(str(iceberg.specs().get(file.specId()).partitionToPath(file.partition())))
     return ()
-
-
-def _delta(
-    path: str,
-    operations: tuple[str, ...],
-    session: Any,
-    window: tuple[int, int],
-    columns: Collection[str],
-    transaction: tuple[str, int] | None,
-) -> Committed | None:
-    files = JvmFiles(session.sparkContext)
-    log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
-    newest = int(log.unsafeVolatileSnapshot().version())
-    found = []
-    for version in range(newest, max(-1, newest - _MAX_COMMITS), -1):
-        text = delta_text(files, path, version)
-        actions = delta_actions(text)
-        info = actions.get("commitInfo", {})
-        if transaction is not None:
-            made = actions.get("txn", {})
-            if (made.get("appId"), made.get("version")) == transaction:
-                found.append((version, info, text))
-                break
-            continue
-        if int(info.get("timestamp", 0)) < window[0]:
-            break
-        if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
-            found.append((version, info, text))
-    if len(found) != 1:
-        return None
-    version, info, text = found[0]
-    changed = delta_files(text)
-    # Only a plain overwrite leaves a doubt.
-    said = info.get("operationParameters", {})
-    doubtful = info.get("operation") == "WRITE" and said.get("mode") == "Overwrite" and "predicate" not in said
-    there = files_of_version(files, path, version) if doubtful and changed.added is not None else None
-    return Committed(
-        delta_snapshot(version, info, changed.paths(columns)),
-        Certainty.INFERRED if transaction is None else Certainty.EXACT,
-        delta_counts(info.get("operationMetrics", {})),
-        before=_delta_version(info.get("readVersion")),
-        keeps=there > changed.added if there is not None and changed.added is not None else None,
-    )
-
-
-def _delta_version(version: int | None) -> Position | None:
-    return None if version is None else Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(version)))

@@ -43,6 +43,12 @@ class DeltaFiles:
     added: int | None
     partitions: frozenset[Partition] = frozenset()
 
+    def plus(self, other: DeltaFiles) -> DeltaFiles:
+        """What two commits do."""
+        if self.added is None or other.added is None:
+            return DeltaFiles(None)
+        return DeltaFiles(self.added + other.added, _few(self.partitions | other.partitions))
+
     def paths(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The partitions as `key=value/…`, in order; none where a key isn't one of `columns`.
 
@@ -68,7 +74,11 @@ def delta_files(text: str) -> DeltaFiles:
     touched = (action.add or action.remove for action in actions)
     partitions = frozenset(tuple(file.partitionValues.items()) for file in touched if file and file.partitionValues)
     added = sum(action.add is not None for action in actions)
-    return DeltaFiles(added, partitions if len(partitions) <= MAX_PARTITIONS else frozenset())
+    return DeltaFiles(added, _few(partitions))
+
+
+def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
+    return partitions if len(partitions) <= MAX_PARTITIONS else frozenset()
 
 
 def files_of_version(files: TextFiles, path: str, version: int) -> int | None:

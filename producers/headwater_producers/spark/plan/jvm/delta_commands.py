@@ -1,20 +1,22 @@
-"""Delta's own commands that have no query: OPTIMIZE, RESTORE, CLONE.
+"""Delta's own commands that have no query: OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE.
 
-OPTIMIZE writes the same rows anew, RESTORE brings back those of an earlier version: both are writes of a table from
-itself, without columns. CLONE takes over another table's version as it is.
+OPTIMIZE and REORG write the same rows anew, RESTORE brings back those of an earlier version, CONVERT makes a table of
+the files that are there: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but
+leaves a version that says so. CLONE takes over another table's version as it is.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, write_mode
-from headwater_producers.spark.plan.jvm.scala import class_name, option
+from headwater_producers.spark.plan.jvm.scala import class_name, option, private
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_schemas import naming
-from headwater_schemas.events import Certainty, Position, Storage, TableSnapshot
+from headwater_schemas.events import Certainty, LifecycleChange, Position, Storage, TableSnapshot
 from headwater_schemas.naming.tables import NamedTable
 
 if TYPE_CHECKING:
@@ -28,11 +30,15 @@ def cloned_by(plan: Any) -> Any | None:
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
 
-def table_path(plan: Any, name: str) -> str | None:
+def table_path(plan: Any, name: str, session: Any) -> str | None:
     """Where the table lies that such a command, of the class `name`, writes; None of another command."""
     match name:
-        case "OptimizeTableCommand":
+        case "OptimizeTableCommand" | "VacuumTableCommand":
             return str(plan.child().table().path().toString())
+        case "DeltaReorgTableCommand":
+            return str(plan.target().table().path().toString())
+        case "ConvertToDeltaCommand":
+            return _converted(plan, session)[0]
         case "RestoreTableCommand":
             return str(plan.sourceTable().path().toString())
         case "CreateDeltaTableCommand":
@@ -41,9 +47,61 @@ def table_path(plan: Any, name: str) -> str | None:
     return None
 
 
+def batches(execution: Any) -> int | None:
+    """In how many commits an OPTIMIZE or REORG that has run says that it was; None where it doesn't say.
+
+    Delta makes several of it under `spark.databricks.delta.optimize.batchSize`.
+    """
+    node = execution.executedPlan()
+    # The accessor would run the command again, if it hadn't run: the field is null then.
+    rows = private(node, "sideEffectResult")
+    if rows is None or rows.isEmpty():
+        return None
+    names = node.schema()
+    place = int(names.fieldIndex("metrics"))
+    metrics = names.apply(place).dataType()
+    return int(rows.head().getStruct(place, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
+
+
 def optimize(command: JvmCommand) -> Written:
     """OPTIMIZE, with ZORDER BY or without. Which version it began with, the commit says that it made."""
     return _rewritten(command.context, command.plan.child().table(), None)
+
+
+def reorg(command: JvmCommand) -> Written:
+    """REORG TABLE … APPLY (PURGE), which writes files with deleted rows or columns anew."""
+    return _rewritten(command.context, command.plan.target().table(), None)
+
+
+def vacuum(command: JvmCommand) -> Written:
+    """VACUUM. A DRY RUN, and one where Delta is told to log none, leave no version, and are no run."""
+    table = command.plan.child().table()
+    named = _named(command.context, table.catalogTable(), str(table.path().toString()))
+    return Written((_output(named, WriteMode.UPDATE),), schema=json.loads(str(table.schema().json())))
+
+
+def convert(command: JvmCommand) -> Written:
+    """CONVERT TO DELTA, of a folder or a table. Which files it took over, the commit says that it made."""
+    session = command.context.session
+    path, table = _converted(command.plan, session)
+    named = command.context.catalog_table(table) if table is not None else NamedTable(naming.path(path))
+    log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
+    schema = json.loads(str(log.unsafeVolatileSnapshot().schema().json()))
+    read = replace(_input(named, None, schema), kind=SourceKind.TABLE if table is not None else SourceKind.FILE)
+    output = replace(_output(named, WriteMode.UPDATE), lifecycle=LifecycleChange.ALTER)
+    return Written((output,), schema=schema, read=(read,))
+
+
+def _converted(plan: Any, session: Any) -> tuple[str, Any | None]:
+    """What a CONVERT makes a Delta table of: its path, and its entry in the catalog."""
+    identifier = plan.tableIdentifier()
+    catalog = session._jsparkSession.sessionState().catalog()
+    # Of parquet.`/data/flights` the folder is the table's name.
+    table = catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
+    elsewhere = option(plan.deltaPath())
+    if elsewhere is not None:
+        return str(elsewhere), table
+    return str(table.location().toString() if table is not None else identifier.table()), table
 
 
 def restore(command: JvmCommand) -> Written:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
+
+# With a scheme and a host, or local: hdfs:/data and hdfs:///data are of the default host.
+_WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
 
 
 def qualified(spark_context: Any, path: str) -> str:
     """A path as it is written to: `out` is a folder of the user's, `/out` on the default file system.
 
-    Plans of sources that take their path as an option have it as the program wrote it. Some five round trips.
+    Plans of sources that take their path as an option have it as the program wrote it. Some five round trips, none for
+    a path that is whole.
 
     Raises:
         Py4JJavaError: it is no path, or of no file system that Hadoop knows.
     """
+    if _WHOLE.match(path):
+        return path
     hadoop_path = spark_context._jvm.org.apache.hadoop.fs.Path(path)
     file_system = hadoop_path.getFileSystem(spark_context._jsc.hadoopConfiguration())
     return str(file_system.makeQualified(hadoop_path).toString())

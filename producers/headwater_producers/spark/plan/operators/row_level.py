@@ -132,7 +132,7 @@ def rows_replaced(operator: Operator) -> Relation:
 
 
 def rewritten(_operator: Operator) -> Relation:
-    """OPTIMIZE, which writes the rows of the table that is its child anew: no column is another's."""
+    """OPTIMIZE and VACUUM, whose child is the table: the rows are the same ones, and no column is another's."""
     return Relation()
 
 
@@ -235,6 +235,7 @@ ROW_LEVEL: dict[str, OperatorRule] = {
     "UpdateCommand": delta_update,
     "DeleteCommand": delta_delete,
     "OptimizeTableCommand": rewritten,
+    "VacuumTableCommand": rewritten,
     "MergeRows": merged_rows,
     "ReplaceData": rows_replaced,
     "WriteDelta": rows_replaced,
