@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_producers.spark import Capture, CaptureError, CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark import (
+    Capture,
+    CaptureError,
+    CaptureSettings,
+    CaptureSettingsError,
+    attach,
+    sessions,
+    shutdown,
+)
+from headwater_producers.spark.runtime import foreach_batch, rdd_hooks, stream_starts
 from headwater_producers.spark.runtime.dispatch import Dispatch
+from headwater_producers.spark.runtime.worker import Worker
 from headwater_producers.spark.sessions import join
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
@@ -90,13 +100,21 @@ def test_the_default_name_is_the_applications(spark: SparkSession) -> None:
     assert sink.jobs() == {spark.sparkContext.appName}
 
 
-def test_turned_off_it_does_nothing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turned_off_it_does_nothing(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No listener, no hook, no thread, no folder; nor is Kafka asked for."""
     monkeypatch.setenv("HEADWATER_CAPTURE_ENABLED", "false")
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
+    unused = [(sessions, "join"), (sessions, "watch_new_sessions"), (shutdown, "install"), (foreach_batch, "install")]
+    for module, name in [*unused, (rdd_hooks, "install"), (stream_starts, "install"), (Worker, "start")]:
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was used"))
+    threads = set(threading.enumerate())
     capture = attach(spark)
     assert isinstance(capture, Capture)
     assert not capture.status().enabled
     assert capture.flush(1)
     capture.close()
+    assert set(threading.enumerate()) <= threads
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_kafka_it_says_what_to_set(spark: SparkSession) -> None:

@@ -84,13 +84,15 @@ def test_reading_alone_is_captured_where_it_is_asked_for(spark: SparkSession, tm
         frame = spark.read.parquet(str(tmp_path / "three"))
         assert len(frame.where("id > 0").collect()) == 2
         frame.show()
+        assert len(frame.toPandas()) == 3
         assert len(spark.range(3).collect()) == 3, "reads no dataset, so there is nothing to tell"
         frame.write.parquet(str(tmp_path / "copy"))
         Captured(spark, sink, capture).flushed()
-    reads = {event.job.name for event in sink.runs() if event.job} - {"job", "job.copy"}
-    assert len(reads) == 2
-    for job in reads:
-        assert sink.run_types(job) == [START, COMPLETE]
+    # By what Spark calls them: `toPandas` collects.
+    reads = {"job.collectToPython": 2, "job.head": 1}
+    assert sink.jobs() == {"job", "job.copy", *reads}
+    for job, times in reads.items():
+        assert sink.run_types(job) == [START, COMPLETE] * times
         end = sink.last_run(job)
         assert [(use.dataset.name, use.files) for use in end.inputs] == [(str(tmp_path / "three"), 1)]
         assert end.outputs == ()
@@ -124,6 +126,28 @@ def test_a_failed_write_says_why_without_secrets(captured: Captured, tmp_path: P
     assert error.stack_trace is not None
     assert "\tat org.apache.spark" in error.stack_trace
     assert "hunter2" not in repr(sink.events)
+
+
+def test_a_failed_write_tells_what_its_finished_tasks_had_read(captured: Captured, tmp_path: Path) -> None:
+    spark = captured.spark
+    for number, rows in enumerate((40, 3)):
+        spark.range(rows).selectExpr(f"{number} AS file").coalesce(1).write.json(str(tmp_path / "in" / f"{number}"))
+    reader = spark.read.schema("file INT").option("recursiveFileLookup", True)
+    spark.conf.set("spark.sql.files.minPartitionNum", "2")
+    try:
+        frame = reader.json(str(tmp_path / "in"))
+        # The larger file's task comes first, and is done; the other fails.
+        with pytest.raises(PySparkException, match="enough"):
+            frame.selectExpr("IF(file = 0, file, raise_error('enough')) AS file").write.parquet(str(tmp_path / "out"))
+    finally:
+        spark.conf.unset("spark.sql.files.minPartitionNum")
+    assert captured.flushed().run_types("job.out") == [START, FAIL]
+    failed = captured.sink.last_run("job.out")
+    [use] = failed.inputs
+    assert (use.dataset.name, use.rows, use.files) == (str(tmp_path / "in"), 40, 2)
+    assert [(use.dataset.name, use.rows, use.position) for use in failed.outputs] == [
+        (str(tmp_path / "out"), None, None)
+    ]
 
 
 def test_a_batch_write_to_kafka_that_can_not_be_reached_fails_as_a_run(captured: Captured) -> None:

@@ -267,5 +267,10 @@ def test_explanations_can_be_read(tables: SparkSession) -> None:
     assert table[2].split()[0] == "name"
     assert table[-1].startswith("*")
     assert "<td>(age &lt; 3)</td>" in explained._repr_html_()
+    source = explained.outputs[0].sources[0]
+    assert (source.namespace, source.name and source.name.rsplit("/", 1)[-1], source.path) == ("file", "people", "name")
+    assert (source.type, source.subtype, source.kind, source.masking) == ("DIRECT", "TRANSFORMATION", "DERIVE", False)
+    [influence] = explained.influences
+    assert (influence.path, influence.type, influence.subtype) == ("age", "INDIRECT", "FILTER")
     with pytest.raises(TypeError, match="classic Spark session"):
         explain_lineage("no frame")  # type: ignore[arg-type]

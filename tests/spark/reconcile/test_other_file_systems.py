@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater.cli import main
+from headwater.errors import ExitCode
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.reconcile import QueryLog
 from headwater_producers.spark.streaming.local_files import LocalFiles
@@ -38,3 +41,29 @@ def test_the_same_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
         assert files.read("viewfs://elsewhere/data/cp/commits/0") is None
     finally:
         configuration.unset(mount)
+
+
+def test_the_command_reads_it_through_a_spark_session(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(kafka_checkpoint(3), tmp_path / "cp")
+    monkeypatch.setattr(type(spark.builder), "getOrCreate", lambda _builder: spark)
+    stopped: list[object] = []
+
+    def stop(session: object) -> None:
+        stopped.append(session)
+
+    monkeypatch.setattr(type(spark), "stop", stop)
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    mount = "fs.viewfs.mounttable.another.link./data"
+    configuration.set(mount, f"file://{tmp_path}")
+    try:
+        said = ("--no-graph", "--dry-run", "--job", "app.copy", "--source", "0=kafka://here", "--json")
+        assert main(["reconcile", "viewfs://another/data/cp", *said]) == ExitCode.DONE
+    finally:
+        configuration.unset(mount)
+    [told] = json.loads(capsys.readouterr().out)["checkpoints"]
+    assert (told["checkpoint"], told["query_id"]) == ("viewfs://another/data/cp", QUERY)
+    assert told["batches"] == {"count": 3, "first": 0, "last": 2}
+    assert told["unreadable"] == []
+    assert stopped == [spark], "the session that was started for it"
