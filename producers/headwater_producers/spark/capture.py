@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from headwater_producers.spark import sessions
-from headwater_producers.spark.events.run_error import from_exception
+from headwater_producers.spark.script_end import ENDED_WELL, outcome_of
 from headwater_producers.spark.status import CaptureStatus
 from headwater_schemas.events import RunEventType
 
@@ -110,8 +110,8 @@ class Capture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or (isinstance(error, SystemExit) and not error.code):
+        outcome = ENDED_WELL if error is None else outcome_of(error)
+        if outcome == ENDED_WELL:
             self.close()
         else:
-            outcome = RunEventType.ABORT if isinstance(error, KeyboardInterrupt) else RunEventType.FAIL
-            self.end(outcome, from_exception(error), session_ends=False)
+            self.end(outcome.kind, outcome.error, session_ends=False)

@@ -18,6 +18,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from headwater_producers.spark import interrupts
 from headwater_producers.spark.events.run_error import from_exception
 from headwater_schemas.events import RunError, RunEventType
 
@@ -44,6 +45,8 @@ def outcome_of(error: BaseException) -> Outcome:
         case KeyboardInterrupt():
             # Somebody's wish, not a failure of the job.
             return Outcome(RunEventType.ABORT, from_exception(error))
+        case _ if interrupts.has_cut_off(error):
+            return Outcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
         case _:
             return Outcome(RunEventType.FAIL, from_exception(error))
 

@@ -26,7 +26,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headwater_producers.spark import sessions
+from headwater_producers.spark import interrupts, sessions
 from headwater_producers.spark.script_end import Outcome, ScriptEnd
 from headwater_schemas.events import RunError, RunEventType
 
@@ -43,7 +43,8 @@ _installed_in: int | None = None
 
 
 def install() -> None:
-    """Hooks into the end of this process. Idempotent."""
+    """Hooks into the end of this process. Idempotent; to be called again for each SparkContext."""
+    interrupts.watch()
     global _installed_in, _script  # noqa: PLW0603  a process has one end
     if _installed_in == os.getpid():
         return

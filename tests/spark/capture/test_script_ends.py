@@ -52,7 +52,7 @@ attach(spark, sink=Lines(f"{folder}/events"))
 spark.range(5).write.parquet(f"{folder}/in")
 stream = spark.readStream.schema("id BIGINT").parquet(f"{folder}/in").writeStream.format("parquet").queryName("copy")
 stream = stream.option("checkpointLocation", f"{folder}/cp")
-if ending == "sigterm":
+if ending.startswith("sig"):
     query = stream.start(f"{folder}/out")
     query.processAllAvailable()
     open(f"{folder}/ready", "w").close()
@@ -67,6 +67,7 @@ ENDINGS = {
     "raise": "raise LookupError('token=hunter2')",
     "stop on the way out": "try:\n    raise LookupError('lost')\nfinally:\n    spark.stop()",
     "sigterm": "",
+    "sigint": "",
 }
 
 
@@ -123,15 +124,17 @@ class Script:
         ("raise", 1, "FAIL", "COMPLETE", "token=[redacted]"),
         ("stop on the way out", 1, "FAIL", "COMPLETE", "lost"),
         ("sigterm", -signal.SIGTERM, "ABORT", "ABORT", "the driver was terminated"),
+        # What the script gets is a Py4JError.
+        ("sigint", 1, "ABORT", "ABORT", "the driver was interrupted"),
     ],
 )
 def test_nothing_is_lost(
     tmp_path: Path, ending: str, code: int, application: str, query: str, error: str | None
 ) -> None:
     script = Script(tmp_path, ending)
-    if ending == "sigterm":
+    if ending in {"sigterm", "sigint"}:
         script.wait_until_ready()
-        script.process.send_signal(signal.SIGTERM)
+        script.process.send_signal(signal.Signals[ending.upper()])
     assert script.wait() == code, script.log.read_text(errors="replace")[-4_000:]
 
     told = script.told()

@@ -31,8 +31,8 @@ def unheard(spark: SparkSession) -> Iterator[SparkSession]:
         sessions._applications[sessions.application_id(spark)] = application
 
 
-def write(session: SparkSession, path: Path) -> None:
-    session.range(1).write.parquet(str(path))
+def write(session: SparkSession, path: Path, mode: str = "error") -> None:
+    session.range(1).write.mode(mode).parquet(str(path))
 
 
 def test_sessions_before_and_after_attach_are_one_application(unheard: SparkSession, tmp_path: Path) -> None:
@@ -123,3 +123,32 @@ def test_queries_that_run_already_are_seen(unheard: SparkSession, tmp_path: Path
     [entry] = [entry for entry in sink.entries("app.inside") if entry.batch_id == 1]
     assert [use.dataset.name for use in entry.outputs] == [str(tmp_path / "out")]
     assert "app.out" not in sink.jobs(), "a write inside foreachBatch has no run of its own"
+
+
+def test_queries_that_code_of_the_jvm_starts_are_found(unheard: SparkSession, tmp_path: Path) -> None:
+    """In a session of Python's that has started no query itself, and in one that Python has never heard of."""
+    write(unheard, tmp_path / "in")
+    sink = RecordingSink()
+    with attach(unheard, sink=sink, job_name="app") as capture:
+        ours, theirs = unheard.newSession()._jsparkSession, unheard._jsparkSession.newSession()
+        queries = []
+        for name, session in (("ours", ours), ("theirs", theirs)):
+            stream = session.readStream().schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream()
+            stream = stream.format("parquet").option("checkpointLocation", str(tmp_path / name)).queryName(name)
+            queries.append(stream.start(str(tmp_path / f"{name}_out")))
+        try:
+            for query in queries:
+                query.processAllAvailable()
+            assert capture.flush(FLUSH_SECONDS)
+            assert sink.run_types("app.ours") == sink.run_types("app.theirs") == [RunEventType.START]
+            write(unheard, tmp_path / "in", "append")
+            for query in queries:
+                query.processAllAvailable()
+        finally:
+            for query in queries:
+                query.stop()
+        assert capture.flush(FLUSH_SECONDS)
+        assert capture.status().failed == 0, capture.status().last_error
+    for name in ("ours", "theirs"):
+        assert sink.run_types(f"app.{name}") == WHOLE
+        assert [entry.batch_id for entry in sink.entries(f"app.{name}")] == [0, 1]

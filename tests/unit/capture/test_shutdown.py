@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JError
 
-from headwater_producers.spark import sessions, shutdown
+from headwater_producers.spark import interrupts, sessions, shutdown
 from headwater_producers.spark.errors import LineageNotDurableError
-from headwater_producers.spark.script_end import Outcome, ScriptEnd
+from headwater_producers.spark.script_end import Outcome, ScriptEnd, outcome_of
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 
@@ -61,6 +64,34 @@ def test_an_uncaught_exception_is_noted_and_passed_on(error: BaseException, kind
     assert passed == [error]
     assert shutdown._script._noted.kind is kind
     assert "hunter2" not in repr(shutdown._script._noted)
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """SIGINT has come, and whatever handled it has failed."""
+    monkeypatch.setattr(interrupts, "_came", False)
+    before = signal.getsignal(signal.SIGINT)
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        interrupts.watch()
+        interrupts.watch()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert heard == [signal.SIGINT], "the job's own handler is called, once"
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_a_call_that_an_interruption_has_cut_off_is_no_failure() -> None:
+    cut_off = Py4JError("An error occurred while calling o222.awaitTermination")
+    outcomes = {type(error): outcome_of(error).kind for error in (cut_off, LookupError("mine"))}
+    assert outcomes == {Py4JError: RunEventType.ABORT, LookupError: RunEventType.FAIL}
+
+
+def test_a_call_that_fails_by_itself_is_one() -> None:
+    assert outcome_of(Py4JError("An error occurred while calling o222.awaitTermination")).kind is RunEventType.FAIL
 
 
 class _Capture:

@@ -54,6 +54,9 @@ class FakeHandler:
             raise signal.event
         self.seen.append(signal.event)
 
+    def look_around(self, *, at_once: bool = False) -> None:
+        pass
+
 
 class Stage:
     def __init__(self, sink: EventSink | None = None, limit: int = 100) -> None:

@@ -30,6 +30,7 @@ from headwater_producers.spark.runtime.signals import (
     RddActed,
     Signal,
 )
+from headwater_producers.spark.runtime.unheard_queries import UnheardQueries
 from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
@@ -83,6 +84,12 @@ class Dispatch:
         self._wrapped = WrappedWrites()
         self._tables = KnownTables()
         self._active = ActiveSession()
+        self._unheard = UnheardQueries(spark, streams)
+
+    def look_around(self, *, at_once: bool = False) -> None:
+        """Looks for streaming queries that nobody has told of; `at_once`: however long ago the last look was."""
+        for session in self._unheard.sessions(at_once=at_once):
+            self._attached(Attached(session, datetime.now(UTC)))
 
     def handle(self, signal: Signal) -> None:
         """Makes events out of one signal."""
@@ -193,6 +200,8 @@ class Dispatch:
         if not self._streams.knows(progress.run_id):
             # Its start was dropped, or it was being started while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)
+            if query is not None and str(query.runId().toString()) != progress.run_id:
+                query = None  # started anew meanwhile, perhaps with another plan
             self._streams.started(
                 StreamRun(
                     query_id=progress.query_id,

@@ -47,6 +47,9 @@ class Handler(Protocol):
     def handle(self, signal: Signal) -> None:
         """Handles one; may raise anything."""
 
+    def look_around(self, *, at_once: bool = False) -> None:
+        """Looks for what no signal tells of, now and then or `at_once`."""
+
 
 @dataclass(slots=True)
 class Order:
@@ -172,6 +175,8 @@ class Worker:
         streams = self._streams
         if streams is None:
             return
+        if self._handler is not None:
+            self._handler.look_around()
         streams.announce_planned()
         streams.catch_up()
         streams.send_overdue()
@@ -190,6 +195,8 @@ class Worker:
             logger.info("lineage capture: Spark's listener bus was not empty in time")
         # 2. Handle it.
         self._take_in()
+        if self._handler is not None and order.delivers:
+            self._handler.look_around(at_once=True)
         # 3. Nothing more is coming for what waits.
         if self._streams is not None:
             self._streams.announce_planned()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.streaming.notes import Note
+from headwater_producers.spark.streaming.notes import Note, Notes
 from headwater_schemas.events import EmissionReason
 
 if TYPE_CHECKING:
     from headwater_schemas.events import IntervalEntry, Versions
+
+# Queries remembered after they ended, for their next start in the same application.
+_REMEMBERED: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -93,6 +97,27 @@ class Chain:
     def has(self, batch_id: int) -> bool:
         """Whether this process has told it."""
         return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
+
+
+class Chains:
+    """The chains of an application's queries, by query id. Those of the latest starts are remembered.
+
+    Args:
+        notes: what earlier processes have noted.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._chains: OrderedDict[str, Chain] = OrderedDict()
+
+    def of(self, query_id: str) -> Chain:
+        """The chain of a query that starts."""
+        if query_id not in self._chains:
+            self._chains[query_id] = Chain.after(self._notes.read(query_id))
+        self._chains.move_to_end(query_id)
+        if len(self._chains) > _REMEMBERED:
+            self._chains.popitem(last=False)
+        return self._chains[query_id]
 
 
 def version_text(versions: Versions) -> str:

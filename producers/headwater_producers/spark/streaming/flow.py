@@ -9,12 +9,14 @@ the same fact, and the two merge. What was committed and not told is told from t
 
 from __future__ import annotations
 
+import logging
 import time
-from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.streaming.chain import Chain
+from headwater_producers.spark.streaming.chain import Chains
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
+from headwater_producers.spark.streaming.in_turn import in_turn
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import Ending
 from headwater_schemas.events import EmissionReason, RunEventType
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     from headwater_producers.spark.streaming.telling import Teller
     from headwater_schemas.events import RunError
 
+logger = logging.getLogger(__name__)
+
 END: Final = -1
 """The end of a run, where there are micro-batches."""
-# Queries remembered after they ended, for their next start in the same application.
-_CHAINS: Final = 1_000
 # How often the checkpoint of a continuous query is looked at: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
 
@@ -66,8 +68,7 @@ class StreamFlow:
         self._catching_up = catching_up
         self._coalescing = coalescing or Coalescing()
         self._look_at = 0.0
-        self._notes = notes or Notes()
-        self._chains: OrderedDict[str, Chain] = OrderedDict()
+        self._chains = Chains(notes or Notes())
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs: dict[str, StreamRun] = {}
@@ -78,17 +79,17 @@ class StreamFlow:
     def started(self, run: StreamRun) -> None:
         """A query starts. Its START follows when its plan is known."""
         run.waiting = Waiting(self._coalescing)
-        if run.query_id not in self._chains:
-            self._chains[run.query_id] = Chain.after(self._notes.read(run.query_id))
-        run.chain = self._chains[run.query_id]
-        self._chains.move_to_end(run.query_id)
-        if len(self._chains) > _CHAINS:
-            self._chains.popitem(last=False)
+        run.chain = self._chains.of(run.query_id)
         self._runs[run.run_id] = run
 
     def knows(self, run_id: str) -> bool:
         """Whether `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
+
+    @property
+    def running(self) -> int:
+        """How many runs are known that haven't ended."""
+        return len(self._runs)
 
     def latest_run(self, query_id: str) -> str | None:
         """The id of a query's last start that hasn't ended; None where none was heard of."""
@@ -179,15 +180,7 @@ class StreamFlow:
 
     def settle(self, batches: Iterable[tuple[str, int]], at: datetime) -> None:
         """Tells these micro-batches and ends: all their writes have been reported."""
-        for run_id, batch in sorted(batches):
-            run = self._runs.get(run_id)
-            if run is None:
-                continue
-            if batch == END and run.ending is not None:
-                self._end(run, run.ending)
-            elif batch in run.pending:
-                progress, _ = run.pending.pop(batch)
-                self._tell(run, progress, at)
+        in_turn(partial(self._settle, run_id, batch, at) for run_id, batch in sorted(batches))
 
     def settle_overdue(self, at: datetime) -> None:
         """Tells what has waited long enough."""
@@ -245,16 +238,40 @@ class StreamFlow:
         runs = [run for run in self._runs.values() if run.query_id == query_id]
         return runs[-1] if runs else None
 
+    def _settle(self, run_id: str, batch: int, at: datetime) -> None:
+        run = self._runs.get(run_id)
+        if run is None:
+            return
+        if batch == END and run.ending is not None:
+            self._end(run, run.ending)
+        elif batch in run.pending:
+            progress, _ = run.pending.pop(batch)
+            self._tell(run, progress, at)
+
     def _announce(self, run: StreamRun) -> PlanDescription | None:
         if run.job is None:
-            self._teller.start(run)
+            try:
+                self._teller.start(run)
+            except Exception as error:
+                if run.query is None:
+                    raise
+                # A sink of somebody's own that doesn't answer: what Spark's listener said of the run is told at least.
+                logger.warning("lineage capture: query %s can't be looked at (%s)", run.query_id, type(error).__name__)
+                run.query = None
+                self._teller.start(run)
             if self._catching_up is not None:
                 self._catching_up.started(run)
         return run.description
 
     def _tell(self, run: StreamRun, progress: Progress, at: datetime) -> None:
         is_news = progress.batch_id not in run.told
-        self._teller.micro_batch(run, progress, at, now=self._clock())
+        try:
+            self._teller.micro_batch(run, progress, at, now=self._clock())
+        except Exception:
+            # A file of its checkpoint that can't be read just now: told from there, with the next one or at the end.
+            if is_news:
+                run.left_out.append(progress.batch_id)
+            raise
         if not is_news:
             return
         left_out = run.take_left_out(before=progress.batch_id)
@@ -263,12 +280,16 @@ class StreamFlow:
             self._catching_up.skipped(run, missed)
 
     def _end(self, run: StreamRun, ending: Ending) -> None:
-        self._announce(run)
         run.ending = None
-        self.settle([(run.run_id, batch) for batch in run.pending], ending.at)
         reason = EmissionReason.FAILURE if ending.kind is RunEventType.FAIL else EmissionReason.STOP
-        self._teller.send(run, run.waiting.take(reason))
-        if self._catching_up is not None:
-            self._catching_up.ended(run, reason)
-        self._teller.end(run, ending)
-        del self._runs[run.run_id]
+        catching_up = self._catching_up
+        in_turn(
+            (
+                lambda: self._announce(run),
+                lambda: self.settle([(run.run_id, batch) for batch in run.pending], ending.at),
+                lambda: self._teller.send(run, run.waiting.take(reason)),
+                lambda: catching_up.ended(run, reason) if catching_up is not None else None,
+                lambda: self._teller.end(run, ending),
+                lambda: self._runs.pop(run.run_id),
+            )
+        )

@@ -97,8 +97,8 @@ class StreamRun:
         waiting: those of them that wait to be sent with others.
         chain: what was told of its query, by whichever run.
         reads, written: all datasets seen so far.
-        left_out: micro-batches that the checkpoint had when the run began to be told, and that seemed to be its own, by
-            the clock.
+        left_out: micro-batches to be told from the checkpoint, if nobody has told them by then: it had them as the run
+            began to be told, and they seemed to be its own, by the clock; or telling them has failed.
         gaps: micro-batches of its query that can't be told any more, as far as this run has met them; `gaps_said` of
             them were told.
     """

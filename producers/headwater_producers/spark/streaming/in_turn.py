@@ -1,0 +1,24 @@
+"""Several things to do of which none may keep another from being done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def in_turn(actions: Iterable[Callable[[], object]]) -> None:
+    """Does each, whatever the ones before it raise.
+
+    Raises:
+        Exception: the first that was raised, when all is done.
+    """
+    first: Exception | None = None
+    for action in actions:
+        try:
+            action()
+        except Exception as error:
+            first = first or error
+    if first is not None:
+        raise first
