@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MAX_MEMBERS = 64
 """A larger one is mostly a list of constants, and each member costs a column."""
 
-_NOTHING = Column(CONSTANT, text="null", constants=frozenset())
+NOTHING = Column(CONSTANT, text="null", constants=frozenset())
+"""A member, or a field, that isn't there."""
 _INTEGERS = frozenset({"byte", "short", "integer", "long"})
 
 
@@ -26,7 +27,7 @@ def array_members(values: Sequence[Column]) -> dict[str, Column]:
     """The members of an array of just these: from its start, from its end, and beyond."""
     if len(values) > MAX_MEMBERS:
         return {}
-    known = {member_step(ELEMENT, REST): _NOTHING}
+    known = {member_step(ELEMENT, REST): NOTHING}
     for index, value in enumerate(values):
         known[member_step(ELEMENT, str(index))] = known[member_step(ELEMENT, str(index - len(values)))] = value
     return known
@@ -42,13 +43,13 @@ def map_members(keys: Sequence[Column], values: Sequence[Column]) -> dict[str, C
         by_key.setdefault(known, []).append(value)
     # Of two with one key Spark keeps the last, or fails, as the session has it.
     found = {member_step(VALUE, key): merge(items, key) for key, items in by_key.items()}
-    return {**found, member_step(VALUE, REST): _NOTHING}
+    return {**found, member_step(VALUE, REST): NOTHING}
 
 
 def array_items(array: Column) -> list[Column] | None:
     """All elements of an array, in order; None where they aren't known one by one, as of one of two arrays."""
     known = members(array, ELEMENT)
-    if known.get(member_step(ELEMENT, REST)) != _NOTHING:
+    if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None
     return [known[step] for i in range(len(known)) if (step := member_step(ELEMENT, str(i))) in known]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headwater_producers.spark.plan.column import Column, DataType, Indirect
+from headwater_producers.spark.plan.column import Column, DataType, Field, Indirect
 from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,12 @@ class Relation:
     def ordered(self) -> list[Column]:
         """The columns of the output, in order."""
         return [self.columns[attribute.id] for attribute in self.output]
+
+
+def untold_rows(rows: Iterable[DatasetRef], told: Iterable[Indirect], kind: Kind, text: str) -> frozenset[Indirect]:
+    """Of the datasets whose rows decide something, those of which no influence tells: by way of their rows alone."""
+    named = {influence.field.dataset for influence in told if isinstance(influence.field, Field)}
+    return frozenset(Indirect(Field(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 
 def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:

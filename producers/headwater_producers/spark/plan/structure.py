@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from headwater_producers.spark.plan.column import (
     ELEMENT,
     KEY,
+    LENGTH,
     REST,
     VALUE,
     Column,
@@ -35,6 +36,8 @@ def part(column: Column, step: str) -> Column:
         return known
     if step == KEY:
         return key_of(column)
+    if step == LENGTH:
+        return combine([column], Kind.DERIVE, f"size({inline(column)})")
     container = container_step(step)
     if container is not None:
         rest = column.parts.get(member_step(container, REST))
@@ -83,6 +86,12 @@ def influenced(column: Column, by: frozenset[Indirect]) -> Column:
     return replace(column, indirect=column.indirect | by, parts=parts)
 
 
+def as_one(column: Column, by: frozenset[Indirect]) -> Column:
+    """A value that was chosen as a whole (the greatest struct): what it was chosen by influences each of its parts."""
+    names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
+    return replace(column, parts={name: influenced(part(column, name), by) for name in sorted(names)})
+
+
 def aligned(column: Column, data_type: DataType) -> Column:
     """The same value with the field names of `data_type`: Spark goes by position (UNION, CAST), not by name.
 
@@ -92,7 +101,7 @@ def aligned(column: Column, data_type: DataType) -> Column:
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):
         return column
     pairs = zip(own, target, strict=True)
-    parts = {}
+    parts = {step: column.parts[step] for step in (KEY, LENGTH) if step in column.parts}
     for (step, _, _), (name, inner, _) in pairs:
         parts[name] = aligned(part(column, step), inner)
         parts |= {each: aligned(item, inner) for each, item in members(column, step).items()}
@@ -105,7 +114,7 @@ def recast(column: Column, data_type: DataType, text: str) -> Column:
     result = replace(combine([column], Kind.CAST, text), type=data_type)
     if len(own) != len(target):
         return result
-    parts = {}
+    parts = {LENGTH: column.parts[LENGTH]} if LENGTH in column.parts else {}
     for (step, old, _), (name, new, _) in zip(own, target, strict=True):
         parts[name] = _retyped(part(column, step), old, new)
         parts |= {each: _retyped(item, old, new) for each, item in members(column, step).items()}
@@ -164,20 +173,35 @@ def key_of(container: Column) -> Column:
     return replace(combine([container], Kind.DERIVE, f"key of {inline(container)}"), type=key_type)
 
 
-def map_of(value: Column, base: Column, key: Column | None = None, known: Mapping[str, Column] | None = None) -> Column:
-    """`base`, a map, with what its values are, its keys where they were made here, and members that are known."""
+def map_of(
+    value: Column,
+    base: Column,
+    key: Column | None = None,
+    known: Mapping[str, Column] | None = None,
+    length: Column | None = None,
+) -> Column:
+    """`base`, a map: its values, its keys where they were made here, members that are known, how many there are."""
+    made = {**({KEY: key} if key else {}), **(known or {}), **({LENGTH: length} if length else {})}
     data_type = {"type": "map", "keyType": key.type if key else None, "valueType": value.type}
-    return replace(base, parts={VALUE: value, **({KEY: key} if key else {}), **(known or {})}, type=data_type)
+    return replace(base, parts={VALUE: value, **made}, type=data_type)
 
 
-def array_of(element: Column, base: Column, known: Mapping[str, Column] | None = None) -> Column:
-    """`base`, an array, with what its elements are, and those that are known by their steps."""
-    return replace(base, parts={ELEMENT: element, **(known or {})}, type={"type": "array", "elementType": element.type})
+def array_of(
+    element: Column, base: Column, known: Mapping[str, Column] | None = None, length: Column | None = None
+) -> Column:
+    """`base`, an array: what its elements are, those that are known by their steps, how many there are."""
+    parts = {ELEMENT: element, **(known or {}), **({LENGTH: length} if length else {})}
+    return replace(base, parts=parts, type={"type": "array", "elementType": element.type})
 
 
-def is_struct(column: Column) -> bool:
-    """Whether the value is known to be a struct."""
-    return isinstance(column.type, dict) and column.type.get("type") == "struct"
+def length_of(containers: Iterable[Column]) -> Column:
+    """How many elements these have together."""
+    return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
+
+
+def is_struct(data_type: DataType) -> bool:
+    """Whether this is a struct's type."""
+    return isinstance(data_type, dict) and data_type.get("type") == "struct"
 
 
 def is_map(column: Column) -> bool:

@@ -79,6 +79,7 @@ _NAMES = {
     "HyperLogLogPlusPlus": "approx_count_distinct",
     "ApproximatePercentile": "percentile_approx",
     "ListAgg": "listagg",
+    "PosExplode": "posexplode",
 }
 _SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -78,3 +78,5 @@ SELECT mask(email, lowerChar => 'q', upperChar => 'Q') AS m FROM people;
 SELECT * EXCEPT (id, email, born) FROM people;
 -- hashes of constants, functions of nothing
 SELECT md5('x') AS a, pi() AS p, mask('secret') AS m, sum(md5('a')) OVER () AS s FROM people;
+-- what was encrypted, decrypted
+SELECT CAST(aes_decrypt(aes_encrypt(name, '0000111122223333'), '0000111122223333') AS STRING) AS n, aes_decrypt(aes_encrypt(md5(email), '0000111122223333'), '0000111122223333') AS h FROM people;

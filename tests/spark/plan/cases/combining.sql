@@ -123,3 +123,11 @@ SELECT p.name FROM people p JOIN cities c ON md5(p.email) = c.city;
 WITH RECURSIVE chain(id, boss, depth) AS (SELECT id, age, 0 FROM people WHERE name = 'x' UNION ALL SELECT p.id, p.age, c.depth + 1 FROM chain c JOIN people p ON p.age = c.id WHERE p.city = 'Oslo') SELECT id, depth, boss FROM chain;
 -- recursion that swaps columns
 WITH RECURSIVE r(a, b, n) AS (SELECT name, city, 0 FROM people UNION ALL SELECT b, upper(a), n + 1 FROM r WHERE n < 3) SELECT a, b FROM r;
+-- rows of a table no column of which is asked for
+SELECT p.name FROM people p JOIN orders o ON p.age > 3 LEFT SEMI JOIN cities c ON p.id = 1;
+-- subqueries of constants
+SELECT name, id IN (SELECT 1 FROM orders) AS i, EXISTS (SELECT 1 FROM cities WHERE people.age > 3) AS e FROM people;
+-- set operations on constants
+SELECT 1 AS one FROM people INTERSECT SELECT 1 FROM orders;
+-- lateral subquery of a table, by nothing
+SELECT name, l.one FROM people, LATERAL (SELECT 1 AS one FROM orders) l;

@@ -111,4 +111,12 @@ SELECT k, v, f FROM (SELECT explode(map('n', payload, 'c', address.street)) AS (
 -- values under keys that are data
 SELECT map_from_entries(transform(legs, l -> struct(l.origin, l.dest)))['x'] AS a, transform_keys(marks, (k, v) -> concat(k, payload))['x'] AS b, map(payload, id)['x'] AS c FROM trips;
 -- an element of one of two arrays
-SELECT coalesce(array(payload), array(tags[0], address.street))[1] AS a, IF(id > 1, array(payload), array(address.street, payload))[0] AS b, element_at(IF(id > 1, array(payload), array(address.street, payload)), -1) AS c FROM trips
+SELECT coalesce(array(payload), array(tags[0], address.street))[1] AS a, IF(id > 1, array(payload), array(address.street, payload))[0] AS b, element_at(IF(id > 1, array(payload), array(address.street, payload)), -1) AS c FROM trips;
+-- a field of the greater struct
+SELECT greatest(struct(id AS x, payload AS y), struct(length(payload) AS x, address.street AS y)).y AS g, least(array(id, 1), array(length(payload), 2))[1] AS l FROM trips;
+-- structs in arrays, compared as a whole
+SELECT array_distinct(legs).dest AS d, sort_array(legs)[0].dest AS s, array_except(legs, array(struct(payload AS origin, payload AS dest))).origin AS e, array_union(legs, legs).dest AS u FROM trips;
+-- as many as there are elements
+SELECT size(transform(tags, t -> id)) AS n, aggregate(tags, id, (acc, t) -> acc + 1) AS c, transform(tags, (t, i) -> i) AS i, zip_with(tags, legs, (a, b) -> b.dest) AS z, transform(array(id, 2), t -> 1) AS two FROM trips;
+-- JSON of a struct read as a map, and of a map as a struct
+SELECT from_json(to_json(struct(id AS a, length(payload) AS b)), 'MAP<STRING, INT>')['b'] AS m, from_json(to_json(map('a', id, 'b', length(payload))), 'a INT, b INT').a AS s, from_json(to_json(map('a', id, 'b', length(payload))), 'MAP<STRING, INT>')['a'] AS k, from_json(to_json(struct(id AS a)), 'z INT').z AS z, from_json(to_json(array(struct(id AS a, payload AS b))), 'ARRAY<MAP<STRING, STRING>>')[0]['b'] AS e FROM trips;

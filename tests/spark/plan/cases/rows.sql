@@ -111,4 +111,6 @@ SELECT (first(struct(id, name)) OVER (PARTITION BY city ORDER BY age)).name AS n
 -- unpivot in front of a filter
 SELECT id, val FROM people UNPIVOT (val FOR key IN (name AS n, email AS e)) WHERE key = 'n';
 -- a field of the row before
-SELECT (lag(struct(name, city)) OVER (ORDER BY id)).city AS c, (lead(array(name, city), 1) OVER (ORDER BY id))[1] AS d, (nth_value(struct(name, age), 2) OVER (PARTITION BY city ORDER BY id)).name AS n FROM people
+SELECT (lag(struct(name, city)) OVER (ORDER BY id)).city AS c, (lead(array(name, city), 1) OVER (ORDER BY id))[1] AS d, (nth_value(struct(name, age), 2) OVER (PARTITION BY city ORDER BY id)).name AS n FROM people;
+-- arrays and sets of structs, compared as a whole
+SELECT max(array(salary, id))[1] AS m, array_sort(collect_set(struct(age, name))).name AS s FROM people;

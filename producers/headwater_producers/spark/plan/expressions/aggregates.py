@@ -8,6 +8,7 @@ from dataclasses import replace
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
+    LENGTH,
     Column,
     Direct,
     Field,
@@ -17,8 +18,7 @@ from headwater_producers.spark.plan.column import (
     influences,
 )
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import influenced, is_struct, merge, part, stepped
+from headwater_producers.spark.plan.structure import as_one, influenced, merge, stepped
 from headwater_producers.spark.plan.text import function_name
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -63,11 +63,17 @@ def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]
 
 
 def collected(call: Call) -> Column:
-    """`collect_list(x)`, and what `freqItems` makes: an array whose elements are the values."""
+    """`collect_list(x)`, and what `freqItems` makes: an array whose elements are the values; in a set, each once."""
     value = call.arguments[0]
     element = stepped(value, Kind.AGGREGATE)
+    if call.node.name == "CollectSet":
+        element = as_one(element, influences([value], Kind.CONDITIONAL, call.text))
+    parts = {ELEMENT: element}
+    if call.node.name == "CollectList" and value.text.startswith("struct("):
+        # What is put together here is never null: as many as there are rows.
+        parts[LENGTH] = Column(_rows(call, Kind.AGGREGATE, masking=True))
     data_type = {"type": "array", "elementType": value.type}
-    return replace(call.step(Kind.AGGREGATE), parts={ELEMENT: element}, type=data_type)
+    return replace(call.step(Kind.AGGREGATE), parts=parts, type=data_type)
 
 
 def one_of(call: Call) -> Column:
@@ -84,15 +90,11 @@ def row_apart(call: Call) -> Column:
 
 
 def extreme(call: Call) -> Column:
-    """`max(x)`: the value of one row; a struct's fields are those of the row whose struct it is."""
+    """`max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
     value = call.arguments[0]
     if not any(True for _ in value.sources):
         return aggregate(call)
-    picked = stepped(value, Kind.AGGREGATE, call.text)
-    names = [name for name, _, _ in type_parts(value.type)] if is_struct(value) else []
-    by = influences([value], Kind.CONDITIONAL, call.text)
-    parts = {name: influenced(part(picked, name), by) for name in names}
-    return replace(picked, parts=parts or picked.parts)
+    return as_one(stepped(value, Kind.AGGREGATE, call.text), influences([value], Kind.CONDITIONAL, call.text))
 
 
 def listed(call: Call) -> Column:

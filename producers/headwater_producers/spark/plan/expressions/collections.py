@@ -9,7 +9,17 @@ from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, KEY, VALUE,
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_items, array_members, map_members, united_maps
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import array_of, influenced, key_of, map_of, merge, part, part_type
+from headwater_producers.spark.plan.structure import (
+    array_of,
+    as_one,
+    influenced,
+    key_of,
+    length_of,
+    map_of,
+    merge,
+    part,
+    part_type,
+)
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -23,28 +33,45 @@ def concatenated(call: Call) -> Column:
     arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
     if not arrays:
         return call.step(Kind.DERIVE)
-    known = [array_items(array) for array in arrays] if call.node.name == "Concat" else [None]
+    elements = [part(array, ELEMENT) for array in arrays]
+    if call.node.name == "ArrayUnion":
+        return _array(call, elements, whole=Kind.CONDITIONAL)
+    known = [array_items(array) for array in arrays]
     items = None if None in known else [item for each in known for item in each or ()]
-    return _array(call, [part(array, ELEMENT) for array in arrays], items=items)
+    return _array(call, elements, items=items, length=length_of(arrays))
 
 
 def selected(call: Call) -> Column:
-    """`slice`, `array_remove`, `array_except`: some of the first array's elements, as the other arguments have it."""
+    """`slice`, `reverse`: some or all of the first array's elements, as the other arguments have it."""
     array, *others = call.arguments
     if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
         return call.step(Kind.DERIVE)  # reverse('text')
-    return _array(call, [part(array, ELEMENT)], by=others)
+    length = combine([length_of([array]), *others], Kind.DERIVE, "size") if call.node.name != "ArrayCompact" else None
+    return _array(call, [part(array, ELEMENT)], by=others, length=length)
+
+
+def compared(call: Call) -> Column:
+    """`array_distinct`, `array_except`: the same, of elements that are compared as a whole."""
+    array, *others = call.arguments
+    return _array(call, [part(array, ELEMENT)], by=others, whole=Kind.CONDITIONAL)
+
+
+def in_order(call: Call) -> Column:
+    """`sort_array(array)`: the same elements, ordered by the whole of each."""
+    array = call.arguments[0]
+    return _array(call, [part(array, ELEMENT)], whole=Kind.SORT_DEPENDENCY, length=length_of([array]))
 
 
 def with_item(call: Call) -> Column:
     """`array_append(array, item)`, `array_prepend`; `array_insert(array, position, item)`."""
     array, *position, item = call.arguments
-    return _array(call, [part(array, ELEMENT), item], by=position)
+    length = combine([length_of([array]), *position], Kind.DERIVE, "size")
+    return _array(call, [part(array, ELEMENT), item], by=position, length=length)
 
 
 def repeated(call: Call) -> Column:
     """`array_repeat(item, count)`."""
-    return _array(call, call.arguments[:1])
+    return _array(call, call.arguments[:1], length=call.arguments[1])
 
 
 def flattened(call: Call) -> Column:
@@ -58,23 +85,29 @@ def zipped(call: Call) -> Column:
     if len(names) != len(call.arguments):
         return call.step(Kind.DERIVE)
     fields = {name: part(array, ELEMENT) for name, array in zip(names, call.arguments, strict=True)}
-    return _array(call, [_struct(fields)])
+    return _array(call, [_struct(fields)], length=length_of(call.arguments))
+
+
+def size(call: Call) -> Column:
+    """`size(array)`, `size(map)`."""
+    return replace(combine([length_of(call.arguments)], Kind.DERIVE, call.text), type=call.node.get("dataType"))
 
 
 def map_values(call: Call) -> Column:
     """`map_values(m)`."""
-    return _array(call, [part(call.arguments[0], VALUE)])
+    return _array(call, [part(call.arguments[0], VALUE)], length=length_of(call.arguments))
 
 
 def map_keys(call: Call) -> Column:
     """`map_keys(m)`."""
-    return _array(call, [key_of(call.arguments[0])])
+    return _array(call, [key_of(call.arguments[0])], length=length_of(call.arguments))
 
 
 def map_entries(call: Call) -> Column:
     """`map_entries(m)`: an array of structs of key and value."""
     source = call.arguments[0]
-    return _array(call, [_struct({"key": key_of(source), "value": part(source, VALUE)})])
+    entry = _struct({"key": key_of(source), "value": part(source, VALUE)})
+    return _array(call, [entry], length=length_of(call.arguments))
 
 
 def from_entries(call: Call) -> Column:
@@ -86,7 +119,8 @@ def from_entries(call: Call) -> Column:
     key, value = names
     items = array_items(call.arguments[0]) or []
     known = map_members([part(item, key) for item in items], [part(item, value) for item in items]) if items else {}
-    return map_of(part(entry, value), call.step(Kind.DERIVE), part(entry, key), known)
+    keys = part(entry, key)
+    return map_of(part(entry, value), call.step(Kind.DERIVE), keys, known, length_of(call.arguments))
 
 
 def from_arrays(call: Call) -> Column:
@@ -94,7 +128,7 @@ def from_arrays(call: Call) -> Column:
     keys, values = call.arguments
     known_keys, known_values = array_items(keys), array_items(values)
     known = map_members(known_keys, known_values) if known_keys and known_values else {}
-    return map_of(part(values, ELEMENT), call.step(Kind.DERIVE), part(keys, ELEMENT), known)
+    return map_of(part(values, ELEMENT), call.step(Kind.DERIVE), part(keys, ELEMENT), known, length_of([keys]))
 
 
 def united(call: Call) -> Column:
@@ -104,14 +138,23 @@ def united(call: Call) -> Column:
         return call.step(Kind.DERIVE)
     value = merge([part(item, VALUE) for item in maps], call.text)
     key = merge([key_of(item) for item in maps], call.text) if any(KEY in item.parts for item in maps) else None
-    return map_of(value, call.step(Kind.DERIVE), key, united_maps(maps))
+    length = combine([length_of(maps), *(key_of(item) for item in maps)], Kind.DERIVE, "size")
+    return map_of(value, call.step(Kind.DERIVE), key, united_maps(maps), length)
 
 
 def _array(
-    call: Call, elements: Iterable[Column], by: Iterable[Column] = (), items: Sequence[Column] | None = None
+    call: Call,
+    elements: Iterable[Column],
+    by: Iterable[Column] = (),
+    items: Sequence[Column] | None = None,
+    whole: Kind | None = None,
+    length: Column | None = None,
 ) -> Column:
+    # `by` picks the elements, each of which is compared as a whole where `whole` tells what for.
     element = influenced(merge(elements, call.text), _picked(by))
-    return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items))
+    if whole is not None:
+        element = as_one(element, influences([element], whole, call.text))
+    return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 
 
 def _struct(fields: dict[str, Column]) -> Column:
@@ -134,9 +177,10 @@ COLLECTIONS: dict[str, Rule] = {
     "MapFromEntries": from_entries,
     "MapFromArrays": from_arrays,
     "MapConcat": united,
+    **rules(size, "Size ArraySize"),
     **rules(concatenated, "Concat ArrayUnion"),
     **rules(with_item, "ArrayAppend ArrayPrepend ArrayInsert"),
-    **rules(
-        selected, "Slice ArrayDistinct ArrayIntersect ArrayExcept ArrayRemove ArrayCompact SortArray Reverse Shuffle"
-    ),
+    **rules(selected, "Slice ArrayCompact Reverse Shuffle"),
+    **rules(compared, "ArrayDistinct ArrayIntersect ArrayExcept ArrayRemove"),
+    "SortArray": in_order,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.structure import influenced, merge, stepped
+from headwater_producers.spark.plan.structure import as_one, influenced, merge, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ def coalesce(call: Call) -> Column:
     return choose(call, [], call.arguments)
 
 
+def extreme(call: Call) -> Column:
+    """`GREATEST`, `LEAST`: the values are compared whole, so a field of a struct is chosen by those before it, too."""
+    one = choose(call, [], call.arguments)
+    return as_one(one, influences(call.arguments, Kind.CONDITIONAL, call.text))
+
+
 def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -> Column:
     """One of `values`, by `conditions`."""
     result = combine(values, Kind.DERIVE, call.text, whole=True)
@@ -54,5 +60,6 @@ def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -
 CONDITIONAL: dict[str, Rule] = {
     "CaseWhen": case_when,
     "If": if_else,
-    **rules(coalesce, "Coalesce NaNvl Greatest Least"),
+    **rules(coalesce, "Coalesce NaNvl"),
+    **rules(extreme, "Greatest Least"),
 }

@@ -10,9 +10,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import ELEMENT, Column, combine
+from headwater_producers.spark.plan.column import (
+    ELEMENT,
+    REST,
+    VALUE,
+    Column,
+    DataType,
+    combine,
+    container_step,
+    member_step,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.structure import aligned, influenced, part, stepped
+from headwater_producers.spark.plan.expressions.generators import as_parts
+from headwater_producers.spark.plan.members import NOTHING
+from headwater_producers.spark.plan.schema import type_parts
+from headwater_producers.spark.plan.structure import aligned, influenced, is_struct, merge, part, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 # The steps of a JSON path: .name, ['name'], [0], [*].
@@ -26,8 +38,33 @@ def decode(call: Call) -> Column:
     if encoded.encoded is None:
         return replace(call.step(Kind.DERIVE, [encoded]), type=data_type)
     # JSON, Avro and XML go by name; CSV has none, and goes by position.
-    value = aligned(encoded.encoded, data_type) if call.node.name == "CsvToStructs" else encoded.encoded
+    value = encoded.encoded
+    value = aligned(value, data_type) if call.node.name == "CsvToStructs" else _by_name(value, data_type)
     return replace(influenced(value, encoded.indirect), type=data_type or value.type)
+
+
+def _by_name(value: Column, data_type: DataType) -> Column:
+    """A value that was encoded, seen under the type it is decoded to: a struct may be read as a map, a map as a struct.
+
+    What isn't known to have other names (a topic's payload) has those that are asked for.
+    """
+    own, target = type_parts(value.type), type_parts(data_type)
+    if not own or not target:
+        return value
+    if own[0][0] == VALUE and is_struct(data_type):
+        return replace(value, parts={n: _by_name(part(value, member_step(VALUE, n)), inner) for n, inner, _ in target})
+    if target[0][0] == VALUE and is_struct(value.type):
+        fields = {name: _by_name(part(value, name), target[0][1]) for name, _, _ in own}
+        known = {member_step(VALUE, name): field for name, field in fields.items()}
+        return replace(
+            value, parts={VALUE: merge(fields.values(), value.text), **known, member_step(VALUE, REST): NOTHING}
+        )
+    types = {step: inner for step, inner, _ in target}
+    parts = {name: _by_name(item, types.get(container_step(name) or name)) for name, item in value.parts.items()}
+    if is_struct(value.type) and is_struct(data_type):
+        names = {name.lower() for name, _, _ in own}
+        parts |= {name: NOTHING for name in types if name.lower() not in names}
+    return replace(value, parts=parts)
 
 
 def encode(call: Call) -> Column:
@@ -67,12 +104,12 @@ def step_into(text: Column, path: str) -> Column | None:
 def json_tuple(call: Call) -> Column:
     """`json_tuple(text, 'a', 'b')`, a generator (see `generators.py`)."""
     text, *names = call.arguments
-    parts: dict[str, Column] = {}
-    for index, name in enumerate(names):
+    found = []
+    for name in names:
         constant = next(iter(name.constants), None) if name.constants else None
-        found = part(text.encoded, constant) if text.encoded and constant is not None else None
-        parts[str(index)] = found or call.step(Kind.DERIVE, [text])
-    return replace(call.step(Kind.DERIVE), parts=parts)
+        known = part(text.encoded, constant) if text.encoded and constant is not None else None
+        found.append(known or call.step(Kind.DERIVE, [text]))
+    return as_parts(call, found)
 
 
 ENCODED: dict[str, Rule] = {

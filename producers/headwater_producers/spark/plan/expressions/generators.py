@@ -1,36 +1,38 @@
-"""Generators: one row in, several out. Their column has what they generate as parts, by position: `0`, `1` …."""
+"""Generators: one row in, several out. Their column is how many, with what they generate as parts: `0`, `1` …."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, VALUE, Column, combine
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import is_map, key_of, merge, part
+from headwater_producers.spark.plan.structure import is_map, key_of, length_of, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from headwater_producers.spark.plan.expressions.call import Call, Rule
 
 
 def explode(call: Call) -> Column:
     """`explode`: the elements, or a map's keys and values."""
-    return _positions(call, _exploded(call))
+    return as_parts(call, _exploded(call), length_of(call.arguments))
 
 
 def posexplode(call: Call) -> Column:
     """`posexplode`: the position, which says nothing of a value but how many there are, and the same."""
     (collection,) = call.arguments
-    position = combine([collection], Kind.DERIVE, f"position in {collection.text}")
-    return _positions(call, [position, *_exploded(call)])
+    position = combine([length_of([collection])], Kind.DERIVE, f"position in {collection.text}")
+    return as_parts(call, [position, *_exploded(call)], length_of(call.arguments))
 
 
 def inline(call: Call) -> Column:
     """`inline(array of structs)`: the fields."""
     element = part(call.arguments[0], ELEMENT)
     names = [name for name, _, _ in type_parts(element.type)] or list(element.parts)
-    return _positions(call, [part(element, name) for name in names])
+    return as_parts(call, [part(element, name) for name in names], length_of(call.arguments))
 
 
 def stack(call: Call) -> Column:
@@ -38,7 +40,7 @@ def stack(call: Call) -> Column:
     count, *values = call.arguments
     rows = int(next(iter(count.constants), "1")) if count.constants else 1
     width = -(-len(values) // max(rows, 1))
-    return _positions(call, [merge(values[i::width], call.text) for i in range(width)])
+    return as_parts(call, [merge(values[i::width], call.text) for i in range(width)])
 
 
 def _exploded(call: Call) -> list[Column]:
@@ -48,8 +50,10 @@ def _exploded(call: Call) -> list[Column]:
     return [part(collection, ELEMENT)]
 
 
-def _positions(call: Call, columns: list[Column]) -> Column:
-    return replace(call.step(Kind.DERIVE), parts={str(i): column for i, column in enumerate(columns)})
+def as_parts(call: Call, columns: Iterable[Column], length: Column | None = None) -> Column:
+    """What a generator makes: these columns, in as many rows as `length` says, else always in the same number."""
+    parts = {str(i): column for i, column in enumerate(columns)}
+    return replace(length or Column(CONSTANT), text=call.text, parts=parts)
 
 
 GENERATORS: dict[str, Rule] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
@@ -21,9 +22,17 @@ def mask(call: Call) -> Column:
     return call.step(Kind.MASK, masking=True)
 
 
+def decrypted(call: Call) -> Column:
+    """What was encrypted, in plain text again."""
+    value, *_ = call.arguments
+    plain = (replace(d, kind=Kind.DERIVE, masking=False) if d.kind is Kind.MASK else d for d in value.direct)
+    return call.step(Kind.DERIVE, [replace(value, direct=frozenset(plain)), *call.arguments[1:]])
+
+
 HASHES: dict[str, Rule] = {
     **rules(
         digest, "Md5 Sha1 Sha2 Crc32 XxHash64 Murmur3Hash HiveHash CollationAwareMurmur3Hash CollationAwareXxHash64"
     ),
     **rules(mask, "Mask AesEncrypt TryAesEncrypt"),
+    "AesDecrypt": decrypted,
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
     KEY,
+    LENGTH,
     VALUE,
     Column,
     Direct,
@@ -23,6 +25,7 @@ from headwater_producers.spark.plan.structure import (
     array_of,
     influenced,
     key_of,
+    length_of,
     map_of,
     merge,
     part,
@@ -32,6 +35,9 @@ from headwater_producers.spark.plan.structure import (
 )
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_STEPS = 16
 """Of a fold: as many as sources can wander from one part of the accumulator to another."""
@@ -66,7 +72,8 @@ def transform(call: Call) -> Column:
     """`transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
     body = _bound(function, [part(array, ELEMENT)])
-    return array_of(body, combine([body], Kind.DERIVE, call.text))
+    length = length_of([array])
+    return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
 def filter_elements(call: Call) -> Column:
@@ -77,7 +84,7 @@ def filter_elements(call: Call) -> Column:
     return replace(
         combine([array], Kind.DERIVE, call.text),
         indirect=array.indirect | by,
-        parts={ELEMENT: influenced(part(array, ELEMENT), by)},
+        parts={ELEMENT: influenced(part(array, ELEMENT), by), LENGTH: influenced(length_of([array]), by)},
         type=array.type,
     )
 
@@ -89,7 +96,7 @@ def filter_values(call: Call) -> Column:
     return replace(
         combine([source], Kind.DERIVE, call.text),
         indirect=source.indirect | by,
-        parts={VALUE: influenced(part(source, VALUE), by)},
+        parts={VALUE: influenced(part(source, VALUE), by), LENGTH: influenced(length_of([source]), by)},
         type=source.type,
     )
 
@@ -98,14 +105,16 @@ def transform_values(call: Call) -> Column:
     """`transform_values(map, (k, v) -> …)`."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
-    return map_of(body, combine([source, body], Kind.DERIVE, call.text), source.parts.get(KEY))
+    key, length = source.parts.get(KEY), length_of([source])
+    return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length)
 
 
 def transform_keys(call: Call) -> Column:
     """`transform_keys(map, (k, v) -> …)`: the values stay."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
-    return map_of(part(source, VALUE), combine([source, body], Kind.DERIVE, call.text), body)
+    base = combine([source, body], Kind.DERIVE, call.text)
+    return map_of(part(source, VALUE), base, body, length=length_of([source]))
 
 
 def zip_maps(call: Call) -> Column:
@@ -120,7 +129,8 @@ def zip_arrays(call: Call) -> Column:
     """`zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
     left, right, function = call.arguments
     body = _bound(function, [part(left, ELEMENT), part(right, ELEMENT)])
-    return array_of(body, combine([body], Kind.DERIVE, call.text))
+    length = length_of([left, right])
+    return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
 def sort_elements(call: Call) -> Column:
@@ -134,6 +144,7 @@ def sort_elements(call: Call) -> Column:
     return array_of(
         influenced(element, by),
         replace(combine([array], Kind.DERIVE, text), indirect=array.indirect | by),
+        length=length_of([array]),
     )
 
 
@@ -150,11 +161,9 @@ def fold(call: Call) -> Column:
         if same_sources(after, accumulator):
             break
         accumulator = after
-    result = stepped(_bound(finish[0], [accumulator]) if finish else accumulator, Kind.DERIVE, call.text)
-    if not any(True for _ in result.sources):
-        # A count of the elements, or of those that a condition picks.
-        result = replace(result, direct=combine([array], Kind.DERIVE, "").direct)
-    return result
+    # There are as many steps as elements, or as a condition picks: `(acc, x) -> acc + 1`.
+    last = _as_many_as(length_of([array]), accumulator)
+    return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 
 
 def elements_that(call: Call) -> Column:
@@ -175,6 +184,23 @@ def any_of(call: Call) -> Column:
 def _parts(column: Column) -> Column:
     known = part_type(column.type, ELEMENT) is not None or ELEMENT in column.parts
     return part(column, ELEMENT) if known else column
+
+
+def _as_many_as(length: Column, column: Column) -> Column:
+    """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
+    direct = column.direct | {d for d in length.direct if not _has_part_of(column.direct, d)}
+    if any(d.field is not None for d in direct):
+        direct -= CONSTANT
+    parts = {name: _as_many_as(length, item) for name, item in column.parts.items()}
+    return replace(column, direct=direct, indirect=column.indirect | length.indirect, parts=parts)
+
+
+def _has_part_of(found: Iterable[Direct], whole: Direct) -> bool:
+    if whole.field is None:
+        return True
+    path = whole.field.path or ()
+    own = replace(whole.field, path=path)
+    return any(d.field and replace(d.field, path=(d.field.path or ())[: len(path)]) == own for d in found)
 
 
 def _bound(function: Column, values: list[Column]) -> Column:

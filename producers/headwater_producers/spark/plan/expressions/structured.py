@@ -5,11 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import ELEMENT, KEY, VALUE, Column, combine, influences, inline, member_step
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    ELEMENT,
+    KEY,
+    VALUE,
+    Column,
+    combine,
+    influences,
+    inline,
+    member_step,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_members, constant_key, index_step, map_members
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import array_of, influenced, is_map, key_of, map_of, members, merge, part
+from headwater_producers.spark.plan.structure import (
+    array_of,
+    influenced,
+    is_map,
+    key_of,
+    length_of,
+    map_of,
+    members,
+    merge,
+    part,
+)
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
@@ -62,7 +82,8 @@ def array(call: Call) -> Column:
     """`array(a, b)`: elements may be any of the arguments."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
-    return array_of(merge(call.arguments, call.text), call.step(Kind.DERIVE), array_members(call.arguments))
+    element, known = merge(call.arguments, call.text), array_members(call.arguments)
+    return array_of(element, call.step(Kind.DERIVE), known, Column(CONSTANT))
 
 
 def create_map(call: Call) -> Column:
@@ -71,7 +92,9 @@ def create_map(call: Call) -> Column:
         return call.step(Kind.DERIVE)
     keys, values = call.arguments[::2], call.arguments[1::2]
     key = merge(keys, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
-    return map_of(merge(values, call.text), call.step(Kind.DERIVE), key, map_members(keys, values))
+    known = map_members(keys, values)
+    length = Column(CONSTANT) if known else combine(keys, Kind.DERIVE, "size")
+    return map_of(merge(values, call.text), call.step(Kind.DERIVE), key, known, length)
 
 
 def element(call: Call) -> Column:
@@ -101,7 +124,8 @@ def struct_in_array(call: Call) -> Column:
         return call.step(Kind.DERIVE)
     inner = part(part(structs, ELEMENT), str(name))
     known = {step: part(item, str(name)) for step, item in members(structs, ELEMENT).items()}
-    return array_of(inner, combine([inner], Kind.COPY, call.text, whole=True), known)
+    fields = combine([inner], Kind.COPY, f"{inline(structs)}.{name}", whole=True)
+    return array_of(inner, fields, known, length_of([structs]))
 
 
 def update_fields(call: Call) -> Column:

@@ -32,7 +32,7 @@ def window(operator: Operator) -> Relation:
 
 
 def generate(operator: Operator) -> Relation:
-    """`explode` and its like: generated columns added to the child's."""
+    """`explode` and its like: generated columns added to the child's, and as many rows as the generator makes."""
     child = operator.child
     generators = operator.read("generator")
     generator = generators[0] if generators else combine(child.ordered(), Kind.UNKNOWN, "generator")
@@ -40,7 +40,7 @@ def generate(operator: Operator) -> Relation:
         (attribute, generator.parts.get(str(index), generator))
         for index, attribute in enumerate(operator.attributes("generatorOutput"))
     ]
-    return child.with_output([*_pairs(child), *generated])
+    return child.with_output([*_pairs(child), *generated], influences([generator], Kind.FILTER_DEPENDENCY))
 
 
 def expand(operator: Operator) -> Relation:

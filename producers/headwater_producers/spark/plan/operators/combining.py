@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Field, Indirect, influences
-from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_producers.spark.plan.column import influences
+from headwater_producers.spark.plan.relation import Relation, side_by_side, untold_rows
 from headwater_producers.spark.plan.structure import merge
 from headwater_producers.spark.plan.tree import Node
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.plan.column import Indirect
     from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
 _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """The condition's columns influence every row; without one, the rows of both sides do."""
+    """The condition's columns influence every row; where it says nothing of a side, that side's rows do."""
     left, right = operator.children
     both = side_by_side([left, right])
-    conditions = operator.read("condition")
-    by = influences(conditions, Kind.JOIN_DEPENDENCY) if conditions else _rows(both, "cross join")
+    by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)
+    by |= _unconditional(left, by) | _unconditional(right, by)
     kept = left if operator.node.object_name("joinType") in _LEFT_ONLY else both
     return Relation(kept.output, kept.columns, both.influences | by, kept.rows)
 
@@ -44,7 +45,8 @@ def lateral_join(operator: Operator) -> Relation:
         return left
     right = operator.reader.read(plan, operator.scope(left))
     both = side_by_side([left, right])
-    return both.influenced(influences(operator.read("condition", both), Kind.JOIN_DEPENDENCY))
+    by = influences(operator.read("condition", both), Kind.JOIN_DEPENDENCY)
+    return both.influenced(by | _unconditional(right, by | right.influences))
 
 
 def union(operator: Operator) -> Relation:
@@ -62,8 +64,8 @@ def union(operator: Operator) -> Relation:
 def compared(operator: Operator) -> Relation:
     """INTERSECT and EXCEPT: rows of the left side, by whether the right side has them."""
     left, right = operator.children
-    keys = influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
-    return left.influenced(right.influences | keys)
+    by = right.influences | influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
+    return left.influenced(by | untold_rows(right.rows, by, Kind.JOIN_DEPENDENCY, "rows"))
 
 
 def cte_definition(operator: Operator) -> Relation:
@@ -84,8 +86,10 @@ def cte_reference(operator: Operator) -> Relation:
     return definition.with_output(zip(operator.attributes(), definition.ordered(), strict=False))
 
 
-def _rows(relation: Relation, text: str) -> frozenset[Indirect]:
-    return frozenset(Indirect(Field(dataset), Kind.JOIN_DEPENDENCY, text=text) for dataset in relation.rows)
+def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
+    """Where nothing of `by` is of this side, each of its rows meets all of the other's."""
+    untold = untold_rows(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
+    return untold if len(untold) == len(side.rows) else frozenset()
 
 
 COMBINING: dict[str, OperatorRule] = {
