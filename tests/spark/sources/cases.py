@@ -76,6 +76,7 @@ def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
             "writeTo().createOrReplace()",
             lambda s, _: s.table(source).writeTo(f"{catalog}new").using(provider).createOrReplace(),
         ),
+        Case("writeTo().replace()", lambda s, _: s.table(source).writeTo(f"{catalog}new").using(provider).replace()),
         Case("saveAsTable()", lambda s, _: s.table(source).write.format(provider).saveAsTable(f"{catalog}saved")),
         Case("insertInto()", lambda s, _: s.table(source).write.insertInto(target)),
         Case("MERGE", sql(MERGE.format(target=target, source=source)), columns=True),

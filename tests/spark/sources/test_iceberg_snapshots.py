@@ -1,0 +1,61 @@
+"""Which snapshot of an Iceberg table a write made, and from which: batch writes, and micro-batches of a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from headwater_schemas.events import DatasetUse, LineageEvent
+    from spark.sources.watching import Watched
+
+pytestmark = pytest.mark.spark
+TABLE = "ice.db.chained"
+
+
+def snapshots(uses: Iterable[DatasetUse]) -> list[tuple[str | None, str, str | None]]:
+    """Parent, id and operation of each use, all EXACT."""
+    found = []
+    for use in uses:
+        assert use.certainty is Certainty.EXACT
+        assert use.position is not None
+        made = use.position.table_snapshot
+        assert made is not None
+        found.append((made.parent_id, made.snapshot_id, made.operation))
+    return found
+
+
+def written(events: list[LineageEvent]) -> list[tuple[str | None, str, str | None]]:
+    entries = [entry for e in events if e.interval_event is not None for entry in e.interval_event.entries]
+    ends = [e.run_event for e in events if e.run_event is not None and e.run_event.processing_type != "STREAMING"]
+    return snapshots(use for each in (*ends, *entries) for use in each.outputs)
+
+
+def test_each_names_its_parent(watched: Watched, tmp_path: Path) -> None:
+    spark = watched.spark
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+    spark.sql(f"CREATE TABLE {TABLE} (id BIGINT) USING iceberg")
+    watched.news()
+    spark.sql(f"INSERT INTO {TABLE} VALUES (1), (2)")
+    spark.sql(f"INSERT OVERWRITE {TABLE} VALUES (3), (4)")
+    spark.sql(f"DELETE FROM {TABLE} WHERE id = 3")
+    told = written(watched.news())
+    spark.range(1).write.parquet(str(tmp_path / "in"))
+    watched.news()
+    stream = spark.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.format("iceberg")
+    query = stream.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).toTable(TABLE)
+    assert query.awaitTermination(120)
+    told += written(watched.news())
+    log = spark.sql(f"SELECT parent_id, snapshot_id, operation FROM {TABLE}.snapshots ORDER BY committed_at").collect()
+    expected = [(row[0] and str(row[0]), str(row[1]), row[2]) for row in log]
+    assert told == expected
+    assert [parent for parent, _, _ in told] == [None, *(made for _, made, _ in told[:-1])]
+    spark.table(TABLE).write.json(str(tmp_path / "read"))
+    [end] = [e.run_event for e in watched.news() if e.run_event is not None and e.run_event.inputs]
+    assert snapshots(end.inputs) == expected[-1:]
