@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from spark.plan import api_frames, python_frames  # noqa: F401 - they add their cases
+from spark.plan.frames import CASES
 from spark.plan.goldens import check_table, read_sections
 
 ROOT = Path(__file__).parents[3]
@@ -13,6 +15,8 @@ TESTS = ROOT / "tests" / "spark" / "plan"
 GOLDEN = TESTS / "golden"
 SOURCES = ROOT / "tests" / "spark" / "sources" / "golden"
 PAGE = ROOT / "docs" / "columns.md"
+
+TEST_FILES = [path.read_text() for path in TESTS.parent.rglob("test_*.py")]
 
 FAMILIES = {
     "columns": "Functions and expressions",
@@ -57,6 +61,23 @@ def listed() -> str:
 
 def test_every_golden_file_is_a_family() -> None:
     assert {path.stem for path in GOLDEN.glob("*.txt")} == set(FAMILIES)
+
+
+def tried(stem: str) -> set[str]:
+    """The titles that a test of the family compares with its golden."""
+    cases = TESTS / "cases" / f"{stem}.sql"
+    if cases.exists():
+        return set(read_sections(cases.read_text(), "-- "))
+    if stem == "frames":
+        return set(CASES)
+    # Each in a test of its own, which names it.
+    return {title for title in titles(stem) if any(f'"{title}"' in text for text in TEST_FILES)}
+
+
+@pytest.mark.parametrize("stem", FAMILIES)
+def test_what_a_golden_says_is_tried(stem: str) -> None:
+    """Else a case that was taken away would stay on the page, with nothing behind it."""
+    assert set(titles(stem)) == tried(stem)
 
 
 @pytest.mark.parametrize(("name", "table"), [("covered", covered), ("cases", listed)])

@@ -33,3 +33,4 @@ def test_each_statement_has_something_to_tell() -> None:
     for family in FAMILIES:
         sections = read_sections((GOLDEN / f"{family.name.lower()}.txt").read_text())
         assert [case.title for case in family.cases if not sections[case.title]] == []
+        assert set(sections) == {case.title for case in family.cases}, "no golden of a case that was taken away"

@@ -29,6 +29,7 @@ def listed() -> str:
 
 def _table(title: str, heading: str, cases: tuple[Case, ...], verb: str) -> str:
     sections = read_sections((GOLDEN / f"{title.lower()}.txt").read_text())
+    assert set(sections) == {case.title for case in cases}, "no golden of a case that was taken away"
     text = f"\n### {title}\n\n| {heading} | told of each micro-batch |\n|---|---|\n"
     for case in cases:
         # The other end is the same in all of them: `noop`, or files that are dropped into a folder.
