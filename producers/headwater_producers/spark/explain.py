@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.explain_table import html_table, text_table
 from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
 from headwater_producers.spark.plan.describe import describe_plan
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
@@ -88,30 +88,10 @@ class LineageExplanation:
 
     def to_table(self) -> str:
         """The lineage as aligned text, one line for each source; `*` stands for all outputs."""
-        rows = [("output", "input", "field", "type", "kind", "expression"), *self._rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        if not self.complete:
-            lines.append(f"Incomplete: {self.incomplete_reason}")
-        return "\n".join(lines)
+        return text_table(self)
 
     def _repr_html_(self) -> str:
-        head, *body = [("output", "input", "field", "type", "kind", "expression"), *self._rows()]
-        note = "" if self.complete else f"<p>Incomplete: {html.escape(self.incomplete_reason or '')}</p>"
-        return (
-            f"<table><thead>{_html_row(head, 'th')}</thead>"
-            f"<tbody>{''.join(_html_row(row, 'td') for row in body)}</tbody></table>{note}"
-        )
-
-    def _rows(self) -> Iterable[tuple[str, ...]]:
-        for output in self.outputs:
-            for source in output.sources:
-                yield _cells(output.path, source)
-            if not output.sources:
-                yield (output.path, "", "", "", "", "")
-        for source in self.influences:
-            yield _cells("*", source)
+        return html_table(self)
 
 
 def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> LineageExplanation:
@@ -230,12 +210,3 @@ def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
         )
 
     return tuple(sorted(dict.fromkeys(sources), key=order))
-
-
-def _cells(output: str, source: LineageSource) -> tuple[str, ...]:
-    kind = f"{source.kind} (masked)" if source.masking else source.kind
-    return (output, source.name or "", source.path or "", source.type, kind, source.expression or "")
-
-
-def _html_row(cells: Sequence[str], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
