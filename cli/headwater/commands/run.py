@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import SecretStr
 
+import headwater_producers
 from headwater.console import console
 from headwater.errors import InputError
 from headwater.settings import environment_name, load_settings, running_stack
@@ -20,7 +21,7 @@ from headwater.settings import environment_name, load_settings, running_stack
 # All that follows the script is its own.
 CONTEXT = {"allow_interspersed_args": False}
 
-_BOOTSTRAP = "headwater_producers.spark.running.headwater_run"
+_BOOTSTRAP = "spark/running/headwater_run.py"
 # What capture has in common with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
 
@@ -58,6 +59,8 @@ def command(  # noqa: PLR0917  Typer's options are parameters
         return
     if script is None:
         raise InputError("No script was named.", fix="Write `headwater run JOB.py`.")
+    if importlib.util.find_spec("pyspark") is None:
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     chosen = {
         "job_name": job_name,
         "job_namespace": job_namespace,
@@ -83,10 +86,11 @@ def command(  # noqa: PLR0917  Typer's options are parameters
 
 def bootstrap_file() -> Path:
     """The file that `spark-submit` is given before the script."""
-    spec = importlib.util.find_spec(_BOOTSTRAP)
-    if spec is None or spec.origin is None:
-        raise InputError(f"{_BOOTSTRAP} is missing from this installation.")
-    return Path(spec.origin)
+    # Nothing of it is imported: where Spark brings its own PySpark, only `spark-submit` knows it.
+    path = Path(headwater_producers.__path__[0], _BOOTSTRAP)
+    if not path.is_file():
+        raise InputError(f"{path} is missing from this installation.")
+    return path
 
 
 def connection() -> dict[str, str]:

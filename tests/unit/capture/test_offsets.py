@@ -41,9 +41,9 @@ def test_a_vanished_partition_or_topic_is_not_listed() -> None:
     assert [part.partition for part in read["t"].ranges.ranges] == [0]
 
 
-def test_a_topic_made_again_starts_over() -> None:
+def test_of_a_topic_made_anew_nothing_is_read_up_to_where_it_is_met() -> None:
     read = kafka_ranges({"t": {0: 500}}, {"t": {0: 6}})
-    assert read["t"].ranges.ranges == (OffsetRange(0, 0, 6),)
+    assert read["t"].ranges.ranges == (OffsetRange(0, 6, 6),)
     assert read["t"].certainty is Certainty.INFERRED
 
 

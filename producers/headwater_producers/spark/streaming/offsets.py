@@ -48,7 +48,8 @@ def kafka_ranges(
 
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
     it doesn't tell: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone, and
-    not listed.
+    not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark reads
+    nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.
@@ -61,8 +62,7 @@ def kafka_ranges(
         known = begin.get(topic, {})
         certainty = Certainty.EXACT if all(partition in known for partition in parts) else Certainty.INFERRED
         ranges = tuple(
-            # A topic deleted and made again starts over: its range is counted from the new beginning.
-            OffsetRange(partition, from_ if from_ <= to else 0, to)
+            OffsetRange(partition, min(from_, to), to)
             for partition, to in sorted(parts.items())
             for from_ in (known.get(partition, 0),)
         )
