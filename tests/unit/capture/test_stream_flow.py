@@ -184,6 +184,18 @@ def test_a_start_waits_for_its_plan_but_not_longer_than_for_the_first_batch() ->
     assert query.described == 1
 
 
+def test_a_query_that_was_found_before_its_start_is_heard_is_one_run() -> None:
+    stage = Stage()
+    progress = parse_progress(recorded("kafka_next_batch"))
+    for _ in range(2):
+        stage.start(FakeQuery(description(OUT)), progress)
+        stage.flow.announce_planned()
+    stage.flow.progressed(progress, NOW)
+    stage.flow.terminated(progress.run_id, None, NOW)
+    assert stage.sink.run_types("flights.enrich") == [START, COMPLETE]
+    assert len(stage.sink.entries()) == 1
+
+
 def test_a_query_that_was_gone_at_once_has_a_run_all_the_same() -> None:
     stage = Stage()
     progress = parse_progress(recorded("kafka_next_batch"))

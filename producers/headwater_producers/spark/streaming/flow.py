@@ -77,7 +77,9 @@ class StreamFlow:
     # What happens, in the order in which it may.
 
     def started(self, run: StreamRun) -> None:
-        """A query starts. Its START follows when its plan is known."""
+        """A query starts. Its START follows when its plan is known. One that was found to run already is known."""
+        if run.run_id in self._runs:
+            return
         run.waiting = Waiting(self._coalescing)
         run.chain = self._chains.of(run.query_id)
         self._runs[run.run_id] = run
