@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from headwater.cli import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,6 +140,31 @@ for module in sys.argv[2:]:
 """
 
 
+def imported_without(absent: set[str], names: list[str]) -> None:
+    command = [sys.executable, "-c", IMPORT_WITHOUT, ",".join(sorted(absent)), *names]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+
+def libraries(extras: str) -> set[str]:
+    """The import names of all that some extras bring by themselves."""
+    found: set[str] = set()
+    for requirement in [each for extra in extras.split(",") for each in EXTRAS[extra]]:
+        name, _, more = re.split(r"[<>=]", requirement)[0].rstrip("]").partition("[")
+        found |= libraries(more) if name == "headwater" else {name.replace("-", "_")}
+    return found | ({"py4j"} if "pyspark" in found else set())
+
+
+@pytest.mark.parametrize("extras", sorted({command.extra for command in COMMANDS.values()}))
+def test_a_command_needs_no_more_than_the_extras_that_it_names(extras: str) -> None:
+    absent = set.union(*map(libraries, EXTRAS)) - libraries(extras)
+    mine = [command.module for command in COMMANDS.values() if command.extra == extras]
+    imported_without(absent, mine)
+
+
 @pytest.mark.parametrize("package", ["headwater_schemas", "headwater_producers", "headwater_consumers"])
 def test_a_package_imports_on_a_machine_with_its_own_extra_alone(package: str) -> None:
     folder = PACKAGES[package]
@@ -143,24 +172,4 @@ def test_a_package_imports_on_a_machine_with_its_own_extra_alone(package: str) -
         ".".join(file.relative_to(ROOT / folder).with_suffix("").parts).removesuffix(".__init__")
         for file in modules(f"{folder}/{package}")
     ]
-    absent = ",".join(sorted(MAY_NOT_NEED[folder]))
-    ran = subprocess.run(
-        [sys.executable, "-c", IMPORT_WITHOUT, absent, *names], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-
-
-def test_the_consumer_command_runs_without_spark_and_the_embedded_stack() -> None:
-    from headwater.cli import COMMANDS
-
-    if "consume" not in COMMANDS:
-        pytest.skip("`headwater consume` is not there yet")
-    absent = ",".join(sorted(SPARK | EMBEDDED_STACK | DEMO_DATA))
-    ran = subprocess.run(
-        [sys.executable, "-c", IMPORT_WITHOUT, absent, COMMANDS["consume"].module],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
+    imported_without(MAY_NOT_NEED[folder], names)
