@@ -42,6 +42,7 @@ class BatchRun:
     started_at: datetime
     ended_at: datetime
     error: RunError | None = None
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Of the run, beside those that every run has."""
 
@@ -53,19 +54,13 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
     """
     description = run.write.description
     job = context.job(batch_name(context.app_name, description.outputs, description.command))
-    run_id = str(uuid.uuid4())
+    run_id = run.run_id
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, said)
 
-    digest = None
-    if says_anything(description.lineage):
-        digest = plan_digest(description.lineage)
-        if said.first(("plan", job, digest)):
-            yield context.plan(description.lineage, job=job, run_id=run_id, at=run.started_at)
-    if run.error is None:
-        for body in dataset_bodies(description):
-            if body.lifecycle is not None or said.first(("dataset", body.dataset, hash_of(body))):
-                yield context.dataset(body, job=job, run_id=run_id, at=run.ended_at)
-
+    digest = _digest(run)
+    if digest is not None and said.first(("plan", job, digest)):
+        yield context.plan(description.lineage, job=job, run_id=run_id, at=run.started_at)
+    yield from _datasets(context, run, job, said)
     start = RunEvent(
         type=RunEventType.START,
         processing_type=ProcessingType.BATCH,
@@ -76,6 +71,28 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         plan_digest=digest,
     )
     yield context.run(start, job=job, run_id=run_id, at=run.started_at)
+    yield _end(context, run, job, digest)
+
+
+def corrected_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[LineageEvent]:
+    """A write whose events were sent, once more by what is known of it since: its datasets, and its end.
+
+    It has to have ended later than was said: of two ends of a run the later one holds.
+    """
+    description = run.write.description
+    job = context.job(batch_name(context.app_name, description.outputs, description.command))
+    yield from _datasets(context, run, job, said)
+    yield _end(context, run, job, _digest(run))
+
+
+def _datasets(context: EventContext, run: BatchRun, job: JobRef, said: Once) -> Iterator[LineageEvent]:
+    if run.error is None:
+        for body in dataset_bodies(run.write.description):
+            if body.lifecycle is not None or said.first(("dataset", body.dataset, hash_of(body))):
+                yield context.dataset(body, job=job, run_id=run.run_id, at=run.ended_at)
+
+
+def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) -> LineageEvent:
     end = RunEvent(
         type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
         processing_type=ProcessingType.BATCH,
@@ -92,7 +109,12 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
         plan_digest=digest,
         run_facets=_facets(run, context.producer),
     )
-    yield context.run(end, job=job, run_id=run_id, at=run.ended_at)
+    return context.run(end, job=job, run_id=run.run_id, at=run.ended_at)
+
+
+def _digest(run: BatchRun) -> str | None:
+    lineage = run.write.description.lineage
+    return plan_digest(lineage) if says_anything(lineage) else None
 
 
 def _facets(run: BatchRun, producer: str) -> dict[str, str]:

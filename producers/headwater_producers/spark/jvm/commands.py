@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan, Write
-from headwater_producers.spark.jvm.committed import Committed
 from headwater_producers.spark.jvm.execution import scans, written_counts
 from headwater_producers.spark.jvm.jobs import ran_jobs
 from headwater_producers.spark.jvm.versions import committed
@@ -16,6 +15,7 @@ from headwater_producers.spark.plan import SourceKind, WriteMode
 from headwater_schemas.events import FileSet, Position
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.jvm.committed import Committed
     from headwater_producers.spark.plan import PlanDescription
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def executed_write(
         staged: the write that ran inside, of a command that makes a table of a query.
     """
     if failed:
-        return Write(description=description, written=Counts(), scans=_scans_of(execution))
+        return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
@@ -122,6 +122,11 @@ def _leaves_no_trace(description: PlanDescription) -> bool:
     return description.command == "SaveIntoDataSourceCommand" and any(
         output.mode is WriteMode.IGNORE and output.kind is SourceKind.JDBC for output in description.outputs
     )
+
+
+def _attempted(description: PlanDescription) -> PlanDescription:
+    """Of a write that failed: whether it had made or replaced anything by then, nobody knows."""
+    return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
 def _settled(description: PlanDescription, version: Committed) -> PlanDescription:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan
+from headwater_producers.spark.jvm.nodes import class_name, elements, leaves, opened
+from headwater_producers.spark.jvm.sampling import sampled_scans
 from headwater_producers.spark.jvm.scan_positions import scan_positions
 from headwater_producers.spark.plan.jvm.roots import rdds_of
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-# Nodes that stand for another plan: the accessor that leads to it.
-_INSIDE: Final = {
-    "AdaptiveSparkPlanExec": "executedPlan",
-    "ResultQueryStageExec": "plan",
-    "ShuffleQueryStageExec": "plan",
-    "BroadcastQueryStageExec": "plan",
-    "TableCacheQueryStageExec": "plan",
-    "CommandResultExec": "commandPhysicalPlan",
-}
 # Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
 _V2_WRITES: Final = frozenset(
     {
@@ -33,13 +23,6 @@ _V2_WRITES: Final = frozenset(
         "WriteDeltaExec",
     }
 )
-# A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
-_MAX_LEAVES: Final = 200
-
-
-def class_name(node: Any) -> str:
-    """Simple name of a JVM object's class."""
-    return str(node.getClass().getSimpleName())
 
 
 def plan_key(query_execution: Any) -> PlanKey:
@@ -53,7 +36,7 @@ def plan_key(query_execution: Any) -> PlanKey:
 
 def written_counts(executed_plan: Any) -> Counts:
     """What a write's root node counted. Kafka and JDBC count nothing."""
-    node = _opened(executed_plan)
+    node = opened(executed_plan)
     counted = _metrics(node)
     rows = counted.get("numOutputRows")
     if rows is None and class_name(node) in _V2_WRITES:
@@ -71,11 +54,13 @@ def written_counts(executed_plan: Any) -> Counts:
 def scans(executed_plan: Any) -> tuple[Scan, ...]:
     """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into."""
     found = []
-    for leaf in _leaves(executed_plan):
+    sampled = sampled_scans(executed_plan)
+    for leaf in leaves(executed_plan):
         if (names := _scan_names(leaf)) is not None:
             counted = _metrics(leaf)
+            is_once = sampled is not None and int(leaf.id()) not in sampled
             counts = Counts(
-                rows=counted.get("numOutputRows"),
+                rows=counted.get("numOutputRows") if is_once else None,
                 bytes=counted.get("filesSize", counted.get("totalDataFileSize")),
                 files=counted.get("numFiles", counted.get("resultDataFiles")),
             )
@@ -103,32 +88,8 @@ def execution_times(query_execution: Any, duration_ns: int | None, told_at: date
     return min(begins), min(told_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
 
 
-def elements(sequence: Any) -> Iterator[Any]:
-    """A Scala Seq's elements."""
-    for index in range(int(sequence.size())):
-        yield sequence.apply(index)
-
-
 def _time(millis: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)
-
-
-def _opened(node: Any) -> Any:
-    while (accessor := _INSIDE.get(class_name(node))) is not None:
-        node = getattr(node, accessor)()
-    return node
-
-
-def _leaves(node: Any) -> Iterator[Any]:
-    waiting = [_opened(node)]
-    seen = 0
-    while waiting and seen < _MAX_LEAVES:
-        for leaf in elements(waiting.pop().collectLeaves()):
-            seen += 1
-            if class_name(leaf) in _INSIDE:
-                waiting.append(_opened(leaf))
-            else:
-                yield leaf
 
 
 def _scan_names(leaf: Any) -> frozenset[str] | None:

@@ -63,7 +63,7 @@ def committed(
     plan = query_execution.analyzed()
     window = (int(started_at.timestamp() * 1000), int(ended_at.timestamp() * 1000) + 1)
     name = class_name(plan)
-    table = _table(plan, name)
+    table = written_table(plan, name)
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
         return _iceberg(table, session, window)
     path = delta_commands.table_path(plan, name, session) or _delta_path(plan, name, table)
@@ -78,8 +78,8 @@ def committed(
     return committed_delta(path, found, session, columns)
 
 
-def _table(plan: Any, name: str) -> Any | None:
-    """The V2 table that a plan writes."""
+def written_table(plan: Any, name: str) -> Any | None:
+    """The V2 table that a plan, of the class `name`, writes; None of another plan."""
     match name:
         case (
             "AppendData"

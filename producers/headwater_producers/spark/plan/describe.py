@@ -173,7 +173,9 @@ class _Description:
                 relation, schema = with_generated(relation, schema, written.generated, literals)
             except Exception as error:
                 self._failed("what the columns are made of that the table generates", error)
-        inputs += written.read
+        inputs += tuple(each for each in written.read if each.dataset not in {known.dataset for known in inputs})
+        if relation and written.replaced:
+            relation = relation.influenced(written.replaced)
         if written.copied:
             relation = copied(written.read[0], schema, but=dict(written.outputs[0].partition))
         outputs, lineage = self._lineage(written, relation, inputs, schema)

@@ -6,18 +6,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.events.batch import BatchRun, batch_events
+from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import from_java_text
 from headwater_producers.spark.jvm.active_session import ActiveSession
 from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.execution import execution_times, plan_key
+from headwater_producers.spark.jvm.multi_insert import executions_of
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import KnownFrames, describe
 from headwater_producers.spark.runtime.homes import Homes
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.listeners import COMMANDS
+from headwater_producers.spark.runtime.procedures import Procedures
 from headwater_producers.spark.runtime.rdd_dispatch import RddDispatch
 from headwater_producers.spark.runtime.signals import (
     Attached,
@@ -37,7 +39,7 @@ from headwater_producers.spark.streaming.progress import Progress, parse_progres
 from headwater_producers.spark.streaming.run import StreamRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.once import Once
@@ -85,17 +87,21 @@ class Dispatch:
         self._tables = KnownTables()
         self._active = ActiveSession()
         self._unheard = UnheardQueries(spark, streams)
+        self._procedures = Procedures(spark, settings)
 
     def look_around(self, *, at_once: bool = False) -> None:
         """Looks for streaming queries that nobody has told of; `at_once`: however long ago the last look was."""
         for session in self._unheard.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
+        if at_once:
+            self._called(self._procedures.left())
 
     def handle(self, signal: Signal) -> None:
         """Makes events out of one signal."""
         match signal:
             case CommandEnded():
-                self._command(signal)
+                for execution in executions_of(signal.query_execution, signal.function):
+                    self._command(replace(signal, query_execution=execution))
             case QueryStarted():
                 self._started(signal)
             case Attached():
@@ -125,6 +131,8 @@ class Dispatch:
         for failure in description.failures:
             self._failed(failure)
         self._tables.see(description)
+        if home.batch is None:
+            self._called(self._procedures.of_plan(execution.analyzed(), description))
         started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
         error = from_java_text(self._printed(signal.error)) if signal.error is not None else None
         if signal.function not in COMMANDS:
@@ -150,9 +158,20 @@ class Dispatch:
         if description.staged:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return
-        run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error)
-        if not self._wrapped.is_wrapper(run) and (error is not None or not wrote_nothing(write, staged)):
-            self._ran(run, home.batch, signal.at)
+        if error is None and wrote_nothing(write, staged):
+            return
+        self._wrote(BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error), home.batch, signal.at)
+
+    def _called(self, procedures: Iterable[BatchRun]) -> None:
+        for run in procedures:
+            self._ran(run, None, run.ended_at)
+
+    def _wrote(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
+        if not self._wrapped.is_wrapper(run):
+            self._ran(run, batch, at)
+        elif batch is None and (inner := self._wrapped.corrected(run)) is not None:
+            for event in corrected_events(self._context, inner, self._said):
+                self._emit(event)
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, which will say so.

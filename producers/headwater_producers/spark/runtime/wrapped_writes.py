@@ -6,14 +6,17 @@ Several threads may write at once, so other writes may be told in between.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from headwater_schemas.events import LifecycleChange
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_producers.spark.events.batch import BatchRun
     from headwater_producers.spark.jvm.commands import StagedWrite
-    from headwater_producers.spark.plan import PlanDescription
+    from headwater_producers.spark.plan import PlanDescription, PlanOutput
 
 # Writes remembered. More threads than these hardly make tables at once.
 _REMEMBERED: Final = 16
@@ -26,7 +29,7 @@ class WrappedWrites:
 
     def __init__(self) -> None:
         self._staged: deque[tuple[Names, StagedWrite]] = deque(maxlen=_REMEMBERED)
-        self._done: deque[tuple[Names, datetime]] = deque(maxlen=_REMEMBERED)
+        self._done: deque[tuple[Names, BatchRun]] = deque(maxlen=_REMEMBERED)
 
     def stage(self, description: PlanDescription, write: StagedWrite) -> None:
         """A write into a table that isn't there before the command around it ends."""
@@ -45,14 +48,42 @@ class WrappedWrites:
 
     def is_wrapper(self, run: BatchRun) -> bool:
         """Whether a command only wraps a write that was told before it. From now on it is one of those itself."""
-        names = _names(run.write.description)
         if run.error is not None:
             return False
-        is_wrapper = _makes_a_table(run.write.description) and any(
-            inner & names and run.started_at <= began <= run.ended_at for inner, began in self._done
-        )
-        self._done.append((names, run.started_at))
+        is_wrapper = self._inner(run) is not None
+        if not is_wrapper:
+            self._done.append((_names(run.write.description), run))
         return is_wrapper
+
+    def corrected(self, run: BatchRun) -> BatchRun | None:
+        """The write that a command wraps, as the command knows it; None where that says nothing new.
+
+        The write inside doesn't know that it is a table that is made, nor what it is called: it replaces whatever is in
+        a folder.
+        """
+        if (inner := self._inner(run)) is None:
+            return None
+        outputs = tuple(map(_named, inner.write.description.outputs, run.write.description.outputs))
+        if outputs == inner.write.description.outputs:
+            return None
+        description = replace(inner.write.description, outputs=outputs)
+        return replace(inner, write=replace(inner.write, description=description), ended_at=run.ended_at)
+
+    def _inner(self, run: BatchRun) -> BatchRun | None:
+        names = _names(run.write.description)
+        if not _makes_a_table(run.write.description):
+            return None
+        found = (done for inner, done in self._done if inner & names)
+        return next((done for done in found if run.started_at <= done.started_at <= run.ended_at), None)
+
+
+def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
+    """What is written, as the table that it is."""
+    lifecycle = table.lifecycle
+    if lifecycle is None and inner.lifecycle is LifecycleChange.OVERWRITE:
+        # An append to a table that wasn't there.
+        lifecycle = LifecycleChange.CREATE
+    return replace(inner, kind=table.kind, type=table.type, symlinks=table.symlinks, lifecycle=lifecycle)
 
 
 def _makes_a_table(description: PlanDescription) -> bool:

@@ -13,7 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.jvm import existing
 from headwater_producers.spark.plan.jvm.delta_commands import cloned_by
+from headwater_producers.spark.plan.jvm.delta_snapshots import delta_snapshot
+from headwater_producers.spark.plan.jvm.identifiers import identifier_of, resolved
 from headwater_producers.spark.plan.jvm.partitions import partition_change
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.jvm.tables import loaded, named, stored, table_schema
@@ -38,18 +41,34 @@ def changes(plan: Any, context: Context) -> Change | None:
 
 def _create_v2(plan: Any, context: Context) -> Change:
     name = plan.name()
-    return (_of_v2(name.catalog(), name.identifier(), context, LifecycleChange.CREATE),)
+    catalog, identifier = name.catalog(), name.identifier()
+    table = loaded(catalog, identifier)
+    lifecycle = LifecycleChange.CREATE
+    if class_name(plan) == "CreateTable":
+        if plan.ignoreIfExists() and not existing.v2_was_made(context, table):
+            return ()
+    elif not plan.orCreate() or not existing.is_first_version(table):
+        # Its rows are gone, and it has other columns.
+        lifecycle = LifecycleChange.OVERWRITE
+    return (_of_table(catalog, identifier, table, context, lifecycle),)
 
 
 def _create_v1(plan: Any, context: Context) -> Change:
     if class_name(plan) == "CreateDeltaTableCommand" and cloned_by(plan) is not None:
         # That is a write.
         return ()
-    return (_of_v1(plan.table().identifier(), context, LifecycleChange.CREATE),)
+    table = plan.table()
+    if class_name(plan) == "CreateDeltaTableCommand":
+        met = existing.was_there(context, plan, table.identifier())
+    else:
+        catalog = context.session._jsparkSession.sessionState().catalog()
+        met = plan.ignoreIfExists() and not existing.was_made(catalog, table)
+    return () if met else (_of_v1(table.identifier(), context, LifecycleChange.CREATE),)
 
 
 def _create_like(plan: Any, context: Context) -> Change:
-    return (_of_v1(plan.targetTable(), context, LifecycleChange.CREATE),)
+    name = plan.targetTable()
+    return () if existing.was_there(context, plan, name) else (_of_v1(name, context, LifecycleChange.CREATE),)
 
 
 def _alter_v2(plan: Any, context: Context) -> Change:
@@ -65,22 +84,7 @@ def _alter_v1(plan: Any, context: Context) -> Change:
 
 def _alter_iceberg(plan: Any, context: Context) -> Change:
     """Iceberg's commands of its own, which have the table's name as it was written."""
-    parts = [str(part) for part in items(plan.table())]
-    catalogs = context.session._jsparkSession.sessionState().catalogManager()
-    if len(parts) > 1 and catalogs.isCatalogRegistered(parts[0]):
-        catalog, parts = catalogs.catalog(parts[0]), parts[1:]
-    else:
-        catalog = catalogs.currentCatalog()
-    identifier = _identifier(parts[:-1] or [str(part) for part in catalogs.currentNamespace()], parts[-1], context)
-    return (_of_v2(catalog, identifier, context, LifecycleChange.ALTER),)
-
-
-def _identifier(namespace: list[str], name: str, context: Context) -> Any:
-    jvm = context.session._jvm
-    array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(namespace))
-    for index, part in enumerate(namespace):
-        array[index] = part
-    return jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, name)
+    return (_of_v2(*resolved(plan.table(), context), context, LifecycleChange.ALTER),)
 
 
 def _truncate_v1(plan: Any, context: Context) -> Change:
@@ -116,7 +120,7 @@ def _rename_v2(plan: Any, context: Context) -> Change:
     if parts[0] == str(catalog.name()):
         parts = parts[1:]
     spaces = [str(part) for part in table.identifier().namespace()]
-    identifier = _identifier(parts[:-1] or spaces, parts[-1], context)
+    identifier = identifier_of(parts[:-1] or spaces, parts[-1], context)
     change = _of_v2(catalog, identifier, context, LifecycleChange.RENAME)
     try:
         before = named(context, catalog, table.identifier(), table.table())
@@ -146,11 +150,17 @@ def _renamed(change: DatasetChange, before: Any, *, by_name: bool = False) -> Da
 
 
 def _of_v2(catalog: Any, identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
-    table = loaded(catalog, identifier)
+    return _of_table(catalog, identifier, loaded(catalog, identifier), context, lifecycle)
+
+
+def _of_table(
+    catalog: Any, identifier: Any, table: Any | None, context: Context, lifecycle: LifecycleChange
+) -> DatasetChange:
+    """Of a V2 table as its catalog has it; None: it has none."""
     entry = named(context, catalog, identifier, table)
     return DatasetChange(
         dataset=entry.dataset,
-        type="TABLE",
+        type=entry.type,
         schema=schema_definition(table_schema(table)) if table is not None else None,
         storage=entry.storage,
         symlinks=entry.symlinks,
@@ -163,10 +173,14 @@ def _of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Dat
     catalog = context.session._jsparkSession.sessionState().catalog()
     table = catalog.getTableMetadata(identifier)
     name = context.catalog_table(table)
+    schema = table.schema()
+    if schema.isEmpty() and option(table.provider()) == "delta":
+        # The catalog has none of Delta's columns.
+        schema = delta_snapshot(context.session, str(table.location().toString())).schema()
     return DatasetChange(
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
-        schema=schema_definition(json.loads(str(table.schema().json()))),
+        schema=schema_definition(json.loads(str(schema.json()))),
         storage=stored(table),
         symlinks=name.symlinks,
         lifecycle=lifecycle,
@@ -186,7 +200,13 @@ _RULES: dict[str, Rule] = {
         (
             "AddColumns",
             "AlterColumn",
+            "AlterColumnSyncIdentity",
             "AlterColumns",
+            "AlterTableAddConstraint",
+            "AlterTableClusterBy",
+            "AlterTableDropConstraint",
+            "AlterTableDropFeature",
+            "CommentOnTable",
             "DropColumns",
             "RenameColumn",
             "ReplaceColumns",
@@ -211,7 +231,21 @@ _RULES: dict[str, Rule] = {
         ),
         _alter_v1,
     ),
-    **dict.fromkeys(("AddPartitionField", "DropPartitionField", "ReplacePartitionField"), _alter_iceberg),
+    **dict.fromkeys(
+        (
+            "AddPartitionField",
+            "CreateOrReplaceBranch",
+            "CreateOrReplaceTag",
+            "DropBranch",
+            "DropIdentifierFields",
+            "DropPartitionField",
+            "DropTag",
+            "ReplacePartitionField",
+            "SetIdentifierFields",
+            "SetWriteDistributionAndOrdering",
+        ),
+        _alter_iceberg,
+    ),
     "TruncateTableCommand": _truncate_v1,
     "DropTable": _drop_v2,
     "DropTableCommand": _drop_v1,

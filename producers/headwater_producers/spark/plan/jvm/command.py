@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headwater_producers.spark.plan.column import Column, DataType
+from headwater_producers.spark.plan.column import Column, DataType, Indirect
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.generated import Generated
 from headwater_producers.spark.plan.jvm import kafka
@@ -79,7 +79,8 @@ class Written:
         schema: the outputs', where it isn't that of the query that the command runs.
         staged: a CREATE TABLE AS, told next, is what makes the table that is written.
         generated: what the table adds to the columns of the query.
-        read: what the command reads by itself, having no query.
+        replaced: what decides which of the rows go that were there.
+        read: what the command reads beside its query, or having none.
         copied: it takes over the first of those as it is: each column from that of its name, or from the dataset as a
             whole where its columns aren't known.
     """
@@ -90,6 +91,7 @@ class Written:
     schema: DataType = None
     staged: bool = False
     generated: Generated | None = None
+    replaced: frozenset[Indirect] = frozenset()
     read: tuple[PlanInput, ...] = ()
     copied: bool = False
 

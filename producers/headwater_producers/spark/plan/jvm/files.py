@@ -22,8 +22,8 @@ def root_paths(location: Any) -> list[str]:
 
 
 def format_name(file_format: Any) -> str:
-    """The short name of a JVM `FileFormat`: `parquet`."""
-    return class_name(file_format).removesuffix("FileFormat").lower()
+    """The short name of a JVM `FileFormat`: `parquet`, also of Delta's own."""
+    return class_name(file_format).removesuffix("FileFormat").removeprefix("Delta").lower()
 
 
 def delta_version(location: Any) -> tuple[Position, Certainty] | None:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm import delta_commands, hive, overwrites
+from headwater_producers.spark.plan.jvm import delta_commands, existing, hive, overwrites
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
 from headwater_producers.spark.plan.jvm.paths import qualified
+from headwater_producers.spark.plan.jvm.replaced_rows import with_replaced
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.stream_sinks import continuous, micro_batch, micro_batch_v1
 from headwater_producers.spark.plan.jvm.table_commands import delta_rows, row_level, table_v2
@@ -68,7 +69,7 @@ def table_as_select(command: JvmCommand) -> Written:
     identifier = table.identifier()
     database = option(identifier.database()) or "default"
     catalog = command.context.session._jsparkSession.sessionState().catalog()
-    if mode is WriteMode.IGNORE and not _was_made(catalog, table):
+    if mode is WriteMode.IGNORE and not existing.was_made(catalog, table):
         return Written()
     if location.isDefined():
         uri = str(location.get().toString())
@@ -94,20 +95,12 @@ def table_as_select(command: JvmCommand) -> Written:
     )
 
 
-def _was_made(catalog: Any, table: Any) -> bool:
-    """Whether a V1 catalog's table is the one that the command made, by its time; also where it is gone again."""
-    identifier = table.identifier()
-    if not catalog.tableExists(identifier):
-        return True
-    # Hive keeps seconds.
-    there, made = int(catalog.getTableMetadata(identifier).createTime()), int(table.createTime())
-    return there == (made if there % 1000 else made // 1000 * 1000)
-
-
 def view(command: JvmCommand) -> Written:
     """CREATE VIEW; a temporary one is no dataset."""
     plan = command.plan
     if class_name(plan.viewType()) != "PersistedView":
+        return Written()
+    if plan.allowExisting() and not existing.view_was_made(command.context, plan):
         return Written()
     identifier = plan.name()
     named = command.context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
@@ -136,7 +129,8 @@ def data_source_v1(command: JvmCommand) -> Written:
         dataset = naming.path(qualified(command.context.session.sparkContext, path))
         output = PlanOutput(dataset=dataset, kind=SourceKind.FILE, type="FILE", mode=mode, format="delta")
         stored = replace(output, storage=Storage("delta", "parquet"), lifecycle=LIFECYCLES.get(mode))
-        return Written((replace(stored, partition_columns=_partitioned(options)),))
+        written = Written((replace(stored, partition_columns=_partitioned(options)),))
+        return with_replaced(command, written, options, path)
     if path:
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
         return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.jvm import hive, jdbc, kafka, python_source
+from headwater_producers.spark.plan.jvm import delta_changes, hive, jdbc, kafka, python_source
 from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.paths import qualified
@@ -35,6 +35,8 @@ def logical_relation(leaf: JvmLeaf) -> Leaf:
             return kafka.source(options, leaf.context, index=None, schema=leaf.schema())
         case "JDBCRelation":
             return jdbc.source(leaf, relation)
+        case "DeltaCDFRelation":
+            return delta_changes.source(leaf, relation)
         case other:
             return Leaf(problem=f"what a {other} reads isn't known")
 

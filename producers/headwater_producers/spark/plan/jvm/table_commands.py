@@ -11,6 +11,7 @@ from headwater_producers.spark.plan.description import PlanOutput, SourceKind, W
 from headwater_producers.spark.plan.jvm import overwrites, python_source
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, unnamed
 from headwater_producers.spark.plan.jvm.generated_columns import generated_columns
+from headwater_producers.spark.plan.jvm.replaced_rows import with_replaced
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
 from headwater_schemas import naming
@@ -48,6 +49,8 @@ def table_v2(command: JvmCommand) -> Written:
     if entry.provider == "delta":
         mode = overwrites.of_delta(mode, plan.writeOptions())
     written = Written((table_output(entry, mode, relation.table()),), staged=staged)
+    if name == "OverwriteByExpression" and not staged:
+        written = with_replaced(command, written)
     return written if staged or entry.provider != "delta" else _with_generated(command, relation.table(), written)
 
 
@@ -71,7 +74,10 @@ def table_as_select(command: JvmCommand) -> Written:
     output = table_output(entry, mode, table)
     if mode is WriteMode.CREATE and plan.ignoreIfExists():
         output = replace(output, mode=WriteMode.IGNORE)
-    return Written((output,))
+    written = Written((output,))
+    if entry.provider != "delta" or table is None:
+        return written
+    return with_replaced(command, written, plan.writeOptions(), str(table.path().toString()))
 
 
 def row_level(command: JvmCommand) -> Written:
@@ -86,10 +92,11 @@ def row_level(command: JvmCommand) -> Written:
 
 def delta_rows(command: JvmCommand) -> Written:
     """MERGE, UPDATE and DELETE of a Delta table, which runs them itself."""
-    target = command.plan.target()
+    plan = command.plan
+    target = plan.target()
     relation = next((leaf for leaf in items(target.collectLeaves()) if class_name(leaf) == "LogicalRelation"), None)
     if relation is None:
-        return Written(problem=f"which table a {class_name(command.plan)} changes isn't known")
+        return Written(problem=f"which table a {class_name(plan)} changes isn't known")
     table = option(relation.catalogTable())
     named_table = command.context.catalog_table(table) if table is not None else None
     roots = relation.relation().location().rootPaths()
@@ -102,7 +109,10 @@ def delta_rows(command: JvmCommand) -> Written:
         storage=Storage("delta", "parquet"),
         symlinks=named_table.symlinks if named_table else (),
     )
-    return Written((output,), schema=json.loads(str(target.schema().json())))
+    # With autoMerge it may add columns.
+    grown = option(plan.migratedSchema()) if class_name(plan) == "MergeIntoCommand" else None
+    schema = grown if grown is not None else target.schema()
+    return Written((output,), schema=json.loads(str(schema.json())))
 
 
 def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> PlanOutput:
@@ -110,7 +120,7 @@ def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> Pla
     output = PlanOutput(
         dataset=entry.dataset,
         kind=SourceKind.TABLE,
-        type="TABLE",
+        type=entry.type,
         mode=mode,
         format=entry.provider,
         storage=entry.storage,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.plan.jvm.scala import class_name, option
+from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
 
 logger = logging.getLogger(__name__)
+
+# delta.`/data/flights`, as an identifier's text.
+_PATH: Final = re.compile(r"delta\.`.*/", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class CatalogEntry:
     @property
     def storage(self) -> Storage | None:
         """Of a DatasetEvent."""
+        if self.provider == "delta":
+            return Storage("delta", "parquet")
         return Storage(self.provider) if self.provider else None
 
 
@@ -65,7 +72,11 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
     location, provider = _place(table)
     catalog_name = str(catalog.name()) if catalog is not None else None
-    found = context.table(str(identifier.toString()), location, catalog=catalog_name)
+    name = str(identifier.toString())
+    if provider == "delta" and location is not None and _PATH.match(name):
+        # It has no other name.
+        return CatalogEntry(naming.path(location), (), provider, type="FILE", catalog=catalog_name)
+    found = context.table(name, location, catalog=catalog_name)
     return CatalogEntry(found.ref, found.symlinks, provider, catalog=catalog_name)
 
 

@@ -1,0 +1,53 @@
+"""The condition by which an overwrite takes rows of its table away: `REPLACE WHERE`, `overwrite(…)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.plan.column import Column, Direct, Field, influences
+from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.tree import expression_id, simple_name
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from headwater_producers.spark.plan.column import Indirect
+    from headwater_producers.spark.plan.text import Literals
+    from headwater_producers.spark.plan.tree import Nodes
+    from headwater_schemas.events import DatasetRef
+
+
+def replaced_by(
+    condition: Nodes, dataset: DatasetRef, partition_columns: Collection[str], literals: Literals
+) -> frozenset[Indirect]:
+    """What decides which rows go, and so which are there afterwards; none where that is partitions as a whole.
+
+    Args:
+        condition: its JSON, resolved.
+        dataset: the table.
+        partition_columns: of the table. No row is looked at where the condition is of these alone.
+        literals: what texts show of them.
+    """
+    columns: dict[int, Column] = {}
+    names: set[str] = set()
+    for node in condition:
+        number = expression_id(node)
+        if simple_name(str(node["class"])) == "AttributeReference" and number is not None:
+            name = str(node["name"])
+            names.add(name.lower())
+            field = Field(dataset, (name,))
+            columns[number] = Column(frozenset({Direct(field, whole=True)}), text=name, type=node.get("dataType"))
+    if names <= {name.lower() for name in partition_columns}:
+        return frozenset()
+    # No table takes a subquery here.
+    scope = Scope(
+        columns=columns,
+        rows=frozenset({dataset}),
+        subquery=lambda _nodes, _scope: Relation(),
+        report=lambda _problem: None,
+        literals=literals,
+    )
+    column = read_expression(condition, scope)
+    return influences([column], Kind.FILTER_DEPENDENCY, f"REPLACE WHERE {column.text}")

@@ -1,0 +1,92 @@
+"""Runs of Iceberg's procedures, by the snapshots that they have left."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.events.batch import BatchRun
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.iceberg_procedures import ProcedureSnapshots
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.jvm.context import Context
+from headwater_producers.spark.plan.jvm.tables import iceberg_table
+from headwater_schemas.events import Certainty, ColumnLineage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.spark.jvm.iceberg_procedures import ProcedureSnapshot
+    from headwater_producers.spark.plan import PlanSettings
+
+logger = logging.getLogger(__name__)
+
+_NO_FILES = "which files an Iceberg procedure took over isn't known"
+
+
+class Procedures:
+    """Tells what procedures have made of tables that the application reads or writes, too. Never raises.
+
+    Args:
+        spark: a session of the application.
+        settings: for naming things.
+    """
+
+    def __init__(self, spark: Any, settings: PlanSettings) -> None:
+        self._context = Context(spark, settings)
+        self._snapshots = ProcedureSnapshots(str(spark.sparkContext.applicationId), datetime.now(UTC))
+
+    def of_plan(self, plan: Any, description: PlanDescription) -> list[BatchRun]:
+        """Of the tables of a plan, as it was described."""
+        storages = [*(each.storage for each in description.inputs), *(each.storage for each in description.outputs)]
+        if all(storage is None or storage.layer != "iceberg" for storage in storages):
+            return []
+        return self._runs(self._snapshots.of_plan(plan))
+
+    def left(self) -> list[BatchRun]:
+        """Of all tables that were met."""
+        return self._runs(self._snapshots.of_tables())
+
+    def _runs(self, found: Iterable[ProcedureSnapshot]) -> list[BatchRun]:
+        try:
+            return [self._run(each) for each in found]
+        except Exception:
+            logger.debug("lineage capture can't look at what procedures have made", exc_info=True)
+            return []
+
+    def _run(self, snapshot: ProcedureSnapshot) -> BatchRun:
+        table = iceberg_table(self._context, snapshot.table)
+        output = PlanOutput(
+            dataset=table.dataset,
+            kind=SourceKind.TABLE,
+            type="TABLE",
+            mode=WriteMode.UPDATE,
+            format="iceberg",
+            storage=table.storage,
+            symlinks=table.symlinks,
+        )
+        read = PlanInput(
+            dataset=table.dataset,
+            kind=SourceKind.TABLE,
+            type="TABLE",
+            storage=table.storage,
+            symlinks=table.symlinks,
+            position=snapshot.read,
+            certainty=Certainty.EXACT,
+        )
+        known = snapshot.read is not None
+        description = PlanDescription(
+            inputs=(read,) if known else (),
+            outputs=(output,),
+            lineage=ColumnLineage() if known else ColumnLineage(complete=False, incomplete_reason=_NO_FILES),
+            command="Call",
+        )
+        write = Write(
+            description=description,
+            written=snapshot.counts,
+            version=snapshot.made,
+            version_certainty=Certainty.EXACT,
+        )
+        # When it began nobody knows.
+        return BatchRun(write=write, started_at=snapshot.at, ended_at=snapshot.at)
