@@ -133,6 +133,9 @@ def test_a_partition_is_read_as_a_part_of_its_dataset(watched: Watched, tmp_path
         "read parts files@1 rows=3 files=1 +bytes",
         "wrote even rows=3 files=1 +bytes",
     ]
+    even, odd = (spark.read.parquet(f"{tmp_path}/parts/p={number}") for number in (0, 1))
+    even.unionAll(odd).write.json(f"{tmp_path}/both")
+    assert run_lines(watched.news())[0] == "read parts files@2 rows=5 files=2 +bytes"
 
 
 def test_a_view_of_files_is_its_files(watched: Watched, tmp_path: Path) -> None:

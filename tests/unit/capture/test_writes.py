@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
@@ -103,6 +105,48 @@ def test_a_listing_is_exact_as_far_as_scans_bear_it_out(
         scans=scans,
     ).inputs()
     assert (use.position, use.certainty) == (position, certainty)
+
+
+def folder(number: int, size: int, *, paths: bool = True) -> Position:
+    name = f"/in/p={number}/a"
+    return Position(files=FileSet(count=1, bytes=size, manifest_digest=str(number), paths=(name,) if paths else ()))
+
+
+@pytest.mark.parametrize("size", [20, 30])
+def test_two_folders_of_a_dataset_are_one_use_with_the_files_of_both(size: int) -> None:
+    def used(*positions: Position) -> tuple[DatasetUse, ...]:
+        inputs = tuple(
+            PlanInput(dataset=IN, kind=SourceKind.FILE, position=each, certainty=Certainty.EXACT) for each in positions
+        )
+        sizes = [each.files.bytes for each in positions if each.files is not None]
+        scans = tuple(
+            Scan(names=frozenset({"/in"}), counts=Counts(rows=5, bytes=each, files=1)) for each in dict.fromkeys(sizes)
+        )
+        plan = PlanDescription(inputs=inputs, outputs=(), lineage=ColumnLineage())
+        return Write(description=plan, written=Counts(), scans=scans).inputs()
+
+    [use] = used(folder(0, 20), folder(1, size))
+    assert use.certainty is Certainty.EXACT
+    assert use.position is not None
+    assert use.position.files is not None
+    assert (use.position.files.count, use.position.files.bytes) == (2, 20 + size)
+    assert use.position.files.paths == ("/in/p=0/a", "/in/p=1/a")
+    assert use.position.files.manifest_digest == hashlib.sha256(b"/in/p=0/a\n/in/p=1/a\n").hexdigest()
+    [unnamed] = used(folder(0, 20, paths=False), folder(1, size))
+    assert (unnamed.position, unnamed.certainty) == (None, Certainty.UNKNOWN), "which files both have isn't known"
+    [same] = used(folder(0, 20), folder(0, 20))
+    assert same.position == folder(0, 20)
+
+
+def test_two_versions_of_a_table_are_two_uses() -> None:
+    versions = [Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=each)) for each in ("1", "2")]
+    inputs = tuple(
+        PlanInput(dataset=IN, kind=SourceKind.TABLE, position=each, certainty=Certainty.EXACT) for each in versions
+    )
+    write = Write(
+        description=PlanDescription(inputs=inputs, outputs=(), lineage=ColumnLineage()), written=Counts(), scans=()
+    )
+    assert [use.position for use in write.inputs()] == versions
 
 
 def test_a_version_counts_once_however_often_it_was_written() -> None:

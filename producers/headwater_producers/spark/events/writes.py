@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.events.joined_inputs import join_inputs
 from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position
@@ -82,7 +83,7 @@ class Write:
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read, with counts where a scan is known to be of them."""
-        return tuple(self._input(source) for source in self.description.inputs)
+        return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
         """The datasets written. Counts are the command's: of several outputs they can't be told apart."""
@@ -122,7 +123,7 @@ class Write:
                 position, certainty = settled[0], Certainty.EXACT
         elif position is not None and position.files is not None:
             scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
-            if scanned - {(position.files.count, position.files.bytes)}:
+            if scanned - self._listed(source):
                 # Spark has listed them anew since: this write's own files may be among them, or the next one's.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
@@ -136,6 +137,15 @@ class Write:
             bytes=counts.bytes,
             files=counts.files,
         )
+
+    def _listed(self, source: PlanInput) -> set[tuple[int | None, int | None]]:
+        """The number and bytes of the files of each listing of a dataset: several of its folders have one each."""
+        listings = (
+            each.position.files
+            for each in self.description.inputs
+            if each.dataset == source.dataset and each.position is not None
+        )
+        return {(files.count, files.bytes) for files in listings if files is not None}
 
 
 def _known_as(source: PlanInput) -> set[str]:
