@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.jvm.execution import class_name, elements
+from headwater_producers.spark.jvm.nodes import class_name, elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

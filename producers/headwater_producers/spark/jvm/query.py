@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 
 from headwater_producers.spark.jvm.event_time import event_time
-from headwater_producers.spark.jvm.execution import class_name
 from headwater_producers.spark.jvm.iceberg_sink import IcebergSnapshots
+from headwater_producers.spark.jvm.nodes import class_name
 from headwater_producers.spark.plan import describe_streaming
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
