@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark import attach
-from headwater_schemas.events import DatasetRef, RunEventType
+from headwater_schemas.events import DatasetRef, RunEventType, TransformationKind
 from support.capture import Captured, RecordingSink
 
 if TYPE_CHECKING:
@@ -54,6 +54,24 @@ def test_a_write_tells_what_it_read(captured: Captured, tmp_path: Path) -> None:
     assert end.outputs[0].rows == 4
     plans = {event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event}
     assert end.plan_digest in plans
+
+
+def test_a_plan_beyond_the_cap_is_told_as_unknown(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(10).write.parquet(str(tmp_path / "in"))
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="job", capture_max_plan_bytes=100) as capture:
+        spark.read.parquet(str(tmp_path / "in")).write.parquet(str(tmp_path / "out"))
+        Captured(spark, sink, capture).flushed()
+    end = sink.last_run("job.out")
+    assert [(use.dataset.name, use.rows) for use in (*end.inputs, *end.outputs)] == [
+        (str(tmp_path / "in"), 10),
+        (str(tmp_path / "out"), 10),
+    ]
+    [plan] = [event.plan_event for event in sink.of_kind("PLAN") if event.plan_event]
+    assert plan.lineage.incomplete_reason == "the plan's JSON is larger than 100 bytes"
+    assert [(edge.output_field, edge.input_field, edge.kind) for edge in plan.lineage.edges] == [
+        (None, None, TransformationKind.UNKNOWN)
+    ]
 
 
 def test_several_writes_are_several_runs_of_one_application(captured: Captured, tmp_path: Path) -> None:
