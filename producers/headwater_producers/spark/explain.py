@@ -126,6 +126,8 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
         sources = [Field(each.dataset) for each in description.inputs]
         return _unknown(schema, sources, problems.incomplete_reason)
     relation = description.upstream.relation
+    if schema["fields"] and not relation.output:
+        return _unknown(schema, (), f"{class_name(plan)} is a command: its rows are of no dataset")
     if turned is not None:
         relation = transposed(relation, turned.index, schema)
     return LineageExplanation(

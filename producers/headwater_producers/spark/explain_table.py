@@ -16,8 +16,9 @@ HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
 """A notebook keeps what it shows, and a browser lays all of it out; text has all rows."""
 
-# No colours, so that it is read in a light and in a dark theme; the notebook's own would centre and not wrap.
-_CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere"
+# No colours, so that it is read in a light and in a dark theme. A notebook would set text to the right, on one line.
+_CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap"
+_EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
 def text_table(explanation: LineageExplanation) -> str:
@@ -79,7 +80,7 @@ def _html_row(row: _Row) -> str:
         f'<td style="{_CELL}">{output if row.first else ""}</td>',
         f'<td style="{_CELL}"{where}>{name}</td>',
         *(f'<td style="{_CELL}">{cell}</td>' for cell in between),
-        f'<td style="{_CELL}">{f"<code>{expression}</code>" if expression else ""}</td>',
+        f'<td style="{_EXPRESSION}">{f"<code>{expression}</code>" if expression else ""}</td>',
     ]
     return f"<tr>{''.join(cells)}</tr>"
 

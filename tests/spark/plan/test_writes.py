@@ -266,7 +266,7 @@ def test_explanations_can_be_read(tables: SparkSession) -> None:
     assert table[0].split() == ["output", "input", "field", "type", "kind", "expression"]
     assert table[2].split()[0] == "name"
     assert table[-1].startswith("*")
-    assert "<td>(age &lt; 3)</td>" in explained._repr_html_()
+    assert "<code>(age &lt; 3)</code>" in explained._repr_html_()
     source = explained.outputs[0].sources[0]
     assert (source.namespace, source.name and source.name.rsplit("/", 1)[-1], source.path) == ("file", "people", "name")
     assert (source.type, source.subtype, source.kind, source.masking) == ("DIRECT", "TRANSFORMATION", "DERIVE", False)

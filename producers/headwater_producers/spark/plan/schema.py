@@ -15,7 +15,8 @@ _TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": 
 
 def path_text(path: Path) -> str:
     """`("legs", "[]", "origin")` ⇒ `legs.[].origin`; a name that holds `.` or a backquote is put in backquotes."""
-    return ".".join(step if step in (ELEMENT, VALUE) else quoted(step) for step in path)
+    name, *steps = path
+    return ".".join([quoted(name), *(step if step in (ELEMENT, VALUE) else quoted(step) for step in steps)])
 
 
 def quoted(name: str) -> str:

@@ -81,6 +81,10 @@ _NAMES = {
     "ListAgg": "listagg",
     "PosExplode": "posexplode",
 }
+_NAMES_FOR_WHAT_IS_INSIDE = frozenset(
+    {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
+)
+"""Of these Spark hands over what it runs in their place: `coalesce(a, b)` for `nvl(a, b)`."""
 _SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
@@ -110,6 +114,8 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
     if name in _SECRETIVE:
         # Keys are passed as literals.
         texts = ["?" if a.constants else text for a, text in zip(arguments, texts, strict=True)]
+    if name in _NAMES_FOR_WHAT_IS_INSIDE and len(texts) == 1:
+        return texts[0]
     if name in INFIX and len(texts) == 2:
         return f"({texts[0]} {INFIX[name]} {texts[1]})"
     match name, texts:
@@ -154,9 +160,19 @@ def literal_text(value: object, data_type: object, literals: Literals = Literals
         return "<binary>"
     if literals is Literals.HIDDEN:
         return "?"
+    if isinstance(data_type, str) and data_type.startswith("interval "):
+        text = _interval(text, data_type)
     if literals is Literals.NUMBERLESS:
         text = _numberless(text)
     return "'" + text.replace("'", "''") + "'" if data_type == "string" else text
+
+
+def _interval(number: str, data_type: str) -> str:
+    """Spark keeps months, or microseconds."""
+    if "month" in data_type or "year" in data_type:
+        return f"interval {number} months"
+    whole = number.removesuffix("000000")
+    return f"interval {whole} seconds" if whole != number else f"interval {number} microseconds"
 
 
 def _numberless(text: str) -> str:

@@ -80,3 +80,5 @@ SELECT * EXCEPT (id, email, born) FROM people;
 SELECT md5('x') AS a, pi() AS p, mask('secret') AS m, sum(md5('a')) OVER () AS s FROM people;
 -- what was encrypted, decrypted
 SELECT CAST(aes_decrypt(aes_encrypt(name, '0000111122223333'), '0000111122223333') AS STRING) AS n, aes_decrypt(aes_encrypt(md5(email), '0000111122223333'), '0000111122223333') AS h FROM people;
+-- sketches
+SELECT hll_sketch_agg(name) AS h, hll_sketch_estimate(hll_sketch_agg(city)) AS e, count_min_sketch(age, 0.5D, 0.5D, 1) AS c FROM people;

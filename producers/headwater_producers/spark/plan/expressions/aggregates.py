@@ -27,8 +27,8 @@ _NEGATIVE = re.compile(r"negative\((?P<some>.*)\)|-(?P<number>.*)")
 RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
 """Their arguments are the window's order, or a constant."""
 
-COUNTS = "Count CountIf HyperLogLogPlusPlus RegrCount Grouping GroupingID"
-"""The values counted can't be read back."""
+COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrCount Grouping GroupingID"
+"""The values counted, or hashed to be counted, can't be read back."""
 
 
 def aggregate_expression(call: Call) -> Column:
