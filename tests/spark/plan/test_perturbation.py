@@ -1,4 +1,4 @@
-"""Cases run on rows, one column changed at a time: a slice of the sweep, whose report is perturbation.txt."""
+"""Queries run on rows whose columns are changed: a slice of the sweeps of perturbation.txt and random_queries.txt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark.explain import explain_lineage
-from spark.plan.perturbation import CASES, apart, judged
+from spark.plan.in_memory import apart
+from spark.plan.oracle import judged
+from spark.plan.perturbation import CASES
+from spark.plan.random_queries import random_query
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +38,16 @@ def test_what_changes_an_output_is_in_its_lineage(session: SparkSession, title: 
     assert not verdict.missing
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_changes_an_output_of_a_random_query_is_in_its_lineage(session: SparkSession, seed: int) -> None:
+    verdict = judged(session, random_query(seed))
+    assert verdict.skipped is None
+    assert not verdict.missing
+
+
 def test_an_edge_that_is_not_there_is_missed(session: SparkSession) -> None:
     filtered = CASES["rows: filter"]
-    blind = judged(session, filtered, seeds=(1,), explain=lambda frame: replace(explain_lineage(frame), influences=()))
+    blind = judged(
+        session, filtered, seeds=(1, 2, 3), explain=lambda frame: replace(explain_lineage(frame), influences=())
+    )
     assert blind.missing == {"name <- people.age", "name <- people.city"}
