@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.in_turn import in_turn
 from headwater_producers.spark.metrics import shared_metrics
 from headwater_producers.spark.runtime.signals import Attached, BatchFunctionCalled, QueryStarted, QueryTerminated
 from headwater_producers.spark.runtime.weights import weigh
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.runtime.worker import Worker
     from headwater_producers.spark.settings import CaptureSettings
     from headwater_producers.spark.streaming.flow import StreamFlow
-    from headwater_schemas.events import RunError, RunEventType
+    from headwater_schemas.events import LineageEvent, RunError, RunEventType
 
 logger = logging.getLogger(__name__)
 
@@ -132,19 +133,13 @@ class Engine:
 
         def end() -> None:
             now = datetime.now(UTC)
-            if session_ends:
-                self._streams.abort_all(error, now)
-            ended = application_ended(
-                self.context,
-                kind,
-                self._started_at,
-                now,
-                error,
-                dropped=self._inbox.dropped,
-                failed=self._worker.tally.failed,
+            in_turn(
+                (
+                    lambda: self._streams.abort_all(error, now) if session_ends else None,
+                    lambda: self._worker.emit(self._ended(kind, error, now)),
+                    self._ends.close,
+                )
             )
-            self._worker.emit(ended)
-            self._ends.close()
 
         self._end = Order(self._deadline(None), action=end, last=True)
         delivered = self._worker.carry_out(self._end)
@@ -155,6 +150,17 @@ class Engine:
                 self._inbox.waiting,
             )
         return delivered
+
+    def _ended(self, kind: RunEventType, error: RunError | None, now: datetime) -> LineageEvent:
+        return application_ended(
+            self.context,
+            kind,
+            self._started_at,
+            now,
+            error,
+            dropped=self._inbox.dropped,
+            failed=self._worker.tally.failed,
+        )
 
     def blame(self, query_id: str, error: RunError) -> None:
         """Says why a query is about to be stopped: its run FAILs by that."""

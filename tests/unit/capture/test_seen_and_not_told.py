@@ -191,15 +191,15 @@ def test_what_was_never_committed_is_no_interval() -> None:
 
 def test_a_store_that_does_not_answer_for_a_moment_costs_no_micro_batch() -> None:
     stage = Stage(kafka_checkpoint(3))
+    stage.write(0, rows=1)
+    stage.progress(0)
+    stage.write(1, rows=2)
     stage.files.broken = {"file:/cp/commits/1"}
-    for batch in range(3):
-        stage.write(batch, rows=batch + 1)
-        if batch == 1:
-            with pytest.raises(OSError, match="slow down"):
-                stage.progress(batch)
-            stage.files.broken = set()
-        else:
-            stage.progress(batch)
+    with pytest.raises(OSError, match="slow down"):
+        stage.progress(1)
+    stage.files.broken = set()
+    stage.write(2, rows=3)
+    stage.progress(2)
     assert stage.told() == {0: (OBSERVED, [1]), 1: (RECONCILED, [2]), 2: (OBSERVED, [3])}
 
 
@@ -212,9 +212,20 @@ def test_a_run_ends_whatever_its_last_micro_batch_can_not_be_told_for() -> None:
     stage.flow.progressed(numbered(1), BEGAN)
     with pytest.raises(OSError, match="slow down"):
         stage.end()
+    # It can't be rebuilt either: the log says so, and it is counted as failed.
     assert stage.sink.run_types("flights.fb")[-1] is RunEventType.COMPLETE
     assert not stage.flow.knows("run")
     assert set(stage.told()) == {0}
+
+
+def test_every_run_is_aborted_and_what_can_be_rebuilt_is() -> None:
+    stage = Stage(kafka_checkpoint(3))
+    stage.flow.started(StreamRun(query_id="other", run_id="other", name="other", started_at=BEGAN, query=None))
+    stage.files.broken = {"file:/cp/commits/1"}
+    with pytest.raises(OSError, match="slow down"):
+        stage.flow.abort_all(None, BEGAN + timedelta(hours=1))
+    assert stage.sink.run_types("flights.fb")[-1] is stage.sink.run_types("flights.other")[-1] is RunEventType.ABORT
+    assert set(stage.told()) == {0, 2}
 
 
 def test_one_run_that_can_not_be_told_keeps_no_other_back() -> None:

@@ -59,7 +59,7 @@ class FakeHandler:
 
 
 class Stage:
-    def __init__(self, sink: EventSink | None = None, limit: int = 100) -> None:
+    def __init__(self, sink: EventSink | None = None, limit: int = 100, flow: type[StreamFlow] = StreamFlow) -> None:
         self.sink = sink or RecordingSink()
         self.inbox: Inbox[Signal | Order] = Inbox(limit)
         self.bus = FakeBus()
@@ -72,7 +72,7 @@ class Stage:
             files=DictFiles(),
             sinks=SinkOffsets(NoTopics()),
         )
-        self.worker.start(self.handler, StreamFlow(teller, wait_seconds=1))
+        self.worker.start(self.handler, flow(teller, wait_seconds=1))
 
     def put(self, event: object) -> bool:
         return self.inbox.put(QueryProgressed(event, None, NOW))
@@ -164,3 +164,25 @@ def test_a_full_inbox_drops() -> None:
     assert stage.order(last=True)
     assert len(stage.handler.seen) == results.count(True)
     assert stage.inbox.dropped == results.count(False)
+
+
+class Troubled(StreamFlow):
+    """Streams in which whatever is asked of them goes wrong."""
+
+    def settle(self, batches: object, at: datetime) -> None:
+        raise OSError("slow down")
+
+    def send_all(self, reason: object) -> None:
+        raise OSError("slow down")
+
+
+def test_the_end_is_told_and_delivered_whatever_goes_wrong_with_a_query() -> None:
+    ended: list[str] = []
+    stage = Stage(flow=Troubled)
+    assert not stage.order(action=lambda: ended.append("flushed")), "somebody is to look at it"
+    assert not stage.order(last=True, action=lambda: ended.append("ended"))
+    assert ended == ["flushed", "ended"]
+    assert isinstance(stage.sink, RecordingSink)
+    assert (stage.sink.flushed, stage.sink.closed) == (2, True)
+    assert stage.worker.tally.failed == 4
+    assert stage.worker.tally.last_error == "ending: OSError: slow down"

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
+from headwater_producers.spark.in_turn import in_turn
 from headwater_schemas.events import EmissionReason
 from headwater_schemas.redaction import redact
 
@@ -63,6 +64,7 @@ class Order:
         done: set when it has been carried out.
         taken_in: whether all that had happened was on time to be looked at.
         undelivered: how many events the sink couldn't deliver in time; None until it was asked.
+        failed: how often something went wrong meanwhile.
     """
 
     deadline: float
@@ -72,6 +74,7 @@ class Order:
     done: threading.Event = field(default_factory=threading.Event)
     taken_in: bool = False
     undelivered: int | None = None
+    failed: int = 0
 
     def remaining(self) -> float:
         """Seconds left."""
@@ -123,7 +126,7 @@ class Worker:
         self._inbox.put_urgent(order)
         # What the order does between its waits takes time of its own.
         finished = order.done.wait(order.remaining() + 5.0)
-        return finished and order.undelivered == 0
+        return finished and not order.failed and (order.undelivered == 0 or not order.delivers)
 
     def emit(self, event: LineageEvent) -> bool:
         """Publishes an event; what the sink refuses is counted, and False."""
@@ -177,9 +180,9 @@ class Worker:
             return
         if self._handler is not None:
             self._handler.look_around()
-        streams.announce_planned()
-        streams.catch_up()
-        streams.send_overdue()
+        in_turn((streams.announce_planned, streams.catch_up, streams.send_overdue, partial(self._settle, streams)))
+
+    def _settle(self, streams: StreamFlow) -> None:
         if waiting := streams.pending:
             # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
             # inbox, and when the inbox is, they have been seen.
@@ -195,22 +198,29 @@ class Worker:
             logger.info("lineage capture: Spark's listener bus was not empty in time")
         # 2. Handle it.
         self._take_in()
-        if self._handler is not None and order.delivers:
-            self._handler.look_around(at_once=True)
+        # Whatever goes wrong in one step, the others are taken.
+        failed, doing = self.tally.failed, partial(self._guard, "ending" if order.last else "flushing")
         # 3. Nothing more is coming for what waits.
-        if self._streams is not None:
-            self._streams.announce_planned()
-            self._streams.settle(self._streams.pending, datetime.now(UTC))
-            while self._streams.behind and order.remaining():
-                self._streams.catch_up()
-            self._streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT)
+        if (handler := self._handler) is not None and order.delivers:
+            doing(lambda: handler.look_around(at_once=True))
+        if (streams := self._streams) is not None:
+            doing(streams.announce_planned)
+            doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
+            while streams.behind and order.remaining():
+                doing(streams.catch_up)
+            doing(lambda: streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT))
         # 4. What the order is about.
         if order.action is not None:
-            order.action()
+            doing(order.action)
         # 5. Deliver.
-        order.undelivered = self._sink.flush(order.remaining()) if order.delivers else 0
+        if order.delivers:
+            doing(partial(self._deliver, order))
+        order.failed = self.tally.failed - failed
         if order.last:
-            self._sink.close()
+            doing(self._sink.close)
+
+    def _deliver(self, order: Order) -> None:
+        order.undelivered = self._sink.flush(order.remaining())
 
     def _guard(self, what: str, action: Callable[[], None]) -> None:
         try:

@@ -15,11 +15,13 @@ from __future__ import annotations
 import logging
 from collections import deque
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from headwater_producers.spark.events.writes import join_outputs
+from headwater_producers.spark.in_turn import in_turn
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
 from headwater_producers.spark.streaming.gaps import Gaps
 from headwater_producers.spark.streaming.micro_batch import rows_of
@@ -28,7 +30,7 @@ from headwater_producers.spark.streaming.retelling import Retelling
 from headwater_schemas.events import EmissionReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from headwater_producers.spark.events.context import Emit, EventContext
     from headwater_producers.spark.events.writes import Write
@@ -95,8 +97,7 @@ class CatchingUp:
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
         """A query has ended: the same, at once."""
         self.committed(run, reason)
-        while any(work.run is run for work in self._work):
-            self.step()
+        in_turn(self._steps(run))
 
     def _started(self, run: StreamRun, log: QueryLog) -> None:
         committed = log.committed()
@@ -119,12 +120,22 @@ class CatchingUp:
             run.chain.add(batch)
 
     def step(self) -> None:
-        """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes."""
+        """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes.
+
+        Raises:
+            OSError, Py4JError: a file couldn't be read just now. The others were told; `headwater reconcile` tells it.
+        """
         if not self._work:
             return
         work = self._work[0]
-        for _ in range(min(STEP, len(work.batches))):
-            self._rebuild(work, work.batches.popleft())
+        batches = [work.batches.popleft() for _ in range(min(STEP, len(work.batches)))]
+        in_turn([*(partial(self._rebuild, work, batch) for batch in batches), partial(self._stepped, work)])
+
+    def _steps(self, run: StreamRun) -> Iterator[Callable[[], None]]:
+        while any(work.run is run for work in self._work):
+            yield self.step
+
+    def _stepped(self, work: Retelling) -> None:
         if not work.batches:
             self._work.popleft()
             self._miss(work)
@@ -146,7 +157,7 @@ class CatchingUp:
                 batch_id,
                 type(error).__name__,
             )
-            return
+            raise
         if work.wants(entry.processing_time):
             is_news = work.reason is not EmissionReason.START or (work.noted is not None and batch_id > work.noted)
             told = msgspec.structs.replace(entry, plan_digest=work.plan if is_news else None)

@@ -14,9 +14,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from headwater_producers.spark.in_turn import in_turn
 from headwater_producers.spark.streaming.chain import Chains
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
-from headwater_producers.spark.streaming.in_turn import in_turn
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import Ending
 from headwater_schemas.events import EmissionReason, RunEventType
@@ -228,8 +228,11 @@ class StreamFlow:
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
         """The application ends, and with it the queries that still run."""
-        for run in list(self._runs.values()):
-            self._end(run, run.ending or Ending(RunEventType.ABORT, error, at, self._clock()))
+        now = self._clock()
+        in_turn(
+            partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
+            for run in list(self._runs.values())
+        )
 
     def _run_in(self, batch: MicroBatch) -> StreamRun | None:
         """The run that executes, or has executed, a micro-batch."""

@@ -134,7 +134,7 @@ class StreamRun:
 
         Clocks are set back: what an earlier process planned may seem to be later than the run's start.
         """
-        left, self.left_out = self.left_out, []
+        left, self.left_out = sorted(set(self.left_out)), []
         return [batch for batch in left if (before is None or batch < before) and not self.chain.has(batch)]
 
     def remember(self, progress: Progress) -> None:
