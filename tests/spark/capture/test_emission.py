@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from headwater_producers.outbox import Outbox
 from headwater_producers.spark import attach
@@ -155,6 +156,19 @@ def test_fail_job_without_an_outbox_raises_and_the_data_stays(
         capture.close()
     capture.close()
     assert spark.read.parquet(str(tmp_path / "rows")).count() == 3
+
+
+def test_a_statement_that_failed_and_that_the_job_caught_is_no_lineage_lost(spark: SparkSession) -> None:
+    """Nothing was changed, so there is nothing to be told of it, nor anything of it that could be read."""
+    spark.range(1).write.saveAsTable("job_that_goes_on")
+    sink = GatedSink()
+    sink.gate.set()
+    with attach(spark, job_name="job", sink=sink, emission_policy="fail_job") as capture:
+        with pytest.raises(AnalysisException):
+            spark.sql("ALTER TABLE job_that_goes_on RENAME TO nowhere.moved")
+        assert capture.flush(60)
+        assert (capture.status().failed, capture.status().received) == (0, 1)
+    spark.sql("DROP TABLE job_that_goes_on")
 
 
 def test_an_exception_of_the_job_is_not_hidden_by_the_policy(spark: SparkSession) -> None:

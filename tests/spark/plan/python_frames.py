@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -147,3 +150,33 @@ def _(s: SparkSession) -> DataFrame:
 @case("java methods by name")
 def _(s: SparkSession) -> DataFrame:
     return s.sql("SELECT reflect('java.util.UUID', 'fromString', name) AS u FROM people")
+
+
+# Else pandas API on Spark sets it itself, with a warning.
+os.environ.setdefault("PYARROW_IGNORE_TIMEZONE", "1")
+
+
+@case("pandas API on Spark")
+def _(s: SparkSession) -> DataFrame:
+    with _pandas_api_in_ansi_mode():
+        people: Any = s.table("people").pandas_api()
+        grown: Any = people.assign(twice=people["salary"] * 2)
+        frame: DataFrame = grown[grown["age"] > 30][["name", "twice"]].to_spark(index_col="number")
+    return frame
+
+
+@case("groups in pandas API on Spark")
+def _(s: SparkSession) -> DataFrame:
+    with _pandas_api_in_ansi_mode():
+        people: Any = s.table("people").pandas_api()
+        frame: DataFrame = people.groupby("city")["salary"].mean().to_frame().reset_index().to_spark()
+    return frame
+
+
+@contextmanager
+def _pandas_api_in_ansi_mode() -> Iterator[None]:
+    from pyspark.pandas import option_context
+
+    with warnings.catch_warnings(), option_context("compute.fail_on_ansi_mode", False):
+        warnings.simplefilter("ignore")
+        yield

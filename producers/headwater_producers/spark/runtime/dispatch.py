@@ -128,7 +128,8 @@ class Dispatch:
         )
         if description.is_streaming:
             return
-        for failure in description.failures:
+        # What a failed statement was about is often not there to be read: that is no lineage lost.
+        for failure in description.failures if signal.error is None else ():
             self._failed(failure)
         self._tables.see(description)
         if home.batch is None:

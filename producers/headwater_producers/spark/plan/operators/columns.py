@@ -31,6 +31,15 @@ def window(operator: Operator) -> Relation:
     return child.with_output([*_pairs(child), *operator.named("windowExpressions")])
 
 
+def numbered(operator: Operator) -> Relation:
+    """The default index of pandas API on Spark: the rows numbered, beside the child's columns."""
+    numbers = operator.attributes("sequenceAttr")
+    number = Column(CONSTANT, text="attach_distributed_sequence()")
+    return operator.child.with_output(
+        [*((each, replace(number, type=each.type)) for each in numbers), *_pairs(operator.child)]
+    )
+
+
 def generate(operator: Operator) -> Relation:
     """`explode` and its like: generated columns added to the child's, and as many rows as the generator makes."""
     child = operator.child
@@ -76,6 +85,7 @@ COLUMNS: dict[str, OperatorRule] = {
     "Project": project,
     "Aggregate": aggregate,
     "Window": window,
+    "AttachDistributedSequence": numbered,
     "Generate": generate,
     "Expand": expand,
 }
