@@ -257,20 +257,3 @@ def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
 def test_tables_of_a_query_by_sparks_own_parser(spark: SparkSession) -> None:
     query = "WITH q AS (SELECT a FROM s.t WHERE EXISTS (SELECT 1 FROM u)) SELECT a FROM q UNION SELECT b FROM v"
     assert sorted(_tables_of(query, Context(spark, PlanSettings()))) == ["s.t", "u", "v"]
-
-
-def test_explanations_can_be_read(tables: SparkSession) -> None:
-    explained = explain_lineage(tables.sql("SELECT upper(name) AS name, 1 AS one FROM people WHERE age < 3"))
-    assert [output.path for output in explained.outputs] == ["name", "one"]
-    table = explained.to_table().splitlines()
-    assert table[0].split() == ["output", "input", "field", "type", "kind", "expression"]
-    assert table[2].split()[0] == "name"
-    assert table[-1].startswith("*")
-    assert "<code>(age &lt; 3)</code>" in explained._repr_html_()
-    source = explained.outputs[0].sources[0]
-    assert (source.namespace, source.name and source.name.rsplit("/", 1)[-1], source.path) == ("file", "people", "name")
-    assert (source.type, source.subtype, source.kind, source.masking) == ("DIRECT", "TRANSFORMATION", "DERIVE", False)
-    [influence] = explained.influences
-    assert (influence.path, influence.type, influence.subtype) == ("age", "INDIRECT", "FILTER")
-    with pytest.raises(TypeError, match="classic Spark session"):
-        explain_lineage("no frame")  # type: ignore[arg-type]

@@ -44,6 +44,8 @@ def test_two_fields_of_one_name_are_one() -> None:
         (("a.b", "c"), "`a.b`.c"),
         (("a`b",), "`a``b`"),
         (("legs", "[]", "x"), "legs.[].x"),
+        # A column's own name: nothing has elements yet.
+        (("[]", "[]"), "`[]`.[]"),
     ],
 )
 def test_paths(path: tuple[str, ...], text: str) -> None:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+MAX_INFLUENCES = 32
+"""So many each part of what is chosen as a whole is told to have, one by one."""
+
+
 def part(column: Column, step: str) -> Column:
     """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
     known = column.parts.get(step)
@@ -89,7 +93,13 @@ def influenced(column: Column, by: frozenset[Indirect]) -> Column:
 def as_one(column: Column, by: frozenset[Indirect]) -> Column:
     """A value that was chosen as a whole (the greatest struct): what it was chosen by influences each of its parts."""
     names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
-    return replace(column, parts={name: influenced(part(column, name), by) for name in sorted(names)})
+    told = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
+    return replace(column, parts={name: influenced(part(column, name), told) for name in sorted(names)})
+
+
+def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
+    """The datasets as a whole in place of their fields: of a hundred fields, each would be influenced by a hundred."""
+    return frozenset(replace(i, field=Field(i.field.dataset)) if isinstance(i.field, Field) else i for i in by)
 
 
 def aligned(column: Column, data_type: DataType) -> Column:

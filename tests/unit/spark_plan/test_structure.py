@@ -1,0 +1,82 @@
+"""Values with parts: what is chosen as a whole, and how many elements there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater_producers.spark.plan.column import CONSTANT, LENGTH, Column, Direct, Field, combine, influences
+from headwater_producers.spark.plan.structure import (
+    MAX_INFLUENCES,
+    aligned,
+    array_of,
+    as_one,
+    length_of,
+    merge,
+    part,
+    recast,
+    stepped,
+)
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import TransformationKind as Kind
+
+T = DatasetRef("file", "/t")
+TEXTS = {"type": "array", "elementType": "string"}
+
+
+def field(name: str) -> Column:
+    return Column(frozenset({Direct(Field(T, (name,)), whole=True)}), text=name, type="string")
+
+
+def struct(*names: str) -> Column:
+    fields = {name: field(name) for name in names}
+    types = [{"name": name, "type": "string"} for name in names]
+    return Column(
+        combine(fields.values(), Kind.DERIVE, "struct").direct,
+        parts=fields,
+        type={"type": "struct", "fields": types},
+    )
+
+
+def influencing(column: Column) -> set[str | None]:
+    return {i.field.path[-1] if i.field.path else None for i in column.indirect if isinstance(i.field, Field)}
+
+
+def chosen(value: Column) -> Column:
+    return as_one(value, influences([value], Kind.CONDITIONAL, "max"))
+
+
+def test_what_is_chosen_as_a_whole_influences_each_part() -> None:
+    greatest = chosen(struct("a", "b"))
+    assert influencing(part(greatest, "a")) == {"a", "b"}
+    assert influencing(greatest) == set()
+
+
+def test_parts_that_only_the_type_names_are_influenced_too() -> None:
+    whole = Column(frozenset({Direct(Field(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
+    assert influencing(part(chosen(whole), "[]")) == {"tags"}
+
+
+def test_of_many_fields_the_dataset_is_named_so_that_edges_are_as_many_as_fields() -> None:
+    names = [f"f{number}" for number in range(MAX_INFLUENCES + 1)]
+    greatest = chosen(struct(*names))
+    assert {frozenset(influencing(part(greatest, name))) for name in names} == {frozenset({None})}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda array: stepped(array, Kind.AGGREGATE),
+        lambda array: recast(array, {"type": "array", "elementType": "binary"}, "cast"),
+        lambda array: aligned(array, {"type": "array", "elementType": "binary"}),
+        lambda array: merge([array, array], "union"),
+    ],
+)
+def test_how_many_there_are_lives_through_what_changes_no_number(kept: object) -> None:
+    two = array_of(field("a"), combine([field("a")], Kind.DERIVE, "array(a, 1)"), length=Column(CONSTANT))
+    assert callable(kept)
+    assert part(kept(two), LENGTH).direct == CONSTANT
+
+
+def test_how_many_there_are_comes_from_the_array_where_nobody_says() -> None:
+    tags = Column(frozenset({Direct(Field(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
+    assert length_of([tags]).direct == {Direct(Field(T, ("tags",)), Kind.DERIVE)}
