@@ -61,7 +61,15 @@ def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
     """The same statements of a Delta and an Iceberg table."""
     source, target = f"{catalog}source", f"{catalog}target"
     return (
-        Case("CREATE TABLE", sql(f"CREATE TABLE {target} (id INT, name STRING, n BIGINT) USING {provider}")),
+        Case(
+            "CREATE TABLE",
+            # The second time it makes nothing, and nothing is told.
+            sql(*[f"CREATE TABLE IF NOT EXISTS {target} (id INT, name STRING, n BIGINT) USING {provider}"] * 2),
+        ),
+        Case(
+            "CREATE OR REPLACE TABLE",
+            sql(*(f"CREATE OR REPLACE TABLE {catalog}replaced ({name} INT) USING {provider}" for name in "ab")),
+        ),
         Case("CREATE TABLE AS", sql(f"CREATE TABLE {catalog}made USING {provider} AS SELECT id, n FROM {source}")),
         Case(
             "CREATE OR REPLACE TABLE AS",
@@ -93,6 +101,12 @@ def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
         Case("ALTER TABLE ADD COLUMNS", sql(f"ALTER TABLE {target} ADD COLUMNS (z INT)")),
         Case("DROP TABLE", sql(f"DROP TABLE {catalog}new")),
     )
+
+
+EVOLVING = """
+MERGE INTO alike t USING (SELECT id, name, n, n + 1 AS more FROM source) s ON t.id = s.id
+WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+"""
 
 
 def _all() -> Any:
@@ -128,6 +142,22 @@ def _delta_path(spark: SparkSession, folder: Path) -> None:
     path = str(folder / "path")
     spark.table("source").write.format("delta").partitionBy("id").save(path)
     spark.read.format("delta").load(path).write.format("delta").mode("append").save(path)
+
+
+def _evolving(spark: SparkSession, _folder: Path) -> None:
+    spark.conf.set("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    try:
+        spark.sql(EVOLVING)
+    finally:
+        spark.conf.unset("spark.databricks.delta.schema.autoMerge.enabled")
+
+
+def _changes(spark: SparkSession, folder: Path) -> None:
+    spark.sql("CREATE TABLE fed (id INT) USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+    spark.sql("INSERT INTO fed VALUES (1)")
+    spark.sql("SELECT id, _change_type FROM table_changes('fed', 0)").write.json(str(folder / "changes"))
+    reader = spark.read.option("readChangeFeed", "true").option("startingVersion", 1).option("endingVersion", 1)
+    reader.table("fed").write.json(str(folder / "changes-read"))
 
 
 def _cached(spark: SparkSession, folder: Path) -> None:
@@ -177,6 +207,13 @@ FAMILIES = (
         sql(f"CREATE TABLE source USING delta AS {ROWS}"),
         (
             *table_cases("delta", ""),
+            Case("CREATE TABLE LIKE", sql(*["CREATE TABLE IF NOT EXISTS alike LIKE source"] * 2)),
+            Case(
+                "ALTER TABLE ADD CONSTRAINT, COMMENT ON TABLE",
+                sql("ALTER TABLE alike ADD CONSTRAINT c CHECK (id > 0)", "COMMENT ON TABLE alike IS 'like source'"),
+            ),
+            Case("MERGE that adds a column", _evolving, columns=True),
+            Case("table_changes(), readChangeFeed", _changes, columns=True),
             Case("save() and load() of a path", _delta_path),
             Case("ALTER TABLE RENAME", sql("ALTER TABLE made RENAME TO renamed")),
         ),
@@ -193,6 +230,10 @@ FAMILIES = (
         ),
         (
             *table_cases("iceberg", "ice.db."),
+            Case(
+                "ALTER TABLE CREATE BRANCH, WRITE ORDERED BY",
+                sql("ALTER TABLE ice.db.source CREATE BRANCH b", "ALTER TABLE ice.db.source WRITE ORDERED BY id"),
+            ),
             Case("writeTo().overwritePartitions()", _partitions),
             Case(
                 "MERGE, merge-on-read",
@@ -211,7 +252,16 @@ FAMILIES = (
         "Tables",
         sql("CREATE TABLE plain_source USING parquet AS SELECT 1 AS id, 'a' AS name"),
         (
-            Case("CREATE TABLE", sql("CREATE TABLE plain (id INT, name STRING) USING parquet")),
+            Case("CREATE TABLE", sql(*["CREATE TABLE IF NOT EXISTS plain (id INT, name STRING) USING parquet"] * 2)),
+            Case("CREATE TABLE AS", sql("CREATE TABLE plain_made USING parquet AS SELECT id FROM plain_source")),
+            Case(
+                "FROM … INSERT INTO … INSERT INTO …",
+                sql(
+                    "FROM plain_source INSERT INTO plain SELECT id, name INSERT INTO plain_made SELECT id WHERE id > 0"
+                ),
+                columns=True,
+            ),
+            Case("CREATE VIEW", sql(*["CREATE VIEW IF NOT EXISTS once AS SELECT id FROM plain"] * 2)),
             Case("INSERT INTO", sql("INSERT INTO plain SELECT * FROM plain_source")),
             Case(
                 "a view", sql("CREATE VIEW seen AS SELECT id FROM plain", "INSERT INTO plain SELECT id, 'v' FROM seen")

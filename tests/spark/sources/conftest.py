@@ -41,6 +41,8 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Spark
         "spark.sql.catalog.ice.warehouse": str(tmp_path_factory.mktemp("ice")),
         # 50, by default, for each look at a table's log.
         "spark.databricks.delta.snapshotPartitions": "1",
+        # 10,000, by default, which is the number of tasks that VACUUM lists a folder with.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
     }.items():
         session.conf.set(key, value)
     return session

@@ -1,4 +1,4 @@
-"""Iceberg's procedures: nothing is told of them that isn't so, and what they made is seen by the next read."""
+"""Iceberg's procedures: no listener hears of them, and what they made is told wherever the table is met again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from spark.sources.watching import run_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from headwater_schemas.events import LineageEvent
     from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 
 TABLE = "db.maintained"
+CALL = "CALL ice.system"
 
 
 def test_what_is_told_of_procedures(watched: Watched, tmp_path: Path) -> None:
@@ -24,19 +26,52 @@ def test_what_is_told_of_procedures(watched: Watched, tmp_path: Path) -> None:
     spark.sql(f"CREATE TABLE ice.{TABLE} (id INT) USING iceberg")
     for number in range(2):
         spark.sql(f"INSERT INTO ice.{TABLE} VALUES ({number})")
-    first = spark.sql(f"SELECT snapshot_id FROM ice.{TABLE}.snapshots ORDER BY committed_at LIMIT 1").first()
-    assert first is not None
+    first, second = (row.snapshot_id for row in spark.sql(f"SELECT * FROM ice.{TABLE}.snapshots").collect())
     watched.news()
     rewritten = spark.sql(
-        f"CALL ice.system.rewrite_data_files(table => '{TABLE}', options => map('rewrite-all', 'true'))"
+        f"{CALL}.rewrite_data_files(table => '{TABLE}', options => map('rewrite-all', 'true'))"
     ).first()
     assert rewritten is not None
     assert rewritten.rewritten_data_files_count == 2
-    # Its files are written like an append, to be committed later, or never: the rows are the same ones.
-    assert run_lines(watched.news()) == []
+    # Its files are written like an append, to be committed later, or never. It was: the rows are the same ones.
+    news = watched.news()
+    assert run_lines(news) == [
+        "read maintained iceberg@…",
+        "wrote maintained iceberg@… replace rows=2 files=1 +bytes",
+    ]
+    assert chain(news) == [(str(second), str(second))]
+    assert [e for e in news if e.plan_event is not None] == []
+
     spark.table(f"ice.{TABLE}").write.json(str(tmp_path / "after-rewriting"))
-    assert run_lines(watched.news())[0].startswith("read maintained iceberg@… replace rows=2")
-    spark.sql(f"CALL ice.system.rollback_to_snapshot('{TABLE}', {first.snapshot_id})").collect()
+    [read, _] = run_lines(watched.news())
+    assert read.startswith("read maintained iceberg@… replace rows=2"), "and of the rewriting nothing more"
+
+    # A procedure that makes no snapshot is seen by what is read then.
+    spark.sql(f"{CALL}.rollback_to_snapshot('{TABLE}', {first})").collect()
     assert run_lines(watched.news()) == []
     spark.table(f"ice.{TABLE}").write.json(str(tmp_path / "after-rollback"))
     assert run_lines(watched.news())[0].startswith("read maintained iceberg@… append rows=1")
+
+    spark.sql("SELECT 5 AS id").write.parquet(str(tmp_path / "files"))
+    watched.news()
+    spark.sql(f"{CALL}.add_files(table => '{TABLE}', source_table => '`parquet`.`{tmp_path / 'files'}`')").collect()
+    spark.sql(f"{CALL}.cherrypick_snapshot('{TABLE}', {second})").collect()
+    news = watched.news()
+    assert run_lines(news) == [
+        # Iceberg doesn't say how large they are.
+        "wrote maintained iceberg@… append rows=1 files=1",
+        "read maintained iceberg@…",
+        "wrote maintained iceberg@… append rows=1 files=1 +bytes",
+    ]
+    assert [read for read, _ in chain(news)] == [None, str(second)], "a picked snapshot is named, added files aren't"
+
+
+def chain(events: list[LineageEvent]) -> list[tuple[str | None, str | None]]:
+    """Of each run's end: the snapshot that it read, and the parent of the one that it wrote."""
+    found = []
+    for end in (e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal):
+        read = [use.position.table_snapshot for use in end.inputs if use.position is not None]
+        [made] = [use.position.table_snapshot for use in end.outputs if use.position is not None]
+        assert made is not None
+        found.append((read[0].snapshot_id if read and read[0] is not None else None, made.parent_id))
+    return found

@@ -49,9 +49,11 @@ class Watched:
 def run_lines(events: list[LineageEvent]) -> list[str]:
     """Of each run's end: what it read and wrote. Of each change of a dataset by DDL: the change."""
     found: list[str] = []
+    # A table that a query makes is known as such when its rows were told: their end is told again, the later one holds.
+    last = {e.run.run_id: e for e in events if e.run and e.run_event and e.run_event.type.is_terminal}
     for event in events:
         if event.run_event is not None and event.run_event.type.is_terminal:
-            found += _run(event.run_event)
+            found += _run(event.run_event) if event in last.values() else []
         # Each write says again what becomes of its dataset; DDL is said by the application's own job.
         elif event.dataset_event is not None and event.job is not None and event.job.name == "job":
             found.append(_change(event.dataset_event))
@@ -115,6 +117,11 @@ def _position(position: Position | None) -> list[str]:
         return [f"{snapshot.format}@{number}", *([snapshot.operation] if snapshot.operation else []), *partitions]
     if position.files is not None:
         return [f"files@{position.files.count}"]
+    if position.table_range is not None:
+        changes = position.table_range
+        return [
+            f"{changes.format} after {changes.from_} to {changes.to}" if changes.from_ else f"delta to {changes.to}"
+        ]
     if position.kafka is not None:
         return [f"[{r.from_},{r.to_exclusive})" for r in position.kafka.ranges]
     return ["position"]

@@ -109,6 +109,14 @@ def test_partitions_of_a_delta_commit() -> None:
     assert delta_files(commit(add())).paths(["id"]) == ()
 
 
+def test_the_files_of_several_commits() -> None:
+    found = delta_files(commit(add(day="1"), remove(day="1"))).plus(delta_files(commit(add(day="2"))))
+    assert (found.added, found.paths(["day"])) == (2, ("day=1", "day=2"))
+    many = delta_files(commit(*(add(day=str(day)) for day in range(60))))
+    more = delta_files(commit(*(add(day=str(day)) for day in range(60, 120))))
+    assert (many.plus(more).added, many.plus(more).paths(["day"])) == (120, ())
+
+
 def test_more_partitions_than_are_listed() -> None:
     found = delta_files(commit(*(add(day=str(day)) for day in range(101))))
     assert (found.added, found.paths(["day"])) == (101, ())

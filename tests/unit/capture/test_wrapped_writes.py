@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headwater_producers.spark.events.batch import BatchRun
@@ -7,7 +8,7 @@ from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.commands import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind
 from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
-from headwater_schemas.events import ColumnLineage, DatasetRef, RunError
+from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange, RunError
 
 BEGAN = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 MAKING = "CreateDataSourceTableAsSelectCommand"
@@ -35,6 +36,28 @@ def test_a_command_wraps_the_write_that_it_ran_whatever_other_threads_wrote_mean
     assert wrapped.is_wrapper(run("/b", MAKING, 1, 6))
     assert not wrapped.is_wrapper(run("/c", MAKING, 1, 6)), "nobody wrote its table"
     assert not wrapped.is_wrapper(run("/a", MAKING, 7, 8)), "not then"
+
+
+def test_the_write_inside_is_corrected_by_what_the_command_knows() -> None:
+    wrapped = WrappedWrites()
+    folder = PlanOutput(dataset=DatasetRef("file", "/a"), kind=SourceKind.FILE, lifecycle=LifecycleChange.OVERWRITE)
+    inner = run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3)
+    inner = replace(inner, write=replace(inner.write, description=replace(written("/a"), outputs=(folder,))))
+    assert not wrapped.is_wrapper(inner)
+    appending = run("/a", MAKING, 1, 5)
+    assert wrapped.is_wrapper(appending)
+    corrected = wrapped.corrected(appending)
+    assert corrected is not None
+    assert (corrected.run_id, corrected.started_at, corrected.ended_at) == (inner.run_id, at(2), at(5))
+    [output] = corrected.write.description.outputs
+    assert (output.kind, output.lifecycle) == (SourceKind.TABLE, LifecycleChange.CREATE), "there was no table yet"
+
+
+def test_a_write_inside_that_is_known_as_the_table_it_is_needs_no_correction() -> None:
+    wrapped = WrappedWrites()
+    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3))
+    assert wrapped.is_wrapper(run("/a", MAKING, 1, 5))
+    assert wrapped.corrected(run("/a", MAKING, 1, 5)) is None
 
 
 def test_a_failed_write_is_wrapped_by_none_and_a_failed_command_wraps_none() -> None:
