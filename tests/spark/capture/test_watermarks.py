@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
+from headwater_producers.spark.streaming.operators import STATE_FACET
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -117,7 +119,14 @@ def test_operators_one_after_the_other_add_up(captured: Captured, tmp_path: Path
     drop(tmp_path / "in", 2, (3, "12:40"))
     drop(tmp_path / "in", 3, (4, "06:00"))
     run(counts, tmp_path, "counts")
-    entries = captured.flushed().entries("job.counts")
+    sink = captured.flushed()
+    entries = sink.entries("job.counts")
     assert entries[0].state_rows == 4, "two rows and two windows"
     assert sum(entry.rows_dropped_late or 0 for entry in entries) == 1
     assert sorted(facet(captured, "job.counts")["statefulOperators"]) == ["Aggregate", "Deduplicate"]
+    each = json.loads(sink.last_run("job.counts").run_facets[STATE_FACET])["operators"]
+    assert [operator["operatorName"] for operator in each] == ["stateStoreSave", "dedupe"]
+    assert sum(operator["numRowsTotal"] for operator in each) == entries[-1].state_rows
+    assert [operator["numRowsDroppedByWatermark"] for operator in each] == [0, 1], (
+        "the first of them drops what is late"
+    )
