@@ -19,6 +19,7 @@ from headwater_producers.spark.streaming.chain import Chains
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import Ending
+from headwater_producers.spark.streaming.runs import Runs
 from headwater_schemas.events import EmissionReason, RunEventType
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class StreamFlow:
         self._chains = Chains(notes or Notes())
         self._wait_seconds = wait_seconds
         self._clock = clock
-        self._runs: dict[str, StreamRun] = {}
+        self._runs = Runs()
         self._blamed: dict[str, RunError] = {}
 
     # What happens, in the order in which it may.
@@ -95,7 +96,7 @@ class StreamFlow:
 
     def latest_run(self, query_id: str) -> str | None:
         """The id of a query's last start that hasn't ended; None where none was heard of."""
-        run = self._run_of(query_id)
+        run = self._runs.latest_of(query_id)
         return run.run_id if run is not None else None
 
     @property
@@ -105,7 +106,7 @@ class StreamFlow:
 
     def upstream(self, batch: MicroBatch) -> Upstream | None:
         """Where the rows of a micro-batch come from, for the plans of the writes inside its foreachBatch function."""
-        run = self._run_in(batch)
+        run = self._runs.executing(batch)
         if run is None:
             return None
         description = self._announce(run)
@@ -113,12 +114,12 @@ class StreamFlow:
 
     def called(self, batch: MicroBatch) -> None:
         """A foreachBatch function is called."""
-        if (run := self._run_in(batch)) is not None:
+        if (run := self._runs.executing(batch)) is not None:
             run.called.add(batch.batch_id)
 
     def wrote(self, batch: MicroBatch, write: Write, at: datetime) -> bool:
         """A write inside foreachBatch has succeeded; False where its query isn't known."""
-        run = self._run_in(batch)
+        run = self._runs.executing(batch)
         if run is None:
             return False
         self._announce(run)
@@ -233,15 +234,6 @@ class StreamFlow:
             partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
             for run in list(self._runs.values())
         )
-
-    def _run_in(self, batch: MicroBatch) -> StreamRun | None:
-        """The run that executes, or has executed, a micro-batch."""
-        return self._run_of(batch.query_id) if batch.run_id is None else self._runs.get(batch.run_id)
-
-    def _run_of(self, query_id: str) -> StreamRun | None:
-        """The latest run of a query; only one can be active at a time."""
-        runs = [run for run in self._runs.values() if run.query_id == query_id]
-        return runs[-1] if runs else None
 
     def _settle(self, run_id: str, batch: int, at: datetime) -> None:
         run = self._runs.get(run_id)
