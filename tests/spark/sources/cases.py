@@ -213,6 +213,7 @@ FAMILIES = (
                 sql("ALTER TABLE alike ADD CONSTRAINT c CHECK (id > 0)", "COMMENT ON TABLE alike IS 'like source'"),
             ),
             Case("MERGE that adds a column", _evolving, columns=True),
+            Case("DELETE that meets no row", sql("DELETE FROM alike WHERE id = 77")),
             Case("table_changes(), readChangeFeed", _changes, columns=True),
             Case("save() and load() of a path", _delta_path),
             Case("ALTER TABLE RENAME", sql("ALTER TABLE made RENAME TO renamed")),

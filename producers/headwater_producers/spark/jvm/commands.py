@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.jvm.execution import scans, written_counts
 from headwater_producers.spark.jvm.jobs import ran_jobs
+from headwater_producers.spark.jvm.table_schema import with_table_schema
 from headwater_producers.spark.jvm.versions import committed
 from headwater_producers.spark.plan import SourceKind, WriteMode
 from headwater_schemas.events import FileSet, Position
@@ -24,6 +25,7 @@ _ALWAYS_COMMIT: Final = frozenset(
     {"OptimizeTableCommand", "DeltaReorgTableCommand", "ConvertToDeltaCommand", "VacuumTableCommand"}
 )
 """Delta's commands that leave a commit wherever they do anything."""
+_CHANGE_ROWS: Final = frozenset({"MergeIntoCommand", "UpdateCommand", "DeleteCommand"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def executed_write(
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
+    description = with_table_schema(description, execution, session)
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
         counts, read = staged.counts, staged.scans
@@ -73,6 +76,9 @@ def executed_write(
     except Exception:
         # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
         logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
+    if looked and version is None and description.command in _CHANGE_ROWS:
+        # Delta commits nothing where no row is met.
+        counts = Counts(rows=0, bytes=0, files=0)
     if version is None or version.position is None:
         found = version is not None if looked else None
         return Write(description=description, written=counts, scans=read, ran_jobs=ran, commits=found)
