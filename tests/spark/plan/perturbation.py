@@ -4,11 +4,12 @@
     PYTHONPATH=tests python -m spark.plan.perturbation 0 300 > tests/spark/plan/random_queries.txt
 
 The first runs every case of cases/*.sql, in memory, as often as the tables that it reads have columns; the other the
-random queries of these seeds. Minutes for a hundred queries.
+random queries of these seeds. Minutes for a hundred queries; Ctrl-C ends it with what was run until then.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ CASES: Final = {
     for path in sorted((Path(__file__).parent / "cases").glob("*.sql"))
     for title, statement in read_sections(path.read_text(), "-- ").items()
 }
-SEEDS: Final = {"cases": (1,), "random queries": (1, 2, 3)}
+SEEDS: Final = {"cases": (1,), "random queries": (1, 2)}
 """Of the rows. A random query's values meet by chance more seldom."""
 
 
@@ -40,9 +41,10 @@ def main() -> None:
     kind = "random queries" if bounds else "cases"
     queries = {f"query {seed}": random_query(seed) for seed in range(*bounds)} if bounds else CASES
     verdicts = {}
-    for number, (title, statement) in enumerate(queries.items(), start=1):
-        verdicts[title] = judged(session, statement, SEEDS[kind], claims=True)
-        sys.stderr.write(f"{number}/{len(queries)} {title}: {len(verdicts[title].missing)} missing\n")
+    with contextlib.suppress(KeyboardInterrupt):
+        for number, (title, statement) in enumerate(queries.items(), start=1):
+            verdicts[title] = judged(session, statement, SEEDS[kind], claims=True)
+            sys.stderr.write(f"{number}/{len(queries)} {title}: {len(verdicts[title].missing)} missing\n")
     spark.stop()
     sys.stdout.write("\n".join([*report(kind, queries, verdicts), ""]))
 

@@ -176,7 +176,7 @@ SQL_TYPES: Final = {
     "pairs": "ARRAY<STRUCT<x: INT, y: STRING>>",
     "map": "MAP<STRING, INT>",
 }
-LITERALS: Final = {"int": ("0", "1", "2"), "text": ("'a'", "'b'"), "bool": ("true",)}
+LITERALS: Final = {"int": ("0", "1", "2"), "text": ("'a'", "'b'")}
 INSIDE: Final = {
     "pair": (("{}.x", "int"), ("{}.y", "text")),
     "ints": (("{}[0]", "int"),),

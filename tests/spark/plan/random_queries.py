@@ -214,7 +214,7 @@ class _Drawing:
         return self._expressions.value(type_, columns, depth)
 
     def _some(self, columns: list[Value]) -> list[Value]:
-        return self._random.sample(columns, self._random.randint(1, min(3, len(columns))))
+        return self._random.sample(columns, self._random.randint(min(2, len(columns)), min(4, len(columns))))
 
     def _new(self, type_: str) -> Value:
         self._names += 1
