@@ -16,8 +16,9 @@ HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
 """A notebook keeps what it shows, and a browser lays all of it out; text has all rows."""
 
-# No colours, so that it is read in a light and in a dark theme. A notebook would set text to the right, on one line.
-_CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap"
+# The page's own colours, so that it is read in a light and in a dark theme; a notebook would set text to the right.
+_TABLE: Final = "color:inherit;font-size:inherit"
+_CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:2px 8px"
 _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
@@ -44,7 +45,7 @@ def html_table(explanation: LineageExplanation) -> str:
     if not explanation.complete:
         notes.append(f"Incomplete: {explanation.incomplete_reason}")
     told = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{told}"
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{told}'
 
 
 @dataclass(frozen=True, slots=True)
