@@ -24,9 +24,9 @@ def command(text: str | Exception) -> CommandEnded:
     return CommandEnded("save", execution, None, None, None, AT)
 
 
-def plan(operators: int, columns: int) -> str:
+def plan(operators: int, columns: int, column: str = "(id#0L + 1) AS c{0}#{0}L") -> str:
     """As Spark shows it: 25 columns by name, then how many more."""
-    named = ", ".join(f"c{number}#{number}L" for number in range(min(25, columns)))
+    named = ", ".join(column.format(number) for number in range(min(25, columns)))
     more = f", ... {columns - 25} more fields" if columns > 25 else ""
     return "".join(f"+- Project [{named}{more}]\n" for _ in range(operators))
 
@@ -36,6 +36,11 @@ def test_a_plan_weighs_its_operators_times_their_columns() -> None:
     assert COMMAND_BYTES < weight[2, 5] < 2 * COMMAND_BYTES
     assert weight[500, 1_000] / weight[2, 1_000] == pytest.approx(250, rel=0.1)
     assert weight[2, 1_000] > 50 * weight[2, 5]
+
+
+def test_columns_that_are_only_passed_on_weigh_less() -> None:
+    computed, passed = (weigh(command(plan(50, 1_000, *column))) for column in ((), ("c{0}#{0}L",)))
+    assert 2 < computed / passed < 6, "not nothing: what isn't named may be computed"
 
 
 def test_what_holds_no_plan_and_what_can_not_be_looked_at_is_small() -> None:

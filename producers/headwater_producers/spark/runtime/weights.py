@@ -27,7 +27,14 @@ COMMAND_BYTES: Final = 128 * 1024
 OPERATOR_BYTES: Final = 8 * 1024
 
 COLUMN_BYTES: Final = 5 * 1024
-"""Of one column of one operator, over all its plans."""
+"""Of one column that an operator computes, over all its plans."""
+
+# Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
+PASSED_BYTES: Final = 512
+"""Of one column that an operator only passes on: all of them refer to one attribute."""
+
+# Spark names an operator's first columns, and new ones may come after them: so many of the others may be computed.
+_LEAST_COMPUTED: Final = 0.2
 
 # Of TreeNode.treeString: verbose, addSuffix, maxFields, printOperatorId. As many fields as Spark shows, by default:
 # with fewer it would complain of the shortening, once a process.
@@ -38,7 +45,8 @@ _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 def weigh(signal: Signal) -> int:
     """Bytes, within about a factor of two for a plan that shares nothing with another that waits.
 
-    Never raises: what can't be looked at is taken for small.
+    Of four, where an operator's first columns aren't like its others. Never raises: what can't be looked at is taken
+    for small.
     """
     if not isinstance(signal, CommandEnded):
         return SMALL_BYTES
@@ -51,5 +59,14 @@ def weigh(signal: Signal) -> int:
 def weight_of_plan(plan: Any) -> int:
     """Of a JVM `LogicalPlan`, in two round trips."""
     text = str(plan.treeString(*_SHOWN))
-    unnamed = sum(map(int, _MORE.findall(text)))
-    return COMMAND_BYTES + text.count("\n") * OPERATOR_BYTES + (text.count(", ") + unnamed) * COLUMN_BYTES
+    return COMMAND_BYTES + sum(map(_weight_of_operator, text.splitlines()))
+
+
+def _weight_of_operator(line: str) -> int:
+    """Of one line: `+- Project [id#0L, (id#0L + 1) AS next#2L, ... 975 more fields]`."""
+    named = line.count(", ")
+    computed = min(named, line.count(" AS "))
+    more = _MORE.search(line)
+    unnamed = int(more[1]) if more is not None else 0
+    computed += int(unnamed * max(_LEAST_COMPUTED, computed / named)) if named else 0
+    return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
