@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.committed import Committed
 from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.streaming.delta_files import DeltaFiles, delta_files, files_of_version
 from headwater_producers.spark.streaming.delta_log import delta_actions, delta_counts, delta_snapshot, delta_text
 from headwater_schemas.events import Certainty, Position, TableSnapshot
@@ -39,8 +40,7 @@ def delta_commits(
 ) -> list[DeltaCommit]:
     """The commits of a transaction, else those of a kind that were made within a time; newest first."""
     files = JvmFiles(session.sparkContext)
-    log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
-    newest = int(log.unsafeVolatileSnapshot().version())
+    newest = int(latest_snapshot(session, path).version())
     found: list[DeltaCommit] = []
     for version in range(newest, max(-1, newest - MAX_COMMITS), -1):
         text = delta_text(files, path, version)

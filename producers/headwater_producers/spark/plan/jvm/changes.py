@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.jvm import existing
 from headwater_producers.spark.plan.jvm.delta_commands import cloned_by
-from headwater_producers.spark.plan.jvm.delta_snapshots import delta_snapshot
+from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.plan.jvm.identifiers import identifier_of, resolved
 from headwater_producers.spark.plan.jvm.partitions import partition_change
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option
@@ -176,7 +176,7 @@ def _of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Dat
     schema = table.schema()
     if schema.isEmpty() and option(table.provider()) == "delta":
         # The catalog has none of Delta's columns.
-        schema = delta_snapshot(context.session, str(table.location().toString())).schema()
+        schema = latest_snapshot(context.session, str(table.location().toString())).schema()
     return DatasetChange(
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",

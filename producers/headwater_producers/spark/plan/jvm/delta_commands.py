@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, write_mode
-from headwater_producers.spark.plan.jvm.delta_snapshots import delta_snapshot
+from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_schemas import naming
@@ -86,7 +86,7 @@ def convert(command: JvmCommand) -> Written:
     session = command.context.session
     path, table = _converted(command.plan, session)
     named = command.context.catalog_table(table) if table is not None else NamedTable(naming.path(path))
-    schema = json.loads(str(delta_snapshot(session, path).schema().json()))
+    schema = json.loads(str(latest_snapshot(session, path).schema().json()))
     read = replace(_input(named, None, schema), kind=SourceKind.TABLE if table is not None else SourceKind.FILE)
     output = replace(_output(named, WriteMode.UPDATE), lifecycle=LifecycleChange.ALTER)
     return Written((output,), schema=schema, read=(read,))

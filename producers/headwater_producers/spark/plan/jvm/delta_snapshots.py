@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from headwater_producers.spark.plan.jvm.scala import statics
 
-def delta_snapshot(session: Any, path: str) -> Any:
+
+def latest_snapshot(session: Any, path: str) -> Any:
     """The JVM's `Snapshot` of the table at a path, without a look whether others have written since."""
-    log = session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)
+    log = statics(session, "org.apache.spark.sql.delta.DeltaLog").forTable(session._jsparkSession, path)
     return log.unsafeVolatileSnapshot()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, WriteMode
-from headwater_producers.spark.plan.jvm.delta_snapshots import delta_snapshot
+from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.plan.jvm.scala import items, setting
 from headwater_producers.spark.plan.replaced import replaced_by
 
@@ -49,7 +49,7 @@ def with_replaced(command: JvmCommand, written: Written, options: Any = None, pa
 def _parsed(text: str, path: str, session: Any) -> tuple[Any, tuple[str, ...]]:
     """A condition over the table at a path, and the columns that this is partitioned by."""
     jvm = session._jvm
-    snapshot = delta_snapshot(session, path)
+    snapshot = latest_snapshot(session, path)
     empty = session._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), snapshot.schema())
     condition = empty.where(text).queryExecution().analyzed().condition()
     return condition, tuple(str(name) for name in items(snapshot.metadata().partitionColumns()))

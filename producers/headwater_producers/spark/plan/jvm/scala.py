@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.java_gateway import JavaClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Where a reference keeps its class: an attribute of py4j's object in Python.
+_CLASS_NAME: Final = "_headwater_class_name"
 
 
 def class_name(value: Any) -> str:
     """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`.
 
     An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
+    Two round trips, and none for a reference that was asked for it before.
     """
+    kept: dict[str, Any] = getattr(value, "__dict__", {})
+    if (known := kept.get(_CLASS_NAME)) is not None:
+        return str(known)
     cls = value.getClass()
     while (name := str(cls.getName()).rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]).isdecimal():
         cls = cls.getSuperclass()
+    kept[_CLASS_NAME] = name
     return name
+
+
+def statics(session: Any, name: str) -> Any:
+    """A JVM class by its full name, for its static methods; `session._jvm.…` asks the JVM about each part of it."""
+    return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
 
 def items(sequence: Any) -> Iterator[Any]:
