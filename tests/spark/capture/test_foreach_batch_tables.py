@@ -131,6 +131,8 @@ def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
         )
         other.createDataFrame(frame.rdd, frame.schema).write.mode("append").parquet(str(tmp_path / "rdd"))
         other.range(1).write.mode("append").json(str(tmp_path / "audit"))
+        # It shuffles: its plan is one that adapts while it runs.
+        other.range(3).groupBy().count().write.mode("append").json(str(tmp_path / "counted"))
         outer.sql(f"DELETE FROM delta.`{tmp_path / 'one'}` WHERE b > 10")
         for _ in range(2):
             # Idempotent, as Delta's documents have it: the second attempt writes nothing.
@@ -138,7 +140,7 @@ def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
             once.save(str(tmp_path / "two"))
 
     run(func)
-    assert [set(batch) for batch in outputs(tables)] == [{"one", "two", "rdd", "audit"}] * 3
+    assert [set(batch) for batch in outputs(tables)] == [{"one", "two", "rdd", "audit", "counted"}] * 3
     assert tables.sink.jobs() == {"job", "job.fb"}, "no runs of their own"
     assert outputs(tables)[2]["rdd"].rows == 6
     idempotent = [batch["two"] for batch in outputs(tables)]

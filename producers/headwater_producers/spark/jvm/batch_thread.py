@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.jvm.nodes import opened
 from headwater_producers.spark.plan.jvm.scala import items, option
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def _last(store: Any) -> Iterator[Any]:
 
 
 def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
-    metrics = set(_OF_PLAN.findall(str(execution.executedPlan().metrics().toString())))
+    # An adaptive plan counts in what it has become; its text isn't the one that Spark has put down either.
+    metrics = set(_OF_PLAN.findall(str(opened(execution.executedPlan()).metrics().toString())))
     if metrics:
         return lambda each: not metrics.isdisjoint(_OF_STORE.findall(str(each.metrics().toString())))
     modes = session._jvm.org.apache.spark.sql.execution.ExplainMode
