@@ -64,12 +64,20 @@ def _output_body(output: PlanOutput) -> DatasetEvent | None:
         DatasetEvent(
             dataset=output.dataset,
             type=output.type,
-            schema=_stored(output.schema, output.kind),
+            schema=_stored(_whole(output), output.kind),
             storage=output.storage,
             symlinks=output.symlinks or None,
             lifecycle=output.lifecycle if output.lifecycle is not LifecycleChange.UNKNOWN else None,
         )
     )
+
+
+def _whole(output: PlanOutput) -> SchemaDefinition | None:
+    """The schema of what is written to; None where that is one partition, whose columns its rows don't have."""
+    if output.schema is None:
+        return None
+    known = {field.path for field in output.schema.fields}
+    return output.schema if known.issuperset(name for name, _ in output.partition) else None
 
 
 def _stored(schema: SchemaDefinition | None, kind: SourceKind) -> SchemaDefinition | None:

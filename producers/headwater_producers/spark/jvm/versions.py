@@ -63,19 +63,27 @@ def committed(
     plan = query_execution.analyzed()
     window = (int(started_at.timestamp() * 1000), int(ended_at.timestamp() * 1000) + 1)
     name = class_name(plan)
-    table = written_table(plan, name)
-    if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
+    table, path = written_place(plan, session)
+    if table is not None:
         return _iceberg(table, session, window)
-    path = delta_commands.table_path(plan, name, session) or _delta_path(plan, name, table)
     if path is None:
         return None
-    path = qualified(session.sparkContext, path)
     found = delta_commits(path, _OPERATIONS.get(name, _WRITES), session, window, _transaction(plan, name))
     if not found:
         return None
     if len(found) > 1 and (name not in _BATCHED or delta_commands.batches(query_execution) != len(found)):
         return Committed(None, Certainty.UNKNOWN, Counts())
     return committed_delta(path, found, session, columns)
+
+
+def written_place(plan: Any, session: Any) -> tuple[Any | None, str | None]:
+    """What of a table with versions a plan writes: Iceberg's V2 table, or the folder of a Delta table, or neither."""
+    name = class_name(plan)
+    table = written_table(plan, name)
+    if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
+        return table, None
+    path = delta_commands.table_path(plan, name, session) or _delta_path(plan, name, table)
+    return None, qualified(session.sparkContext, path) if path is not None else None
 
 
 def written_table(plan: Any, name: str) -> Any | None:

@@ -29,7 +29,7 @@ def read(leaf: JvmLeaf) -> Leaf:
     """A `HiveTableRelation`: its columns, and those of its partitions."""
     table = leaf.plan.tableMeta()
     named = leaf.context.catalog_table(table)
-    return leaf.table(named.ref, stored(table), named.symlinks)
+    return leaf.table(named.ref, stored(table), named.symlinks, leaf.schema())
 
 
 def insert(command: JvmCommand) -> Written:

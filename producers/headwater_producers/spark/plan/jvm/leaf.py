@@ -37,13 +37,19 @@ class JvmLeaf:
         """Its columns."""
         return schema_definition(json.loads(self.plan.schema().json()))
 
-    def table(self, dataset: DatasetRef, storage: Storage | None, symlinks: tuple[Symlink, ...]) -> Leaf:
+    def table(
+        self,
+        dataset: DatasetRef,
+        storage: Storage | None,
+        symlinks: tuple[Symlink, ...],
+        schema: SchemaDefinition | None,
+    ) -> Leaf:
         """The leaf as a batch read of one catalog's table."""
         read = PlanInput(
             dataset=dataset,
             kind=SourceKind.TABLE,
             type="TABLE",
-            schema=self.schema(),
+            schema=schema,
             storage=storage,
             symlinks=symlinks,
         )

@@ -6,16 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.jvm import delta_changes, hive, jdbc, kafka, python_source
+from headwater_producers.spark.plan.jvm import delta_changes, hive, jdbc, kafka, own_schema, python_source
 from headwater_producers.spark.plan.jvm.files import delta_version, file_set, format_name, root_paths
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.paths import qualified
 from headwater_producers.spark.plan.jvm.rdds import RDDS
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private, setting
-from headwater_producers.spark.plan.jvm.tables import CatalogEntry, iceberg_table, relation_table, unwrapped
+from headwater_producers.spark.plan.jvm.tables import (
+    CatalogEntry,
+    iceberg_table,
+    is_metadata_table,
+    relation_table,
+    unwrapped,
+)
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_schemas import naming
-from headwater_schemas.events import Storage
+from headwater_schemas.events import DatasetRef, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +61,7 @@ def _files(leaf: JvmLeaf, relation: Any) -> Leaf:
             paths = [_common(paths)]
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
     alone = len(datasets) == 1
-    schema = leaf.schema()
+    schema = own_schema.of_files(leaf, relation)
     return Leaf(
         inputs=tuple(
             PlanInput(
@@ -93,7 +99,12 @@ def data_source_v2(leaf: JvmLeaf) -> Leaf:
     entry = relation_table(leaf.context, relation)
     if entry is None:
         return _unnamed_v2(leaf, unwrapped(table))
-    return leaf.table(entry.dataset, entry.storage, entry.symlinks)
+    if is_metadata_table(leaf.context, unwrapped(table)):
+        # db.flights.snapshots: its rows are about the table's files, and none of the table's.
+        of = str(table.name()).rsplit(".", 1)[-1]
+        dataset = DatasetRef(entry.dataset.namespace, f"{entry.dataset.name}.{of}")
+        return leaf.table(dataset, entry.storage, entry.symlinks, leaf.schema())
+    return leaf.table(entry.dataset, entry.storage, entry.symlinks, own_schema.of_table(leaf, unwrapped(table)))
 
 
 def _unnamed_v2(leaf: JvmLeaf, table: Any) -> Leaf:

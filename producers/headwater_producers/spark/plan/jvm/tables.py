@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from py4j.java_gateway import is_instance_of
+
 from headwater_producers.spark.plan.jvm.scala import class_name, option
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
@@ -66,6 +68,14 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
     catalog, _, name = str(table.name()).partition(".")
     found = context.table(name, str(table.table().location()), catalog=catalog)
     return CatalogEntry(found.ref, found.symlinks, "iceberg")
+
+
+def is_metadata_table(context: Context, table: Any) -> bool:
+    """Whether a V2 table is what Iceberg tells of another: `db.flights.snapshots`."""
+    gateway = context.session.sparkContext._gateway
+    return class_name(table) == "SparkTable" and is_instance_of(
+        gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"
+    )
 
 
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
