@@ -13,6 +13,7 @@ from headwater_schemas.topics import (
     DEFAULT_MAX_MESSAGE_BYTES,
     DEFAULT_PARTITIONS,
     TopicNames,
+    TopicPrefix,
     TopicSpec,
     topic_specs,
 )
@@ -51,7 +52,7 @@ class Neo4jSettings(Section):
 class TopicSettings(Section):
     """Headwater's own topics: their names, and what they are created with where they are missing."""
 
-    prefix: Annotated[str, Field(min_length=1)] = "lineage"
+    prefix: TopicPrefix = "lineage"
     """First part of every topic name: `<prefix>.events`, `<prefix>.events.dlq`, `<prefix>.schemas`."""
     partitions: Annotated[int, Field(ge=1)] = DEFAULT_PARTITIONS
     """Of the events topic; as many consumers can share the work."""

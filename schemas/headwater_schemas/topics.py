@@ -11,13 +11,16 @@ The events topic is the truth that the graph is rebuilt from, so nothing in it m
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, NewTopic, ResourceType
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
 from headwater_schemas.kafka_answers import answer
@@ -35,6 +38,26 @@ _SLICE_SECONDS = 0.5
 _RETRY_SECONDS = 0.1
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
 BROKER_DEFAULT = -1
+# Kafka's rule for a topic's name (org.apache.kafka.common.internals.Topic). `.` and `..`, which it refuses too, can't
+# come of a prefix: each name has more after it.
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+_LONGEST_NAME = 249
+
+
+def _legal_prefix(prefix: str) -> str:
+    longest = _LONGEST_NAME - len(TopicNames("").dead_letters)
+    if not _LEGAL.fullmatch(prefix) or len(prefix) > longest:
+        raise PydanticCustomError(
+            "topic_prefix",
+            "a Kafka topic's name has letters of ASCII, digits, '.', '_' and '-' only; write 1 to {longest} of them, "
+            "such as staging.lineage",
+            {"longest": longest},
+        )
+    return prefix
+
+
+TopicPrefix = Annotated[str, AfterValidator(_legal_prefix)]
+"""A prefix that makes names which Kafka takes; a field of settings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class Preparation:
         self._stopping = stopping
         self._registry = RegistryClient(settings.registry) if settings.registry else None
         self._registry_id: int | None = None
+        self._said: str | None = None
 
     def done(self, producer: Producer) -> bool:
         """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
@@ -84,6 +85,9 @@ class Preparation:
             self._note(str(error), refusal=error)
         except FatalError as error:
             self._note(str(error))
+        except KafkaException as failure:
+            # A topic that this producer may not write to, or that can't have the name it has.
+            self._on_error(failure.args[0])
         self._poll()
         return False
 
@@ -108,7 +112,9 @@ class Preparation:
             raise
         except FatalError as error:
             # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
-            logger.warning("Going on without looking after the topics: %s", error)
+            if str(error) != self._said:
+                self._said = str(error)
+                logger.warning("Going on without looking after the topics: %s", error)
             return True
         for found in report.differences:
             logger.warning(
@@ -131,7 +137,7 @@ class Preparation:
             return False
         if (error := outcome[0]) is not None:
             self._on_error(error)
-            self._note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}.")
+            self._note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}")
             return False
         return True
 

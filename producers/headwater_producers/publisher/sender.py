@@ -18,6 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from headwater_producers.publisher.errors import PublisherSettingsError
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.preparation import Preparation
+from headwater_producers.publisher.too_large import described
 from headwater_schemas.errors import AuthenticationError, KafkaSettingsError
 from headwater_schemas.kafka import refused
 from headwater_schemas.topics import CREDENTIAL_SETTINGS
@@ -97,6 +98,7 @@ class Sender:
         self._sent_alone: set[int] = set()
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
+        self._last_unexpected: str | None = None
         self._stopping = threading.Event()
         self._preparation = Preparation(
             settings, topics, note=ledger.note, on_error=self._on_error, poll=self._poll, stopping=self._stopping
@@ -126,9 +128,12 @@ class Sender:
         while not self._stopping.is_set():
             try:
                 self._run_once()
-            except Exception:
-                # A dead thread would strand every event without a word.
-                logger.exception("The publisher's thread goes on after an unexpected error")
+            except Exception as error:
+                # A dead thread would strand every event without a word; one that says the same each second would bury
+                # what the job has to say.
+                if repr(error) != self._last_unexpected:
+                    self._last_unexpected = repr(error)
+                    logger.exception("The publisher's thread goes on after an unexpected error")
                 self._stopping.wait(_RETRY_SECONDS)
 
     def _run_once(self) -> None:
@@ -157,11 +162,11 @@ class Sender:
         if now - self._last_complaint >= COMPLAINT_EVERY_SECONDS:
             self._last_complaint = now
             logger.warning(
-                "%d lineage events wait for Kafka at %s, the oldest for %d s; trying on. %s",
+                "%d lineage events wait for Kafka at %s, the oldest for %d s; trying on. %s.",
                 self._ledger.outstanding(),
                 self._settings.bootstrap_servers,
                 now - since,
-                self._ledger.problem or "No error was reported.",
+                self._ledger.problem or "No error was reported",
             )
 
     # Sending
@@ -210,7 +215,7 @@ class Sender:
             self._gate_open = False
             return
         self._sent_alone.discard(outgoing.sequence)
-        detail = f"an event of {len(outgoing.value)} bytes is more than Kafka takes" if too_large else error.str()
+        detail = described(outgoing) if too_large else error.str()
         self._ledger.fail(outgoing, f"{error.name()}: {detail}", _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
@@ -253,7 +258,7 @@ class Sender:
             )
             self._ledger.note(str(refusal), refusal=refusal)
         else:
-            self._ledger.note(f"Kafka at {servers}: {error.str()}.")
+            self._ledger.note(f"Kafka at {servers}: {error.str()}")
 
     def _rebuild(self) -> None:
         """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""

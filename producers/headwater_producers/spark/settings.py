@@ -15,7 +15,7 @@ from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
 from headwater_producers.spark.spark_properties import property_name, setting_meant, settings_named
 from headwater_schemas.kafka import ClientProperties
-from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS
+from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS, TopicPrefix
 from headwater_schemas.variables import OTHER_VARIABLES
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class CaptureSettings(BaseSettings):
     outbox_path: Path | None = None
     outbox_max_bytes: int = Field(default=256 * 1024 * 1024, ge=1_024 * 1_024)
     outbox_when_full: Literal["drop_newest", "drop_oldest"] = "drop_newest"
-    topic_prefix: str = Field(default="lineage", min_length=1)
+    topic_prefix: TopicPrefix = "lineage"
     topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
     topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_024, le=1_000_000_000)

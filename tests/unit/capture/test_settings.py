@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from headwater.connection import TopicSettings
 from headwater.settings import OTHER_VARIABLES as COMMANDS_VARIABLES
@@ -142,6 +142,19 @@ def test_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CaptureSettingsError) as refused:
         CaptureSettings.load(kafka_sasl_password=["hunter2"])
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("prefix", ["", "bad topic/name", "línea", "a\n", "x" * 239])
+def test_topics_that_kafka_refuses_are_refused_where_settings_are_read(prefix: str) -> None:
+    with pytest.raises(CaptureSettingsError, match=r"topic_prefix, from attach: a Kafka topic's name has letters"):
+        CaptureSettings.load(topic_prefix=prefix)
+    with pytest.raises(ValidationError, match="1 to 238"):
+        TopicSettings(prefix=prefix)
+
+
+@pytest.mark.parametrize("prefix", [".", "..", "staging.lineage", "A_b-9", "x" * 238])
+def test_topics_that_kafka_takes(prefix: str) -> None:
+    assert len(TopicNames(CaptureSettings.load(topic_prefix=prefix).topic_prefix).dead_letters) <= 249
 
 
 def test_tags() -> None:

@@ -20,6 +20,7 @@ from headwater_producers.publisher import (
     Publisher,
     PublisherClosedError,
     PublisherSettings,
+    sender,
 )
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_schemas.avro_schema import current_schema
@@ -120,6 +121,40 @@ def test_an_unreachable_broker_is_waited_for(make: Make, cluster: FakeCluster) -
         report.require_delivered()
     cluster.holding = False
     assert publisher.flush(10) == FlushReport(acknowledged=1, failed=(), outstanding=0)
+
+
+def test_topics_that_nobody_may_write_to_are_a_problem_and_no_traceback(
+    make: Make, cluster: FakeCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = KafkaError(KafkaError._UNKNOWN_TOPIC)
+    asked = threading.Event()
+
+    def reject(_topic: str, _value: bytes) -> BaseException:
+        asked.set()
+        return KafkaException(refused)
+
+    cluster.reject = reject
+    publisher = make()
+    assert asked.wait(10)
+    until(lambda: publisher.problem is not None)
+    assert publisher.problem == f"Kafka at localhost:9092: {refused.str()}"
+    assert caplog.records == []
+
+
+def test_what_goes_wrong_again_and_again_has_one_traceback(
+    make: Make, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sender, "_RETRY_SECONDS", 0.001)
+    times: list[str] = []
+
+    def reject(topic: str, _value: bytes) -> BaseException | None:
+        times.append(topic)
+        return LookupError("nobody foresaw this") if len(times) < 5 else None
+
+    cluster.reject = reject
+    make()
+    until(lambda: len(times) >= 5)
+    assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
 def test_it_complains_once_a_minute(make: Make, cluster: FakeCluster, caplog: pytest.LogCaptureFixture) -> None:
