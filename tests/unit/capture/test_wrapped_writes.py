@@ -60,11 +60,13 @@ def test_a_write_inside_that_is_known_as_the_table_it_is_needs_no_correction() -
     assert wrapped.corrected(run("/a", MAKING, 1, 5)) is None
 
 
-def test_a_failed_write_is_wrapped_by_none_and_a_failed_command_wraps_none() -> None:
-    wrapped = WrappedWrites()
-    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, RunError(message="no")))
-    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 4))
-    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 5, RunError(message="no")))
+def test_a_command_that_fails_with_its_write_is_told_once_and_one_that_fails_after_it_too() -> None:
+    wrapped, no = WrappedWrites(), RunError(message="no")
+    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, no))
+    assert wrapped.is_wrapper(run("/a", MAKING, 1, 4, no))
+    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 5)), "that write failed"
+    assert not wrapped.is_wrapper(run("/b", "InsertIntoHadoopFsRelationCommand", 12, 13))
+    assert not wrapped.is_wrapper(run("/b", MAKING, 11, 15, no)), "the rows were written, and no table made of them"
 
 
 def test_staged_rows_are_those_of_the_table_that_is_made() -> None:

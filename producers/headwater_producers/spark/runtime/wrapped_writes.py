@@ -47,9 +47,10 @@ class WrappedWrites:
         return mine[0][1]
 
     def is_wrapper(self, run: BatchRun) -> bool:
-        """Whether a command only wraps a write that was told before it. From now on it is one of those itself."""
-        if run.error is not None:
-            return False
+        """Whether a command only wraps a write that was told before it. From now on it is one of those itself.
+
+        It ends as the write did: one that fails after it, as a table that can't be made, is told.
+        """
         is_wrapper = self._inner(run) is not None
         if not is_wrapper:
             self._done.append((_names(run.write.description), run))
@@ -74,7 +75,8 @@ class WrappedWrites:
         if not _makes_a_table(run.write.description):
             return None
         found = (done for inner, done in self._done if inner & names)
-        return next((done for done in found if run.started_at <= done.started_at <= run.ended_at), None)
+        during = (done for done in found if run.started_at <= done.started_at <= run.ended_at)
+        return next((done for done in during if (done.error is None) == (run.error is None)), None)
 
 
 def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
