@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,7 +35,7 @@ def snapshots(uses: Iterable[DatasetUse]) -> list[tuple[str | None, str, str | N
 def written(events: list[LineageEvent]) -> list[tuple[str | None, str, str | None]]:
     entries = [entry for e in events if e.interval_event is not None for entry in e.interval_event.entries]
     ends = [e.run_event for e in events if e.run_event is not None and e.run_event.processing_type != "STREAMING"]
-    return snapshots(use for each in (*ends, *entries) for use in each.outputs)
+    return snapshots([use for end in ends for use in end.outputs] + [use for entry in entries for use in entry.outputs])
 
 
 def test_each_names_its_parent(watched: Watched, tmp_path: Path) -> None:
@@ -59,3 +60,20 @@ def test_each_names_its_parent(watched: Watched, tmp_path: Path) -> None:
     spark.table(TABLE).write.json(str(tmp_path / "read"))
     [end] = [e.run_event for e in watched.news() if e.run_event is not None and e.run_event.inputs]
     assert snapshots(end.inputs) == expected[-1:]
+
+
+def test_a_branch_is_the_table_and_said_to_be_a_branch(watched: Watched, tmp_path: Path) -> None:
+    spark = watched.spark
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+    spark.sql("CREATE TABLE ice.db.branched (id BIGINT) USING iceberg")
+    spark.sql("INSERT INTO ice.db.branched VALUES (1)")
+    spark.sql("ALTER TABLE ice.db.branched CREATE BRANCH audit")
+    watched.news()
+    spark.sql("INSERT INTO ice.db.branched.branch_audit VALUES (2)")
+    spark.table("ice.db.branched.branch_audit").write.json(str(tmp_path / "read"))
+    news = watched.news()
+    [first, second] = [e.run_event for e in news if e.run_event is not None and e.run_event.type.is_terminal]
+    assert [use.dataset.name.rsplit("/", 1)[-1] for use in (*first.outputs, *second.inputs)] == ["branched"] * 2
+    assert json.loads(first.outputs[0].facets["headwater_branch"]) == {"name": "audit"}
+    names = {link.name for e in news if e.dataset_event is not None for link in e.dataset_event.symlinks or ()}
+    assert names <= {"db.branched"}

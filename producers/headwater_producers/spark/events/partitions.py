@@ -16,6 +16,9 @@ PARTITIONS: Final = "headwater_partitions"
 """Of an output `columns`, and as `count` how many of its partitions got rows, where that is known. Of a dataset the
 `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), which `partitions`, and how many they are."""
 
+BRANCH: Final = "headwater_branch"
+"""Of an output the `name` of the Iceberg branch that it is: who reads the table doesn't see its rows."""
+
 _SUBSET: Final = "subset"
 
 
@@ -33,6 +36,8 @@ def output_facets(output: PlanOutput, count: int | None) -> dict[str, str]:
     if output.partition:
         one = {"identifier": partition_path(output.partition), "dimensions": dict(output.partition)}
         facets[_SUBSET] = _subset([one])
+    if output.branch is not None:
+        facets[BRANCH] = {"name": output.branch}
     return {name: json.dumps(facet) for name, facet in facets.items()}
 
 

@@ -109,6 +109,7 @@ class PlanOutput:
         partition_columns: of a partitioned table or folder.
         partition: the one partition that all rows go to, as far as the statement says so: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
+        branch: of an Iceberg table, the branch that the rows went to; None of its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command says so.
         connection: of Kafka, the sink's options `kafka.…` that say how to connect, without that prefix. It may hold
@@ -123,6 +124,7 @@ class PlanOutput:
     format: str | None = None
     partition_columns: tuple[str, ...] = ()
     partition: Partition = ()
+    branch: str | None = None
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()
     lifecycle: LifecycleChange | None = None
@@ -210,6 +212,7 @@ class PlanDescription:
         staged: it writes into a table that a CREATE TABLE AS around it makes, and tells as its own.
         writes_unknown: it writes, and where to isn't known.
         failures: what couldn't be read of it for an error, which nobody expected: sentences.
+        beyond_cap: its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
         upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
     """
 
@@ -222,6 +225,7 @@ class PlanDescription:
     staged: bool = False
     writes_unknown: bool = False
     failures: tuple[str, ...] = ()
+    beyond_cap: bool = False
     upstream: Upstream | None = None
 
     @property

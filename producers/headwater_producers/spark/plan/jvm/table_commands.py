@@ -13,7 +13,15 @@ from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, W
 from headwater_producers.spark.plan.jvm.generated_columns import generated_columns
 from headwater_producers.spark.plan.jvm.replaced_rows import with_replaced
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
-from headwater_producers.spark.plan.jvm.tables import CatalogEntry, is_staged, loaded, named, relation_table
+from headwater_producers.spark.plan.jvm.tables import (
+    CatalogEntry,
+    branch_of,
+    is_staged,
+    loaded,
+    named,
+    relation_table,
+    unwrapped,
+)
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 
@@ -127,7 +135,9 @@ def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> Pla
         symlinks=entry.symlinks,
         lifecycle=LIFECYCLES.get(mode),
     )
-    return output if table is None else replace(output, partition_columns=_partitions(table))
+    if table is None:
+        return output
+    return replace(output, partition_columns=_partitions(table), branch=branch_of(unwrapped(table)))
 
 
 def _partitions(table: Any) -> tuple[str, ...]:

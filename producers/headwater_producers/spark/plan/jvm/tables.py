@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 # delta.`/data/flights`, as an identifier's text.
 _PATH: Final = re.compile(r"delta\.`.*/", re.IGNORECASE)
 
+# SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
+_SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
@@ -82,12 +85,30 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
     location, provider = _place(table)
     catalog_name = str(catalog.name()) if catalog is not None else None
-    name = str(identifier.toString())
+    name = _own_name(str(identifier.toString()), table)
     if provider == "delta" and location is not None and _PATH.match(name):
         # It has no other name.
         return CatalogEntry(naming.path(location), (), provider, type="FILE", catalog=catalog_name)
     found = context.table(name, location, catalog=catalog_name)
     return CatalogEntry(found.ref, found.symlinks, provider, catalog=catalog_name)
+
+
+def branch_of(table: Any | None) -> str | None:
+    """The branch of an Iceberg table that a V2 table is: of `db.flights.branch_audit` it is `audit`."""
+    if table is None or class_name(table) != "SparkTable":
+        return None
+    branch = table.branch()
+    return None if branch is None else str(branch)
+
+
+def _own_name(name: str, table: Any | None) -> str:
+    """A name without what Iceberg lets it end in: `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
+    found = _SELECTOR.fullmatch(name)
+    if found is None or table is None or class_name(table) != "SparkTable":
+        return name
+    # A table may be called so, too.
+    is_selected = table.branch() is not None or table.snapshotId() is not None
+    return found["table"] if is_selected else name
 
 
 def _place(table: Any | None) -> tuple[str | None, str | None]:
