@@ -145,7 +145,8 @@ class Relay:
         delivered = [number for number, record in batch if record.event_id not in reasons]
         self._backlog.settle(store, delivered, delivered=True)
         if lost := [number for number, record in batch if record.event_id in too_large]:
-            logger.error("Kafka doesn't take %d lineage events, which are lost: %s", len(lost), failed[0].reason)
+            first = next(failure for failure in failed if failure.event_id in too_large)
+            logger.error("Kafka doesn't take %d lineage events, which are lost: %s", len(lost), first.reason)
             self._backlog.settle(store, lost, delivered=False)
         if len(delivered) + len(lost) < len(batch):
             progress.again_at = progress.again_at or time.monotonic() + _RETRY_SECONDS

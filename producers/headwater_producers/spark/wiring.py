@@ -125,4 +125,5 @@ def event_context(
         criticality=settings.job_criticality,
         owners=(Owner(settings.job_owner),) if settings.job_owner else None,
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
+        max_event_bytes=settings.topic_max_message_bytes,
     )

@@ -56,7 +56,9 @@ def test_a_write_tells_what_it_read(captured: Captured, tmp_path: Path) -> None:
     assert end.plan_digest in plans
 
 
-def test_a_plan_beyond_the_cap_is_told_as_unknown(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_plan_beyond_the_cap_is_told_as_unknown_and_the_log_says_so(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     spark.range(10).write.parquet(str(tmp_path / "in"))
     sink = RecordingSink()
     with attach(spark, sink=sink, job_name="job", capture_max_plan_bytes=100) as capture:
@@ -69,6 +71,7 @@ def test_a_plan_beyond_the_cap_is_told_as_unknown(spark: SparkSession, tmp_path:
     ]
     [plan] = [event.plan_event for event in sink.of_kind("PLAN") if event.plan_event]
     assert plan.lineage.incomplete_reason == "the plan's JSON is larger than 100 bytes"
+    assert "lineage capture: job job.out: a plan is larger than capture_max_plan_bytes" in caplog.text
     assert [(edge.output_field, edge.input_field, edge.kind) for edge in plan.lineage.edges] == [
         (None, None, TransformationKind.UNKNOWN)
     ]

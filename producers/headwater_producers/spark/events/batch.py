@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.job_names import batch_name
-from headwater_producers.spark.events.lineage import says_anything
+from headwater_producers.spark.events.plans import told_plan
 from headwater_producers.spark.events.writes import Write
 from headwater_schemas.events import (
     JobEvent,
@@ -21,7 +21,6 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
 )
-from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,9 +56,9 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
     run_id = run.run_id
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, said)
 
-    digest = _digest(run)
-    if digest is not None and said.first(("plan", job, digest)):
-        yield context.plan(description.lineage, job=job, run_id=run_id, at=run.started_at)
+    digest, plan = _plan(context, run, job, said)
+    if plan is not None:
+        yield plan
     yield from _datasets(context, run, job, said)
     start = RunEvent(
         type=RunEventType.START,
@@ -81,8 +80,11 @@ def corrected_events(context: EventContext, run: BatchRun, said: Once) -> Iterat
     """
     description = run.write.description
     job = context.job(batch_name(context.app_name, description.outputs, description.command))
+    digest, plan = _plan(context, run, job, said)
+    if plan is not None:
+        yield plan
     yield from _datasets(context, run, job, said)
-    yield _end(context, run, job, _digest(run))
+    yield _end(context, run, job, digest)
 
 
 def _datasets(context: EventContext, run: BatchRun, job: JobRef, said: Once) -> Iterator[LineageEvent]:
@@ -112,9 +114,9 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
     return context.run(end, job=job, run_id=run.run_id, at=run.ended_at)
 
 
-def _digest(run: BatchRun) -> str | None:
-    lineage = run.write.description.lineage
-    return plan_digest(lineage) if says_anything(lineage) else None
+def _plan(context: EventContext, run: BatchRun, job: JobRef, said: Once) -> tuple[str | None, LineageEvent | None]:
+    described = [run.write.description]
+    return told_plan(context, described, job=job, run_id=run.run_id, at=run.started_at, said=said)
 
 
 def _facets(run: BatchRun, producer: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
+from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,6 +44,7 @@ class EventContext:
         versions: of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
         owners, tags, criticality: what the settings say of its jobs; None: nothing.
+        max_event_bytes: how large a record may be, uncompressed.
     """
 
     tenant: str
@@ -55,6 +57,7 @@ class EventContext:
     owners: tuple[Owner, ...] | None = None
     tags: tuple[Tag, ...] | None = None
     criticality: str | None = None
+    max_event_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
 
     @property
     def app_job(self) -> JobRef:

@@ -156,6 +156,7 @@ class _Description:
     leaves: JvmLeaves
     problems: dict[str, None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    beyond_cap: bool = False
 
     @classmethod
     def of(cls, plan: Any, context: Context, upstream: Upstream | None) -> _Description:
@@ -197,12 +198,14 @@ class _Description:
             staged=written.staged,
             writes_unknown=not written.outputs and written.problem is not None,
             failures=(*self.failures, *self.leaves.failures),
+            beyond_cap=self.beyond_cap,
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
         )
 
     def _relation(self) -> tuple[Relation | None, tuple[PlanInput, ...]]:
         settings = self.context.settings
         if estimated_bytes(self.plan, settings.max_plan_bytes) > settings.max_plan_bytes:
+            self.beyond_cap = True
             self._problem(f"the plan's JSON is larger than {settings.max_plan_bytes} bytes")
             return None, tuple(self.leaves.inputs())
         reader = PlanReader(self.leaves, settings.literal_texts)

@@ -10,7 +10,7 @@ from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.fitting import fitting
 from headwater_producers.spark.events.job_names import streaming_name
-from headwater_producers.spark.events.lineage import join_lineages, says_anything
+from headwater_producers.spark.events.plans import told_plan
 from headwater_producers.spark.streaming.chain import version_text
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.coalescing import Due
@@ -30,7 +30,6 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
 )
-from headwater_schemas.identity import plan_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.streaming.run import Ending, StreamRun
     from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
     from headwater_producers.spark.streaming.spark_log import TextFiles
-    from headwater_schemas.events import ColumnLineage, IntervalEntry, JobRef, LineageEvent, RunError
+    from headwater_schemas.events import IntervalEntry, JobRef, LineageEvent, RunError
 
 
 class Teller:
@@ -103,7 +102,7 @@ class Teller:
         if run.description is not None:
             run.touch(run.description)
             self._datasets(run, job, run.description, run.started_at)
-            run.plan_digest = self._plan(run, job, run.description.lineage, run.started_at)
+            run.plan_digest = self._plan(run, job, [run.description], run.started_at)
         about = sink_facet(run.description, sink, self._context.producer)
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
@@ -123,7 +122,7 @@ class Teller:
         job = _job(run)
         if run.description is not None and run.read_topics(progress.topics()):
             self._datasets(run, job, run.description, at)
-            run.plan_digest = self._plan(run, job, run.description.lineage, at)
+            run.plan_digest = self._plan(run, job, [run.description], at)
             if run.touch(run.description):
                 self.state(run, RunEventType.RUNNING, at)
         writes = run.writes.get(progress.batch_id, [])
@@ -221,14 +220,12 @@ class Teller:
         news = [run.touch(write.description) for write in writes]
         if not writes:
             return False, None
-        return any(news), self._plan(run, job, join_lineages([write.description.lineage for write in writes]), at)
+        return any(news), self._plan(run, job, [write.description for write in writes], at)
 
-    def _plan(self, run: StreamRun, job: JobRef, lineage: ColumnLineage, at: datetime) -> str | None:
-        if not says_anything(lineage):
-            return None
-        digest = plan_digest(lineage)
-        if self._said.first(("plan", job, digest)):
-            self._emit(self._context.plan(lineage, job=job, run_id=run.run_id, at=at))
+    def _plan(self, run: StreamRun, job: JobRef, plans: Sequence[PlanDescription], at: datetime) -> str | None:
+        digest, event = told_plan(self._context, plans, job=job, run_id=run.run_id, at=at, said=self._said)
+        if event is not None:
+            self._emit(event)
         return digest
 
     def _datasets(self, run: StreamRun, job: JobRef, description: PlanDescription, at: datetime) -> None:
