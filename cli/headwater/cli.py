@@ -18,7 +18,8 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import metadata
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Where a command lives, and the extra of the distribution that brings what it imports."""
+    """Where a command lives, and the extra of the distribution that brings what it imports.
+
+    Attributes:
+        own_answer: it looks at unknown variables of the environment itself, when it runs.
+    """
 
     module: str
     extra: str = ""
+    own_answer: bool = False
 
 
 COMMANDS: dict[str, Command] = {
@@ -48,7 +54,7 @@ COMMANDS: dict[str, Command] = {
     "down": Command("headwater.commands.down", extra="stack"),
     "status": Command("headwater.commands.status", extra="stack"),
     "consume": Command("headwater.commands.consume", extra="materializer"),
-    "run": Command("headwater.commands.run", extra="spark"),
+    "run": Command("headwater.commands.run", extra="spark", own_answer=True),
     "demo": Command("headwater.commands.demo", extra="demo"),
     "reconcile": Command("headwater.commands.reconcile", extra="materializer,spark"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
@@ -87,22 +93,33 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         name="headwater",
         help="Lineage for Spark jobs: captured in PySpark, carried over Kafka, materialized into Neo4j.",
         no_args_is_help=True,
+        invoke_without_command=True,
         pretty_exceptions_enable=False,
     )
     # A callback keeps it a program of commands even when only one is registered.
-    app.callback()(lambda: None)
+    app.callback()(_program)
     typed = words_typed(os.environ)
     named = next((word for word in (arguments if typed is None else typed) if not word.startswith("-")), "")
     if typed is not None:
         _register_for_completion(app, named)
     elif named in COMMANDS:
         module = _load(named)
-        reject_unknown_variables(os.environ)
+        if not COMMANDS[named].own_answer:
+            reject_unknown_variables(os.environ)
         _register(app, named, module)
     else:
         for name in COMMANDS:
             _list(app, name)
     return app
+
+
+def _program(
+    *,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Say which version this is.")] = False,
+) -> None:
+    if version:
+        console.raw(f"headwater {metadata.version('headwater')}\n")
+        raise typer.Exit
 
 
 def _load(name: str) -> ModuleType:

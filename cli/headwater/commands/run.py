@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 import headwater_producers
 from headwater.console import console
-from headwater.errors import InputError
+from headwater.errors import ConfigurationError, InputError
 from headwater.settings import environment_name, load_settings, running_stack
 
 # All that follows the script is its own.
@@ -52,7 +52,8 @@ def command(  # noqa: PLR0917  Typer's options are parameters
     """Run a PySpark script as `python JOB.py ARGS` would, with the lineage of every session that it makes captured.
 
     Options stand before the script; they win over Spark's properties and the environment. The exit status is the
-    script's; 2 and 6 before it runs, for a script that can't be read and for wrong settings.
+    script's; 2 before it runs, for a script that can't be read; 6 for wrong settings, before it runs or where it makes
+    its first session.
     """
     if bootstrap:
         console.raw(f"{bootstrap_file()}\n")
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0917  Typer's options are parameters
     # program's is in its way.
     os.execve(  # noqa: S606
         sys.executable,
-        [sys.executable, str(bootstrap_file()), *options, script, *(arguments or ())],
+        [sys.executable, str(bootstrap_file()), "--exit-on-wrong-settings", *options, script, *(arguments or ())],
         environment,
     )
 
@@ -95,18 +96,18 @@ def bootstrap_file() -> Path:
 
 def connection() -> dict[str, str]:
     """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables."""
-    settings = load_settings(running=running_stack())
-    if "bootstrap_servers" not in settings.kafka.model_fields_set:
-        console.warning(
-            f"no Kafka is named (HEADWATER_KAFKA_BOOTSTRAP_SERVERS), and `headwater up` doesn't run: "
-            f"lineage goes to {settings.kafka.bootstrap_servers}"
-        )
+    try:
+        settings = load_settings(running=running_stack())
+    except InputError as error:
+        # For whoever starts jobs: 2 is that the script can't be read.
+        raise ConfigurationError(error.message, fix=error.fix, nearest=error.nearest) from None
     found: dict[str, str] = {}
     for section in _SECTIONS:
         values = getattr(settings, section)
-        # Of Kafka, the address even if it is the default: capture has none of its own.
-        fields = values.model_fields_set | ({"bootstrap_servers"} if section == "kafka" else set())
-        found |= {environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in fields}
+        # Only what somebody has said: Spark's properties may say the rest, such as where Kafka is.
+        found |= {
+            environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
+        }
     return {name: value for name, value in found.items() if value}
 
 

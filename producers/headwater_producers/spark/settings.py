@@ -50,6 +50,7 @@ class CaptureSettings(BaseSettings):
         capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
+        capture_literals: whether the texts of expressions show the literals that the job's code has.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
         coalesce_max_seconds: how long a micro-batch waits for others, at most.
@@ -92,6 +93,7 @@ class CaptureSettings(BaseSettings):
     capture_queue_max_bytes: int | None = Field(default=None, ge=1)
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
+    capture_literals: bool = True
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
     coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
     coalesce_max_seconds: float = Field(default=60.0, gt=0)
@@ -123,7 +125,9 @@ class CaptureSettings(BaseSettings):
     topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_024, le=1_000_000_000)
 
     @classmethod
-    def load(cls, properties: Mapping[str, str] | None = None, /, **overrides: Any) -> CaptureSettings:
+    def load(
+        cls, properties: Mapping[str, str] | None = None, said_to: str = "attach", /, **overrides: Any
+    ) -> CaptureSettings:
         """The environment, with Spark's properties and then `overrides` on top.
 
         A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows was meant to mean
@@ -131,6 +135,7 @@ class CaptureSettings(BaseSettings):
 
         Args:
             properties: Spark's, all of whose names begin with `spark.headwater.`.
+            said_to: what `overrides` were given to, for messages.
             overrides: settings by name.
 
         Raises:
@@ -160,7 +165,7 @@ class CaptureSettings(BaseSettings):
             field = str(first["loc"][0]) if first["loc"] else "settings"
             origin = f"the environment ({ENV_PREFIX}{field.upper()})"
             if field in overrides:
-                origin = "attach"
+                origin = said_to
             elif field in submitted:
                 origin = f"the Spark property {property_name(field)}"
             raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
@@ -177,8 +182,9 @@ class CaptureSettings(BaseSettings):
         """
         if self.kafka_bootstrap_servers is None:
             raise CaptureSettingsError(
-                f"no Kafka to send lineage to: set {ENV_PREFIX}KAFKA_BOOTSTRAP_SERVERS=host:port, or pass "
-                f"kafka_bootstrap_servers to attach (or turn capture off with {ENV_PREFIX}CAPTURE_ENABLED=false)"
+                f"no Kafka to send lineage to: set {ENV_PREFIX}KAFKA_BOOTSTRAP_SERVERS=host:port, the Spark property "
+                f"{property_name('kafka_bootstrap_servers')} or attach's kafka_bootstrap_servers "
+                f"(or turn capture off with {ENV_PREFIX}CAPTURE_ENABLED=false)"
             )
         return self.kafka_bootstrap_servers
 

@@ -40,6 +40,7 @@ _MARK = "_headwater_wrapped"
 
 _script = ScriptEnd()
 _installed_in: int | None = None
+_instead_of_0 = 0
 
 
 def install() -> None:
@@ -89,12 +90,20 @@ def script_raised(error: BaseException) -> None:
     _script.note(error)
 
 
+def ends_with(status: int) -> None:
+    """For what runs a script: one that ends well, ends with this exit status instead."""
+    global _instead_of_0  # noqa: PLW0603  a process has one end
+    install()
+    _instead_of_0 = status
+
+
 def _at_exit() -> None:
     if _installed_in != os.getpid():
         return
     outcome = _script.outcome()
-    if _end_all(outcome) and outcome.kind is RunEventType.COMPLETE:
-        _leave(1)
+    status = 1 if _end_all(outcome) else _instead_of_0
+    if status and outcome.kind is RunEventType.COMPLETE:
+        _leave(status)
 
 
 def _end_all(outcome: Outcome) -> bool:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from importlib import metadata
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,11 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
     assert [name for name in cli.COMMANDS if name not in text] == []
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == ExitCode.DONE
+    assert capsys.readouterr().out == f"headwater {metadata.version('headwater')}\n"
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@
 __main__        what all three come to
 headwater_run   the same as a file, for `spark-submit`
 command_line    what is asked for
+refusal         a session that can't be captured ⇒ whether the script runs on
 hooks           sessions ⇒ attach
 script          the script, as `python job.py` would run it
 """

@@ -1,6 +1,7 @@
 """The bootstrap: attach to what the script makes, and run the script.
 
-Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings.
+Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. What is
+found wrong when it makes its session: see `refusal`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach, shutdown
 from headwater_producers.spark.running.command_line import Request, UsageError, parse
 from headwater_producers.spark.running.hooks import attach_to_sessions
+from headwater_producers.spark.running.refusal import CONFIGURATION, exit_status
 from headwater_producers.spark.running.script import run_script
 from headwater_producers.spark.sessions import running_capture
 
 _BAD_INPUT = 2
-_CONFIGURATION = 6
 
 
 def main() -> None:
@@ -37,21 +38,27 @@ def main() -> None:
 def _prepare(request: Request) -> None:
     # What `spark-submit --conf` says is known with the session only; all else is looked at before the job begins.
     try:
-        settings = CaptureSettings.load(**request.settings)
+        settings = CaptureSettings.load({}, "--set", **request.settings)
     except CaptureSettingsError as error:
-        _refuse(str(error), _CONFIGURATION)
+        _refuse(str(error), CONFIGURATION)
     if settings.capture_enabled:
         if importlib.util.find_spec("pyspark") is None:
-            _refuse(
-                "there is no PySpark for this Python: install headwater[spark], or use spark-submit", _CONFIGURATION
-            )
-        attach_to_sessions(functools.partial(_attach, settings=dict(request.settings)))
+            _refuse("there is no PySpark for this Python: install headwater[spark], or use spark-submit", CONFIGURATION)
+        attach_to_sessions(functools.partial(_attach, request=request))
 
 
-def _attach(session: Any, settings: dict[str, Any]) -> None:
-    # A further session of a captured application joins it, and has nothing to be told.
+def _attach(session: Any, request: Request) -> None:
     classic = hasattr(session, "_jsparkSession")
-    attach(session, **({} if classic and running_capture(session) is not None else settings))
+    # A further session of a captured application joins it, and has nothing to be told.
+    settings: dict[str, Any] = {} if classic and running_capture(session) is not None else request.settings
+    try:
+        attach(session, **settings)
+    except Exception as error:
+        if status := exit_status(error, session if classic else None, request):
+            # Also where the script catches what ends it, or makes its session in another thread.
+            shutdown.ends_with(status)
+            _refuse(f"lineage isn't captured: {error}", status)
+        raise
 
 
 def _refuse(reason: str, status: int) -> NoReturn:

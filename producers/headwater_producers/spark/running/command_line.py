@@ -1,4 +1,4 @@
-"""What the bootstrap is asked to do: `[--set name=value]… job.py ARGUMENTS`."""
+"""What the bootstrap is asked to do: `[--exit-on-wrong-settings] [--set name=value]… job.py ARGUMENTS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USAGE: Final = "[--set name=value]… job.py [ARGUMENTS]"
+USAGE: Final = "[--exit-on-wrong-settings] [--set name=value]… job.py [ARGUMENTS]"
 
 
 class UsageError(ValueError):
@@ -23,11 +23,14 @@ class Request:
         script: its path, as it was given.
         arguments: its own, untouched.
         settings: of capture, by name.
+        exits_on_wrong_settings: whether those that turn out wrong with the session end the script, too. Options and
+            environment always do, before it begins.
     """
 
     script: str
     arguments: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
+    exits_on_wrong_settings: bool = False
 
 
 def parse(arguments: Sequence[str]) -> Request:
@@ -37,9 +40,13 @@ def parse(arguments: Sequence[str]) -> Request:
         UsageError: there is no script, or an option that isn't ours before it.
     """
     settings: dict[str, str] = {}
+    exits = False
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
+        if option == "--exit-on-wrong-settings":
+            exits = True
+            continue
         name, joined, value = option.partition("=") if option.startswith("--set=") else (option, "", "")
         if name != "--set":
             raise UsageError(f"unknown option {option}; usage: {USAGE}")
@@ -51,4 +58,4 @@ def parse(arguments: Sequence[str]) -> Request:
         settings[setting] = text
     if not rest:
         raise UsageError(f"no script; usage: {USAGE}")
-    return Request(rest[0], tuple(rest[1:]), settings)
+    return Request(rest[0], tuple(rest[1:]), settings, exits)
