@@ -111,7 +111,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == ExitCode.DONE
+    assert cli.main(["--version"]) == errors.ExitCode.DONE
     assert capsys.readouterr().out == f"headwater {metadata.version('headwater')}\n"
 
 
