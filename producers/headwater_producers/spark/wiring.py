@@ -57,6 +57,7 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
     )
     plan_settings = PlanSettings(
         max_plan_bytes=settings.capture_max_plan_bytes,
+        literals=settings.capture_literals,
         kafka_cluster_names={"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {},
     )
     said = Once()

@@ -77,6 +77,29 @@ def test_a_plan_beyond_the_cap_is_told_as_unknown_and_the_log_says_so(
     ]
 
 
+def test_literals_are_kept_to_the_job_where_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    """Also those that Spark keeps in an operator or in a field of an expression, and not as a literal."""
+    spark.range(3).selectExpr("id", "cast(id AS string) AS name").write.parquet(str(tmp_path / "in"))
+    frame = spark.read.parquet(str(tmp_path / "in")).selectExpr(
+        "id",
+        "sha2(concat('pepper-SESAME', name), 256) AS h",
+        "CASE WHEN name IN ('SESAME', 'b') THEN 'SESAME' ELSE name END AS c",
+        "name LIKE ALL ('%SESAME%', 'a%') AS l",
+        "name LIKE 'SESAME' ESCAPE '/' AS e",
+        "regexp_replace(name, 'SESAME', 'x') AS r",
+        "transform(array(name), x -> x || 'SESAME') AS t",
+        "'SESAME' AS p",
+    )
+    for hidden in (True, False):
+        sink = RecordingSink()
+        with attach(spark, sink=sink, job_name="job", capture_literals=not hidden) as capture:
+            frame.where("name <> 'SESAME'").write.partitionBy("p").parquet(str(tmp_path / f"out{hidden}"))
+            Captured(spark, sink, capture).flushed()
+        assert sink.of_kind("PLAN")
+        assert ["SESAME" in str(event) for event in sink.of_kind("PLAN")] == [not hidden]
+        assert any("SESAME" in str(event) for event in sink.events) is not hidden
+
+
 def test_several_writes_are_several_runs_of_one_application(captured: Captured, tmp_path: Path) -> None:
     for _ in range(2):
         captured.spark.range(1).write.mode("overwrite").json(str(tmp_path / "again"))
