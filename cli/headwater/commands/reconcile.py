@@ -13,6 +13,7 @@ from headwater.publishing import publish
 from headwater.reconciling.checkpoints import location, reading
 from headwater.reconciling.knowledge import Said, knowledge
 from headwater.reconciling.reconcile import reconcile
+from headwater.reconciling.unreadable import NAME_THE_FOLDER, told
 from headwater.settings import load_settings, running_stack
 from headwater.show import reconciled as show
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, UnknownOriginError
@@ -58,17 +59,18 @@ def command(
     events: list[LineageEvent] = []
     with reading(locations) as files:
         for each in locations:
-            log = QueryLog(each, files)
-            query_id = _query_id(log)
-            try:
-                known = knowledge(said, query_id, until=max(log.committed(), default=-1) + 1)
-                found = reconcile(
-                    log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=said.sources
-                )
-            except UnknownOriginError as error:
-                raise InputError(f"{each}: {error}.", fix=f"Say what it is: --source {error.source}=….") from error
-            except CheckpointError as error:
-                raise InputError(f"{each}: {error}.") from error
+            with told(each):
+                log = QueryLog(each, files)
+                query_id = _query_id(log)
+                try:
+                    known = knowledge(said, query_id, until=max(log.committed(), default=-1) + 1)
+                    found = reconcile(
+                        log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=said.sources
+                    )
+                except UnknownOriginError as error:
+                    raise InputError(f"{each}: {error}.", fix=f"Say what it is: --source {error.source}=….") from error
+                except CheckpointError as error:
+                    raise InputError(f"{each}: {error}.") from error
             documents.append(show.document(found, known))
             events += found.events
     sent = 0 if dry_run else publish(settings, events)
@@ -93,7 +95,7 @@ def _query_id(log: QueryLog) -> str:
     try:
         return log.query_id()
     except CheckpointError as error:
-        raise NotFoundError(f"{error}.", fix="Name the folder that was the query's checkpointLocation.") from error
+        raise NotFoundError(f"{error}.", fix=NAME_THE_FOLDER) from error
 
 
 def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater.cli import main
-from headwater.errors import ExitCode
+from headwater.errors import ExitCode, HeadwaterError, InputError, UnreachableError
 from headwater.reconciling.checkpoints import location
+from headwater.reconciling.unreadable import NAME_THE_FOLDER, told
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
@@ -80,6 +82,72 @@ def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str
     status, said = run(capsys, str(tmp_path / "none"), *OFFLINE)
     assert status == ExitCode.NOT_FOUND
     assert said["error"]["fix"] == "Name the folder that was the query's checkpointLocation."
+
+
+def test_a_file_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    status, said = run(capsys, str(tmp_path / "file"), *OFFLINE)
+    assert status == ExitCode.BAD_INPUT
+    assert said["error"]["message"] == f"file:{tmp_path}/file is a file, not a folder."
+
+
+class Thrown:
+    """A Java exception as py4j shows it."""
+
+    def __init__(self, name: str, message: str | None, cause: Thrown | None = None) -> None:
+        self.getClass = lambda: SimpleNamespace(getName=lambda: name)
+        self.getMessage = lambda: message
+        self.getCause = lambda: cause
+
+
+class JavaError(Exception):
+    def __init__(self, thrown: Thrown) -> None:
+        super().__init__("An error occurred while calling o36.exists.\n\tat java.base/…")
+        self.java_exception = thrown
+
+
+@pytest.mark.parametrize(
+    ("thrown", "kind", "message", "fix"),
+    [
+        (
+            Thrown(
+                "java.lang.RuntimeException",
+                "java.lang.ClassNotFoundException: Class org.S3A not found",
+                Thrown("java.lang.ClassNotFoundException", "Class org.S3A not found"),
+            ),
+            InputError,
+            "Spark can't read s3a: here, since it lacks a class: Class org.S3A not found.",
+            'Give it the package: PYSPARK_SUBMIT_ARGS="--packages org.apache.hadoop:hadoop-aws:VERSION pyspark-shell".',
+        ),
+        (
+            Thrown("java.lang.IllegalArgumentException", "x", Thrown("java.net.UnknownHostException", "nohost")),
+            UnreachableError,
+            "s3a://lake/cp can't be reached: nohost.",
+            "Check its host and port, and the network from here.",
+        ),
+        (
+            Thrown("java.nio.file.AccessDeniedException", "s3a://lake/cp:\n Forbidden; token=hunter2"),
+            InputError,
+            "s3a://lake/cp can't be read: AccessDeniedException: s3a://lake/cp: Forbidden; token=[redacted].",
+            NAME_THE_FOLDER,
+        ),
+        (
+            Thrown("java.io.EOFException", None),
+            InputError,
+            "s3a://lake/cp can't be read: EOFException: java.io.EOFException.",
+            NAME_THE_FOLDER,
+        ),
+    ],
+)
+def test_what_the_jvm_says_is_one_line(thrown: Thrown, kind: type[HeadwaterError], message: str, fix: str) -> None:
+    with pytest.raises(kind) as refused, told("s3a://lake/cp"):
+        raise JavaError(thrown)
+    assert (refused.value.message, refused.value.fix) == (message, fix)
+
+
+def test_a_mistake_of_ours_is_not_hidden() -> None:
+    with pytest.raises(LookupError), told("s3a://lake/cp"):
+        raise LookupError
 
 
 def test_one_that_can_not_be_rebuilt_is_named_and_keeps_no_other_back(

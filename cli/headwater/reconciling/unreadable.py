@@ -1,0 +1,74 @@
+"""What keeps a checkpoint from being read at all, in words: an exception of Python's or of the JVM's ⇒ an error."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater.errors import HeadwaterError, InputError, UnreachableError
+from headwater_schemas.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME_THE_FOLDER: Final = "Name the folder that was the query's checkpointLocation."
+# Hadoop's and Java's, by the last part of their names.
+_NO_SUCH_STORE: Final = {"ClassNotFoundException", "NoClassDefFoundError", "UnsupportedFileSystemException"}
+_NOT_THERE: Final = {
+    "ConnectException",
+    "ConnectTimeoutException",
+    "NoRouteToHostException",
+    "SocketTimeoutException",
+    "UnknownHostException",
+}
+_LONGEST_CHAIN: Final = 20
+
+
+@contextlib.contextmanager
+def told(location: str) -> Iterator[None]:
+    """Around whatever reads the checkpoint at a location.
+
+    Raises:
+        InputError: it is a file, may not be read, or Spark lacks what reads such a location.
+        UnreachableError: the host doesn't answer.
+    """
+    try:
+        yield
+    except NotADirectoryError as error:
+        raise InputError(f"{location} is a file, not a folder.", fix=NAME_THE_FOLDER) from error
+    except OSError as error:
+        raise InputError(f"{location} can't be read: {error.strerror or error}.", fix=NAME_THE_FOLDER) from error
+    except Exception as error:
+        # PySpark turns some of the JVM's exceptions into its own.
+        thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+        if thrown is None:
+            raise
+        raise _of_the_jvm(location, _chain(thrown)) from error
+
+
+def _chain(thrown: Any) -> list[tuple[str, str]]:
+    """Names and messages of a Java exception and its causes."""
+    chain: list[tuple[str, str]] = []
+    while thrown is not None and len(chain) < _LONGEST_CHAIN:
+        chain.append((str(thrown.getClass().getName()), str(thrown.getMessage() or "")))
+        thrown = thrown.getCause()
+    return chain
+
+
+def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
+    name, message = chain[-1]
+    said = redact(" ".join(message.split()) or name)
+    names = {each.rpartition(".")[2] for each, _ in chain}
+    if names & _NOT_THERE:
+        return UnreachableError(
+            f"{location} can't be reached: {said}.",
+            fix="Check its host and port, and that it can be reached from here.",
+        )
+    if names & _NO_SUCH_STORE:
+        scheme = location.partition(":")[0]
+        package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
+        return InputError(
+            f"Spark can't read {scheme}: here, since it lacks a class: {said}.",
+            fix=f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
+        )
+    return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {said}.", fix=NAME_THE_FOLDER)
