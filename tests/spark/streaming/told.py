@@ -39,7 +39,7 @@ class Lines:
 
     def _use(self, use: DatasetUse) -> str:
         name = use.dataset.name.rstrip("/").rsplit("/", 1)[-1]
-        name = name.removeprefix(f"{self.prefix}-").removeprefix(re.sub(r"\W", "_", f"{self.prefix}_"))
+        name = name.removeprefix(f"{self.prefix}-").replace(re.sub(r"\W", "_", f"{self.prefix}_"), "")
         words = [name, *self._position(use.position)]
         if use.position is not None and use.certainty is not Certainty.EXACT:
             words.append(use.certainty.value)

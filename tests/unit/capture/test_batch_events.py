@@ -114,3 +114,12 @@ def test_a_dataset_that_is_read_and_written_is_told_as_written() -> None:
     [body] = dataset_bodies(both)
     assert body.schema is not None
     assert body.schema.fields
+
+
+def test_a_sink_that_keeps_nothing_has_no_schema() -> None:
+    """Or two queries of an application would change each other's."""
+    for name, kept in (("console", False), ("noop", False), ("memory", True)):
+        dataset = DatasetRef("memory://spark/app", name)
+        output = PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, schema=SCHEMA, format=name)
+        bodies = list(dataset_bodies(PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage())))
+        assert any(body.schema for body in bodies) is kept, name

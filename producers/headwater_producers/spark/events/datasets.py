@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # must not replace what the topic's writer says.
 _SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC, SourceKind.PYTHON})
 
+# Sinks that keep nothing. An application has one of each, whatever columns its queries write there.
+_KEEPS_NOTHING = frozenset({"console", "noop"})
+
 
 def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
     """A body for each dataset of a plan of which anything is known beyond its name, outputs last."""
@@ -74,7 +77,7 @@ def _output_body(output: PlanOutput) -> DatasetEvent | None:
 
 def _whole(output: PlanOutput) -> SchemaDefinition | None:
     """The schema of what is written to; None where that is one partition, whose columns its rows don't have."""
-    if output.schema is None:
+    if output.schema is None or (output.kind is SourceKind.GENERATED and output.format in _KEEPS_NOTHING):
         return None
     known = {field.path for field in output.schema.fields}
     return output.schema if known.issuperset(name for name, _ in output.partition) else None

@@ -110,13 +110,16 @@ def topics_of(command: JvmCommand, options: Any, mode: WriteMode) -> Written:
     return Written(tuple(outputs), problem)
 
 
-def unnamed(command: JvmCommand, table: Any, path: str | None, mode: WriteMode) -> PlanOutput:
-    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests."""
+def unnamed(
+    command: JvmCommand, table: Any, path: str | None, mode: WriteMode, *, part: str | None = None
+) -> PlanOutput:
+    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests, or a `part` of it."""
     # NoopTable, ConsoleTable, MemorySink.
     name = class_name(table).removesuffix("Table").removesuffix("Sink").lower()
     if path is not None:
         return PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format=name)
-    return PlanOutput(dataset=command.context.in_memory(name), kind=SourceKind.GENERATED, mode=mode, format=name)
+    dataset = command.context.in_memory(f"{name}.{part}" if part else name)
+    return PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, mode=mode, format=name)
 
 
 def write_mode(mode: Any) -> WriteMode:

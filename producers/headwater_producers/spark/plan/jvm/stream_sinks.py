@@ -33,7 +33,10 @@ def micro_batch(command: JvmCommand) -> Written:
         written = Written((python_source.written(command.context, table, plan.writeOptions(), mode),))
     else:
         path = setting(plan.writeOptions(), "path")
-        written = Written((unnamed(command, table, path, mode),)) if not name.startswith("Foreach") else Written()
+        # A memory sink's table goes by the name of its query, and an application may have several.
+        query = setting(plan.writeOptions(), "queryName") if name == "MemorySink" else None
+        sink = unnamed(command, table, path, mode, part=query)
+        written = Written((sink,)) if not name.startswith("Foreach") else Written()
     kind = written.outputs[0].kind if written.outputs else SourceKind.CALLBACK
     return replace(written, streaming=_link(plan, name, kind))
 
