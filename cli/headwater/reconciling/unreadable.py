@@ -62,13 +62,13 @@ def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
     if names & _NOT_THERE:
         return UnreachableError(
             f"{location} can't be reached: {said}.",
-            fix="Check its host and port, and that it can be reached from here.",
+            fix="Check its host and port, and the network from here.",
         )
     if names & _NO_SUCH_STORE:
         scheme = location.partition(":")[0]
         package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
         return InputError(
-            f"Spark can't read {scheme}: here, since it lacks a class: {said}.",
+            f"Spark can't read {scheme}: here: {said}.",
             fix=f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
         )
     return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {said}.", fix=NAME_THE_FOLDER)

@@ -116,7 +116,7 @@ class JavaError(Exception):
                 Thrown("java.lang.ClassNotFoundException", "Class org.S3A not found"),
             ),
             InputError,
-            "Spark can't read s3a: here, since it lacks a class: Class org.S3A not found.",
+            "Spark can't read s3a: here: Class org.S3A not found.",
             'Give it the package: PYSPARK_SUBMIT_ARGS="--packages org.apache.hadoop:hadoop-aws:VERSION pyspark-shell".',
         ),
         (
