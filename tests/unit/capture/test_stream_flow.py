@@ -32,6 +32,8 @@ from support.capture import DictFiles, NoTopics, RecordingSink, body, event_cont
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from headwater_producers.spark.events.context import EventContext
+
 IN, OUT, COUNTS = (
     DatasetRef("kafka://broker:9092", "in"),
     DatasetRef("kafka://broker:9092", "out"),
@@ -99,12 +101,12 @@ class FakeQuery:
 class Stage:
     """A flow with a recording sink, a fake checkpoint and a clock of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: EventContext | None = None) -> None:
         self.sink = RecordingSink()
         self.files = DictFiles({"file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}'})
         self.now = 100.0
         self.teller = Teller(
-            context=event_context(),
+            context=context or event_context(),
             emit=self.sink.publish,
             said=Once(),
             files=self.files,
@@ -155,6 +157,23 @@ def test_a_run_from_start_to_end() -> None:
     assert plan is not None
     assert {entry.plan_digest for entry in entries} == {plan.digest} == {started.plan_digest}
     assert all(event.run and event.run.run_id == first.run_id for event in stage.sink.of_kind("INTERVAL"))
+
+
+def test_a_plan_too_large_for_the_topic_is_told_smaller_and_cited_as_it_was_sent() -> None:
+    edges = (
+        ColumnEdge(output=1, output_field=f"column{number}", input=0, input_field="value") for number in range(500)
+    )
+    wide = replace(description(OUT), lineage=ColumnLineage(datasets=(IN, OUT), edges=tuple(edges)))
+    stage = Stage(replace(event_context(), max_event_bytes=5_000))
+    first, second = parse_progress(recorded("kafka_first_batch")), parse_progress(recorded("kafka_next_batch"))
+    stage.start(FakeQuery(wide), first)
+    stage.flow.announce_planned()
+    stage.flow.progressed(first, NOW)
+    stage.flow.progressed(second, NOW)
+    [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
+    assert [(edge.output, edge.input, edge.output_field) for edge in plan.lineage.edges] == [(1, 0, None)]
+    assert not plan.lineage.complete
+    assert [entry.plan_digest for entry in stage.sink.entries()] == [plan.digest] * 2
 
 
 def test_what_was_said_is_not_said_again_after_a_restart() -> None:
