@@ -39,21 +39,23 @@ def attach(
     application that were there before, and in streaming queries that run already.
 
     An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
-    then are ignored, with a warning. A Spark Connect session can't be captured: that is logged, as an error, and the
-    capture that is returned does nothing.
+    then are ignored, with a warning where they differ. A Spark Connect session can't be captured: that is logged, as an
+    error, and the capture that is returned does nothing.
 
     Args:
         spark: the session.
-        settings: default: what `spark.headwater.…` and, below that, the environment (`HEADWATER_…`) say.
+        settings: default: what `spark.headwater.…` says, of the session's `spark.conf` and below that of the
+            application, and below both the environment (`HEADWATER_…`).
         sink: where events go; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
 
     Raises:
         CaptureSettingsError: a setting is missing, unknown or of the wrong form.
-        CaptureError: `spark` is no session.
+        CaptureError: `spark` is no session, or one that was stopped; or `sink` is no EventSink.
     """
     classic = hasattr(spark, "_jsparkSession")
-    chosen = _settings(spark if classic else None, settings, overrides)
+    stopped = classic and getattr(spark.sparkContext, "_jsc", None) is None
+    chosen = _settings(spark if classic and not stopped else None, settings, overrides)
     if not chosen.capture_enabled:
         return Capture()
     if not classic:
@@ -61,11 +63,19 @@ def attach(
             logger.error(CONNECT)
             return Capture()
         raise CaptureError(f"attach needs a SparkSession, not {type(spark).__name__}")
+    if stopped:
+        raise CaptureError("attach needs a session that runs: this one's SparkContext was stopped")
+    _check_sink(sink)
     with _lock:
         if (running := sessions.running_capture(spark)) is not None:
             sessions.join(spark)
-            if settings is not None or overrides or sink is not None:
-                logger.warning("this session is being captured already; the settings of a second attach are ignored")
+            # A cell of a notebook that is run again says nothing new.
+            said = settings is not None or overrides or sink is not None
+            if said and not running.is_as_asked(chosen, sink):
+                logger.warning(
+                    "lineage capture: this application is being captured already; what a second attach sets otherwise "
+                    "is ignored"
+                )
             return running
         target = sink if sink is not None else _kafka(chosen)
         listeners = sessions.join(spark)
@@ -73,7 +83,14 @@ def attach(
         engine = start_engine(spark, chosen, emission, Notes(emission.notes_folder))
         emission.start(engine)
         key = sessions.application_id(spark)
-        capture = Capture(engine, key=key, spark_context=spark.sparkContext, listeners=listeners, emission=emission)
+        capture = Capture(
+            engine,
+            key=key,
+            spark_context=spark.sparkContext,
+            listeners=listeners,
+            emission=emission,
+            asked=(chosen, sink),
+        )
         sessions.begin(key, capture)
         foreach_batch.install()
         rdd_hooks.install()
@@ -91,6 +108,12 @@ def _settings(spark: Any, settings: CaptureSettings | None, overrides: dict[str,
     if settings is not None:
         return settings.merged(**overrides)
     return CaptureSettings.load(headwater_properties(spark) if spark is not None else {}, **overrides)
+
+
+def _check_sink(sink: object) -> None:
+    missing = [name for name in ("publish", "flush", "close") if not callable(getattr(sink, name, None))]
+    if sink is not None and missing:
+        raise CaptureError(f"attach needs an EventSink for its sink: {type(sink).__name__} has no {', '.join(missing)}")
 
 
 def _kafka(settings: CaptureSettings) -> EventSink:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headwater_producers.spark.engine import Engine
     from headwater_producers.spark.errors import LineageNotDurableError
     from headwater_producers.spark.sessions import ApplicationListeners
+    from headwater_producers.spark.settings import CaptureSettings
+    from headwater_producers.spark.sink import EventSink
     from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
@@ -37,12 +39,14 @@ class Capture:
         spark_context: Any = None,
         listeners: ApplicationListeners | None = None,
         emission: Emission | None = None,
+        asked: tuple[CaptureSettings, EventSink | None] | None = None,
     ) -> None:
         self._engine = engine
         self._key = key
         self._spark_context = spark_context
         self._listeners = listeners
         self._emission = emission
+        self._asked = asked
         self._closing = threading.RLock()
         self._open = engine is not None
 
@@ -77,6 +81,18 @@ class Capture:
             return CaptureStatus.nothing()
         status = self._engine.status(enabled=self._open)
         return self._emission.status(status) if self._emission is not None else status
+
+    def __repr__(self) -> str:
+        status = self.status()
+        if not status.enabled:
+            return f"<Capture: off, {status.published} events published>"
+        names = ("received", "queued", "dropped", "failed", "published", "lost")
+        told = ", ".join(f"{name}={getattr(status, name)}" for name in names)
+        return f"<Capture: on, {told}, last_error={status.last_error!r}>"
+
+    def is_as_asked(self, settings: CaptureSettings, sink: EventSink | None) -> bool:
+        """Whether it was attached with these very settings and this sink."""
+        return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
 
     def belongs_to(self, spark_context: Any) -> bool:
         """Whether its session is one of this context's."""

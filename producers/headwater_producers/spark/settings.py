@@ -6,9 +6,10 @@ import difflib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from headwater_producers.spark.emission.policy import EmissionPolicy
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENV_PREFIX = "HEADWATER_"
+
+
+def _tags_in_text(tags: Any) -> Any:
+    if not isinstance(tags, str):
+        raise PydanticCustomError("job_tags", "write one text such as 'tier=1,pii'")
+    return tags
+
+
+def _no_other_brokers(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
+    if same := {"bootstrap.servers", "metadata.broker.list"} & set(properties):
+        raise PydanticCustomError(
+            "brokers", "{name} isn't for here: kafka_bootstrap_servers says where Kafka is", {"name": min(same)}
+        )
+    return properties
 
 
 class CaptureSettings(BaseSettings):
@@ -86,7 +101,7 @@ class CaptureSettings(BaseSettings):
     job_criticality: str | None = None
     job_code_version: str | None = None
     job_config_version: str | None = None
-    job_tags: str = ""
+    job_tags: Annotated[str, BeforeValidator(_tags_in_text)] = ""
     capture_enabled: bool = True
     capture_reads: bool = False
     capture_queue_size: int = Field(default=1_000, ge=1)
@@ -108,7 +123,7 @@ class CaptureSettings(BaseSettings):
     kafka_ssl_certificate_location: Path | None = None
     kafka_ssl_key_location: Path | None = None
     kafka_ssl_key_password: SecretStr | None = None
-    kafka_client_properties: ClientProperties | None = None
+    kafka_client_properties: Annotated[ClientProperties, AfterValidator(_no_other_brokers)] | None = None
     registry_url: str | None = Field(default=None, pattern=r"^https?://")
     registry_username: str | None = None
     registry_password: SecretStr | None = None

@@ -29,7 +29,8 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def session(**properties: str) -> Any:
     conf = [(f"spark.headwater.{name}", value) for name, value in properties.items()]
     context = SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: [*conf, ("spark.app.name", "x")]))
-    return SimpleNamespace(_jsparkSession=object(), sparkContext=context)
+    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
+    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
 
 
 def attach_raises(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

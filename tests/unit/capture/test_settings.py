@@ -130,6 +130,22 @@ def test_an_ill_formed_setting_names_itself_and_its_origin(monkeypatch: pytest.M
         CaptureSettings.load()
 
 
+@pytest.mark.parametrize("tags", [["a"], {"a": "b"}, None])
+def test_tags_in_another_form_are_told_theirs(tags: object) -> None:
+    with pytest.raises(CaptureSettingsError, match=r"job_tags, from attach: write one text such as 'tier=1,pii'"):
+        CaptureSettings.load(job_tags=tags)
+
+
+@pytest.mark.parametrize("name", ["bootstrap.servers", "metadata.broker.list"])
+def test_brokers_have_one_setting(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = f"{name} isn't for here: kafka_bootstrap_servers says where Kafka is"
+    with pytest.raises(CaptureSettingsError, match=message):
+        CaptureSettings.load(kafka_client_properties={name: "other:9092"})
+    monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", f'{{"{name}": "other:9092"}}')
+    with pytest.raises(CaptureSettingsError, match=message):
+        CaptureSettings.load()
+
+
 def test_no_kafka_says_what_to_set() -> None:
     with pytest.raises(CaptureSettingsError, match="HEADWATER_KAFKA_BOOTSTRAP_SERVERS"):
         CaptureSettings.load().require_bootstrap_servers()

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError
-from headwater_producers.spark.spark_properties import property_name, setting_meant
+from headwater_producers.spark.spark_properties import headwater_properties, property_name, setting_meant
 
 
 @pytest.mark.parametrize("setting", CaptureSettings.model_fields)
@@ -42,3 +44,17 @@ def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, me
     with pytest.raises(CaptureSettingsError, match=message) as refused:
         CaptureSettings.load({f"spark.headwater.{name}": value})
     assert "hunter2" not in str(refused.value)
+
+
+def test_what_the_session_was_set_to_wins_over_the_application() -> None:
+    application = {"spark.headwater.jobName": "submitted", "spark.headwater.tenant": "acme", "spark.master": "local"}
+    session = application | {"spark.headwater.jobName": "a -> b\nc", "spark.sql.shuffle.partitions": "1"}
+    conf = SimpleNamespace(mkString=lambda between: between.join(f"{name} -> {said}" for name, said in session.items()))
+    spark = SimpleNamespace(
+        sparkContext=SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: list(application.items()))),
+        _jsparkSession=SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: conf)),
+    )
+    assert headwater_properties(spark) == {
+        "spark.headwater.jobName": "a -> b\nc",
+        "spark.headwater.tenant": "acme",
+    }
