@@ -40,10 +40,19 @@ def test_attaching_twice_is_attaching_once(
         assert attach(spark) is capture
         assert caplog.text == ""
         assert attach(spark, sink=other, job_name="twice") is capture
-        assert "settings of a second attach are ignored" in caplog.text
+        assert "what a second attach sets otherwise is ignored" in caplog.text
         spark.range(1).write.parquet(str(tmp_path / "x"))
     assert sink.run_types("once.x") == [RunEventType.START, RunEventType.COMPLETE]
     assert other.events == []
+
+
+def test_what_the_session_was_set_to_counts(spark: SparkSession) -> None:
+    spark.conf.set("spark.headwater.jobNmae", "x")
+    try:
+        with pytest.raises(CaptureSettingsError, match=r"did you mean spark\.headwater\.jobName"):
+            attach(spark, sink=RecordingSink())
+    finally:
+        spark.conf.unset("spark.headwater.jobNmae")
 
 
 def test_closing_and_attaching_again_hears_everything_once(spark: SparkSession, tmp_path: Path) -> None:
