@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,10 +16,21 @@ from prometheus_client import CollectorRegistry
 
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
+from headwater_producers.spark.events.smaller_plans import fitted
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import KafkaUnreachableError, TopicError
-from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, build
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    Expression,
+    JobRef,
+    LineageEvent,
+    TransformationKind,
+    build,
+)
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 from support.events import FULL_EVENTS, PRODUCER, TIME
@@ -119,6 +132,28 @@ def test_a_message_that_the_topic_does_not_take_fails_and_the_others_go(
     assert report.failed[0].reason.startswith("MSG_SIZE_TOO_LARGE")
     assert (report.acknowledged, report.outstanding) == (40, 0)
     assert len(records(stack, names.events)) == 40
+
+
+def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest, names: TopicNames) -> None:
+    """Whatever Kafka adds to an event: of lengths up to the limit and beyond, none is refused."""
+    limit = 100_000
+    ensure_topics({"bootstrap.servers": stack.bootstrap_servers}, topic_specs(names, max_message_bytes=limit))
+    told = []
+    for length in range(limit - 1_000, limit + 100, 20):
+        lineage = ColumnLineage(
+            datasets=(DatasetRef("n", "out"),),
+            edges=(ColumnEdge(output=0, output_field="a", kind=TransformationKind.CONSTANT, expression="e"),),
+            expressions=(Expression("e", random.Random(length).randbytes(length // 2).hex()),),
+        )
+        event_of = partial(build.plan_event, job=JobRef("n", f"j{length}"), producer=PRODUCER, event_time=TIME)
+        if (event_ := fitted(lineage, event_of, limit).event) is not None:
+            told.append(event_)
+    with make(max_message_bytes=limit) as publisher:
+        for each in told:
+            publisher.publish(each)
+        report = publisher.flush(30)
+    assert (report.acknowledged, report.failed) == (len(told), ())
+    assert {len(each.plan_event.lineage.expressions) for each in told if each.plan_event} == {0, 1}
 
 
 def test_events_published_before_the_broker_was_there_arrive(stack: StackUnderTest, names: TopicNames) -> None:
