@@ -58,7 +58,7 @@ class TopicSettings(Section):
     """Of the events topic; as many consumers can share the work."""
     replication_factor: Annotated[int, Field(ge=BROKER_DEFAULT)] = BROKER_DEFAULT
     """Of all three topics. -1: the broker's default."""
-    max_message_bytes: Annotated[int, Field(ge=1_024, le=1_000_000_000)] = DEFAULT_MAX_MESSAGE_BYTES
+    max_message_bytes: Annotated[int, Field(ge=65_536, le=1_000_000_000)] = DEFAULT_MAX_MESSAGE_BYTES
     """The largest record batch that the events topic takes."""
 
     def names(self) -> TopicNames:

@@ -87,7 +87,7 @@ class CaptureSettings(BaseSettings):
         outbox_when_full: what gives way then.
         topic_prefix: first part of the name of Headwater's topics.
         topic_partitions, topic_replication_factor: of the topics, where capture finds them missing and creates them.
-        topic_max_message_bytes: the largest event; also what the events topic is created with.
+        topic_max_message_bytes: the largest event; also what the events topic is created with; the schema has to fit.
     """
 
     model_config = SettingsConfigDict(
@@ -137,7 +137,7 @@ class CaptureSettings(BaseSettings):
     topic_prefix: TopicPrefix = "lineage"
     topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
-    topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=1_024, le=1_000_000_000)
+    topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=65_536, le=1_000_000_000)
 
     @classmethod
     def load(
