@@ -57,6 +57,7 @@ COMMANDS: dict[str, Command] = {
     "run": Command("headwater.commands.run", extra="spark", own_answer=True),
     "demo": Command("headwater.commands.demo", extra="demo"),
     "reconcile": Command("headwater.commands.reconcile", extra="materializer,spark"),
+    "events": Command("headwater.commands.events", extra="materializer"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),

@@ -22,12 +22,13 @@ _REQUEST_SECONDS = 10.0
 _READ_SECONDS = 30.0
 
 
-def records_to_end(client: Mapping[str, Any], topic: str) -> Iterator[Record]:
+def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None = None) -> Iterator[Record]:
     """Every record that is on the topic when this is called, each partition's in order. One is in memory at a time.
 
     Args:
         client: librdkafka settings that say where the cluster is and who we are.
         topic: which.
+        newest: no more than so many of the last offsets of each partition; None: all.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -50,7 +51,8 @@ def records_to_end(client: Mapping[str, Any], topic: str) -> Iterator[Record]:
         }
     )
     try:
-        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
+        skipped = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
+        consumer.assign([TopicPartition(topic, number, skipped[number]) for number in ends])
         while ends:
             message = consumer.poll(_READ_SECONDS)
             if message is None:

@@ -1,0 +1,85 @@
+"""`headwater events`: what is on the events topic, decoded."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.connection import client_config
+from headwater.console import JsonOption, console
+from headwater.kafka_errors import asking_kafka
+from headwater.settings import load_settings, running_stack
+from headwater.show import events as show
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import EventKind, LineageEvent
+from headwater_schemas.registry import RegistryClient
+from headwater_schemas.schema_store import SchemaStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from headwater_consumers.materializer.records import Record
+
+Read = tuple["Record", LineageEvent | DecodeError]
+
+
+def command(
+    last: Annotated[int, typer.Option("--last", min=1, help="How many, the newest published.")] = 20,
+    job: Annotated[str | None, typer.Option(help="Only of this job: namespace/name, or its name.")] = None,
+    kind: Annotated[
+        list[EventKind] | None,
+        typer.Option(case_sensitive=False, help="Only of this kind. Repeatable.", show_default=False),
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the newest events on the topic, as they were published: no graph and no consumer is needed.
+
+    With --job or --kind the whole topic is read for them. A record that can't be decoded is shown with the reason.
+    """
+    settings = load_settings(running=running_stack())
+    names, client = settings.topic.names(), quiet(client_config(settings.kafka))
+    registry = RegistryClient(settings.registry) if settings.registry.url else None
+    is_choosy = job is not None or bool(kind)
+    with (
+        asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {names.events}"),
+        contextlib.closing(SchemaStore(client, names.schemas)) as schemas,
+        console.status(f"Reading {names.events}"),
+    ):
+        records = records_to_end(client, names.events, newest=None if is_choosy else last)
+        found = _chosen(_decoded(records, Decoder(schemas, registry)), job, frozenset(kind or ()))
+        newest = heapq.nlargest(last, found, key=_published)
+    newest.reverse()
+    console.result(show.document(newest), show.table(newest))
+
+
+def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
+    for record in records:
+        try:
+            yield record, decoder.decode(record.value)
+        except DecodeError as problem:
+            yield record, problem
+
+
+def _chosen(read: Iterable[Read], job: str | None, kinds: frozenset[EventKind]) -> Iterator[Read]:
+    """Those that are asked for; what can't be decoded may be anything, and is only where nothing is asked for."""
+    for record, event in read:
+        if isinstance(event, DecodeError):
+            if job is None and not kinds:
+                yield record, event
+        elif (not kinds or event.kind in kinds) and (job is None or _is_of(event, job)):
+            yield record, event
+
+
+def _is_of(event: LineageEvent, job: str) -> bool:
+    return event.job is not None and job in (event.job.name, f"{event.job.namespace}/{event.job.name}")
+
+
+def _published(read: Read) -> tuple[int, int, int]:
+    record = read[0]
+    return record.timestamp_ms or 0, record.partition.number, record.offset
