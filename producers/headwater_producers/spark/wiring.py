@@ -71,6 +71,8 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
     files = JvmFiles(spark.sparkContext)
     notes, gaps = notes or Notes(), Gaps()
     teller = Teller(context=context, emit=worker.emit, said=said, files=files, sinks=SinkOffsets(ends), notes=notes)
+    # Nothing may wait where the next micro-batch waits for it.
+    per_event = 1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches
     streams = StreamFlow(
         teller,
         wait_seconds=settings.capture_foreach_batch_wait_seconds,
@@ -81,13 +83,10 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
             max_batches=settings.reconcile_max_batches,
             gaps=gaps,
             notes=notes,
+            per_event=per_event,
             inside=teller.inside,
         ),
-        coalescing=Coalescing(
-            # Nothing may wait where the next micro-batch waits for it.
-            1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches,
-            settings.coalesce_max_seconds,
-        ),
+        coalescing=Coalescing(per_event, settings.coalesce_max_seconds),
         notes=notes,
     )
     dispatch = Dispatch(

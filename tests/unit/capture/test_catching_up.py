@@ -103,6 +103,7 @@ class Stage:
         files: DictFiles,
         *,
         max_batches: int = 100,
+        per_event: int = 50,
         coalescing: Coalescing | None = None,
         notes: Path | None = None,
         code: str = "v1",
@@ -120,7 +121,13 @@ class Stage:
             wait_seconds=5.0,
             clock=lambda: self.now,
             catching_up=CatchingUp(
-                context=context, emit=self.emit, files=files, max_batches=max_batches, gaps=self.gaps, notes=known
+                context=context,
+                emit=self.emit,
+                files=files,
+                max_batches=max_batches,
+                gaps=self.gaps,
+                notes=known,
+                per_event=per_event,
             ),
             coalescing=coalescing,
             notes=known,
@@ -184,6 +191,18 @@ def test_a_start_tells_what_the_process_before_may_not_have() -> None:
     assert observed.run is not None
     assert reconciled.job == observed.job
     assert [event.kind for event in stage.sink.events][:4] == ["JOB", "PLAN", "RUN", "INTERVAL"], "START comes first"
+
+
+def test_each_by_itself_has_the_event_id_that_it_was_observed_under() -> None:
+    files = kafka_checkpoint(3).files
+    before, after = Stage(files, per_event=1), Stage(files, per_event=1)
+    before.start()
+    for batch in range(3):
+        before.progress(batch)
+    after.start("later", at=BEGAN + timedelta(hours=1))
+    assert after.told() == [(RECONCILED, [batch]) for batch in range(3)]
+    observed, again = ([event.event_id for event in stage.sink.of_kind("INTERVAL")] for stage in (before, after))
+    assert again == observed
 
 
 def test_only_the_last_ones_and_none_at_all_where_it_is_switched_off() -> None:

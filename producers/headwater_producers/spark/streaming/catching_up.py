@@ -42,7 +42,8 @@ logger = logging.getLogger(__name__)
 
 # A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
 STEP: Final = 10
-_PER_EVENT: Final = 50
+# Rebuilt before they are sent.
+_AT_ONCE: Final = 50
 
 
 class CatchingUp:
@@ -56,6 +57,8 @@ class CatchingUp:
             checkpoint.
         gaps: takes what can't be told any more.
         notes: where is noted how far a query was told.
+        per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed
+            under, or would have been.
         inside: tells the datasets and the column lineage of writes inside foreachBatch; gives the lineage's digest.
     """
 
@@ -68,6 +71,7 @@ class CatchingUp:
         max_batches: int,
         gaps: Gaps | None = None,
         notes: Notes | None = None,
+        per_event: int = 1,
         inside: Callable[[StreamRun, Sequence[Write], datetime], str | None] | None = None,
     ) -> None:
         self._context = context
@@ -76,6 +80,7 @@ class CatchingUp:
         self._max_batches = max_batches
         self._gaps = gaps or Gaps()
         self._notes = notes or Notes()
+        self._per_event = per_event
         self._inside = inside
         self._work: deque[Retelling] = deque()
 
@@ -139,7 +144,7 @@ class CatchingUp:
         if not work.batches:
             self._work.popleft()
             self._miss(work)
-        if not work.batches or len(work.entries) + STEP > _PER_EVENT:
+        if not work.batches or len(work.entries) + STEP > _AT_ONCE:
             self._send(work)
 
     def _rebuild(self, work: Retelling, batch_id: int) -> None:
@@ -194,10 +199,11 @@ class CatchingUp:
             checkpoint_location=work.log.location,
             reason=work.reason,
         )
-        for event in interval_events(whose, entries, per_event=_PER_EVENT, now=datetime.now(UTC)):
-            if self._emit(event) is not False and event.interval_event is not None:
-                last = event.interval_event.entries[-1].batch_id
-                self._notes.write(run.query_id, run.chain.sent(last))
+        events = interval_events(whose, entries, per_event=self._per_event, now=datetime.now(UTC))
+        taken = [event.interval_event for event in events if self._emit(event) is not False]
+        last = max((body.entries[-1].batch_id for body in taken if body is not None), default=None)
+        if last is not None:
+            self._notes.write(run.query_id, run.chain.sent(last))
 
     def _miss(self, work: Retelling) -> None:
         """What can't be told is a gap."""
