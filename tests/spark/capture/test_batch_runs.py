@@ -56,6 +56,23 @@ def test_a_write_tells_what_it_read(captured: Captured, tmp_path: Path) -> None:
     assert end.plan_digest in plans
 
 
+def test_rows_that_spark_samples_to_sort_them_are_not_counted_twice(captured: Captured, tmp_path: Path) -> None:
+    spark = captured.spark
+    spark.range(0, 100, 1, 4).write.parquet(str(tmp_path / "in"))
+    rows = spark.read.parquet(str(tmp_path / "in"))
+    rows.repartitionByRange(3, "id").write.parquet(str(tmp_path / "sampled"))
+    rows.groupBy("id").count().repartitionByRange(3, "id").write.parquet(str(tmp_path / "shuffled_before"))
+    rows.orderBy("id").write.parquet(str(tmp_path / "one_range"))
+    sink = captured.flushed()
+    found = {name: sink.last_run(f"job.{name}") for name in ("sampled", "shuffled_before", "one_range")}
+    assert {name: end.inputs[0].rows for name, end in found.items()} == {
+        "sampled": None,
+        "shuffled_before": 100,
+        "one_range": 100,
+    }
+    assert all((end.inputs[0].files, end.outputs[0].rows) == (4, 100) for end in found.values())
+
+
 def test_a_plan_beyond_the_cap_is_told_as_unknown_and_the_log_says_so(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
