@@ -111,6 +111,11 @@ def _identity(event: LineageEvent) -> tuple[Part, ...]:
     raise ValueError(f"kind {event.kind!r}: its body, job or run is missing")
 
 
+def manifest_digest(paths: Iterable[str]) -> str:
+    """The digest of a FileSet: SHA-256 of its paths, in order, each with a line feed after it; hexadecimal."""
+    return hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def interval_identity(entries: Iterable[IntervalEntry]) -> tuple[Part, ...]:
     """Batch ids and canonical source end positions, flat: what makes micro-batches the ones they are."""
     parts: list[Part] = []

@@ -13,6 +13,7 @@ import typer
 from headwater.asking import time_if_given
 from headwater.connection import client_config
 from headwater.console import JsonOption, console
+from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, NotFoundError
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import load_settings, running_stack
@@ -22,11 +23,7 @@ from headwater_consumers.dead_letters.choice import Choice, Standing
 from headwater_consumers.dead_letters.content import content
 from headwater_consumers.dead_letters.letter import Letter, letters
 from headwater_consumers.dead_letters.replay import replay as send_back
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.reasons import DeadLetterReason
-from headwater_schemas.codec import Decoder
-from headwater_schemas.registry import RegistryClient
-from headwater_schemas.schema_store import SchemaStore
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
@@ -77,10 +74,8 @@ def show(
     """Show one dead letter, decoded as far as it goes; what looks like a secret is left out."""
     with _kafka() as (topics, settings):
         letter = _find(topics, place)
-        schemas = SchemaStore(quiet(topics.client), settings.topic.names().schemas)
-        registry = RegistryClient(settings.registry) if settings.registry.url else None
-        with contextlib.closing(schemas):
-            document = show_dlq.letter_document(letter, content(letter.record.value, Decoder(schemas, registry)))
+        with event_decoder(settings) as decoder:
+            document = show_dlq.letter_document(letter, content(letter.record.value, decoder))
     console.result(document, show_dlq.letter_view(document))
 
 

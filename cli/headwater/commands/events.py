@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,21 +9,20 @@ import typer
 
 from headwater.connection import client_config
 from headwater.console import JsonOption, console
+from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import load_settings, running_stack
 from headwater.show import events as show
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.topic_reader import records_to_end
-from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import EventKind, LineageEvent
-from headwater_schemas.registry import RegistryClient
-from headwater_schemas.schema_store import SchemaStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from headwater_consumers.materializer.records import Record
+    from headwater_schemas.codec import Decoder
 
 Read = tuple["Record", LineageEvent | DecodeError]
 
@@ -44,15 +42,14 @@ def command(
     """
     settings = load_settings(running=running_stack())
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
-    registry = RegistryClient(settings.registry) if settings.registry.url else None
     is_choosy = job is not None or bool(kind)
     with (
         asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {names.events}"),
-        contextlib.closing(SchemaStore(client, names.schemas)) as schemas,
+        event_decoder(settings) as decoder,
         console.status(f"Reading {names.events}"),
     ):
         records = records_to_end(client, names.events, newest=None if is_choosy else last)
-        found = _chosen(_decoded(records, Decoder(schemas, registry)), job, frozenset(kind or ()))
+        found = _chosen(_decoded(records, decoder), job, frozenset(kind or ()))
         newest = heapq.nlargest(last, found, key=_published)
     newest.reverse()
     console.result(show.document(newest), show.table(newest))

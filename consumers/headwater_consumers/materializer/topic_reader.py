@@ -51,8 +51,8 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
         }
     )
     try:
-        skipped = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
-        consumer.assign([TopicPartition(topic, number, skipped[number]) for number in ends])
+        starts = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
+        consumer.assign([TopicPartition(topic, number, start) for number, start in starts.items()])
         while ends:
             message = consumer.poll(_READ_SECONDS)
             if message is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from headwater.connection import client_config
 from headwater.console import JsonOption, console
+from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, HeadwaterError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
@@ -23,11 +23,7 @@ from headwater_consumers.graph.compare import Comparison, compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.truth import committed_offsets, truth
-from headwater_schemas.codec import Decoder
-from headwater_schemas.registry import RegistryClient
-from headwater_schemas.schema_store import SchemaStore
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -82,10 +78,9 @@ def _account(settings: Settings) -> Accounting:
 def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, list[str]]:
     """The comparison, and records that are neither applied nor dead-lettered."""
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
-    registry = RegistryClient(settings.registry) if settings.registry.url else None
-    with contextlib.closing(SchemaStore(quiet(client), names.schemas)) as schemas, console.progress() as progress:
+    with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
-        expected = truth(client, names, group, Decoder(schemas, registry), read=lambda: progress.advance(task))
+        expected = truth(client, names, group, decoder, read=lambda: progress.advance(task))
         progress.update(task, description="Comparing", total=None)
         comparison = compare(oracle(expected.delta), dump(driver, settings.neo4j.database))
     if committed_offsets(client, names.events, group) != expected.committed:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from headwater_producers.spark.streaming.spark_log import MAX_PATHS
 from headwater_schemas.events import Certainty, FileSet, Position
+from headwater_schemas.identity import manifest_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,5 +54,4 @@ def _union(one: FileSet | None, other: FileSet | None) -> FileSet | None:
     paths = sorted({*one.paths, *other.paths})
     are_apart = len(paths) == one.count + other.count
     size = one.bytes + other.bytes if are_apart and one.bytes is not None and other.bytes is not None else None
-    digest = hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
-    return FileSet(count=len(paths), bytes=size, manifest_digest=digest, paths=tuple(paths[:MAX_PATHS]))
+    return FileSet(count=len(paths), bytes=size, manifest_digest=manifest_digest(paths), paths=tuple(paths[:MAX_PATHS]))

@@ -11,7 +11,7 @@ from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.jvm.execution import scans, written_counts
 from headwater_producers.spark.jvm.jobs import ran_jobs
 from headwater_producers.spark.jvm.table_schema import with_table_schema
-from headwater_producers.spark.jvm.versions import committed
+from headwater_producers.spark.jvm.versions import Place, committed, written_place
 from headwater_producers.spark.plan import SourceKind, WriteMode
 from headwater_schemas.events import FileSet, Position
 
@@ -61,7 +61,8 @@ def executed_write(
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
-    description = with_table_schema(description, execution, session)
+    place = _place(execution, session)
+    description = with_table_schema(description, place, session)
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
         counts, read = staged.counts, staged.scans
@@ -70,12 +71,13 @@ def executed_write(
         counts = Counts()
     ran = ran_jobs(session, started_at, ended_at) if _leaves_no_trace(description) else None
     version, looked = None, False
-    try:
-        version = committed(execution, session, started_at, ended_at, _columns(description))
-        looked = True
-    except Exception:
-        # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
-        logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
+    if place is not None:
+        try:
+            version = committed(execution, place, session, started_at, ended_at, _columns(description))
+            looked = True
+        except Exception:
+            # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
+            logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
     if looked and version is None and description.command in _CHANGE_ROWS:
         # Delta commits nothing where no row is met.
         counts = Counts(rows=0, bytes=0, files=0)
@@ -90,6 +92,15 @@ def executed_write(
         version_certainty=version.certainty,
         commits=True,
     )
+
+
+def _place(execution: Any, session: Any) -> Place | None:
+    """What a write has written, where that can be asked."""
+    try:
+        return written_place(execution.analyzed(), session)
+    except Exception:
+        logger.debug("lineage capture can't look at the table that a write made", exc_info=True)
+        return None
 
 
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:

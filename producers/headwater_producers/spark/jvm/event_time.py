@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.jvm.nodes import class_name, elements
+from headwater_producers.spark.plan.jvm.scala import class_name, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
             operators.append(name)
             texts.append(_keys(node, name))
         elif name in {"Project", "Expand"}:
-            text = ", ".join(str(each.toString()) for each in elements(node.expressions()))
+            text = ", ".join(str(each.toString()) for each in items(node.expressions()))
             windows += [int(micros) // 1_000 for micros in _WINDOW_MICROS.findall(text)]
             texts += ["session"] if "AS session_window#" in text else []
     out: dict[str, Any] = {}
@@ -74,9 +74,9 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 def _keys(node: Any, name: str) -> str:
     """What an operator groups by, where that tells when its state is over."""
     if name == "Aggregate":
-        return ", ".join(str(each.toString()) for each in elements(node.groupingExpressions()))
+        return ", ".join(str(each.toString()) for each in items(node.groupingExpressions()))
     if name == "Deduplicate":
-        return ", ".join(str(each.toString()) for each in elements(node.keys()))
+        return ", ".join(str(each.toString()) for each in items(node.keys()))
     return ""
 
 
@@ -88,4 +88,4 @@ def _streaming_nodes(plan: Any) -> Iterator[Any]:
         node = waiting.pop()
         if node.isStreaming():
             yield node
-        waiting.extend(elements(node.children()))
+        waiting.extend(items(node.children()))

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from headwater_producers.spark.events.writes import Counts, Scan
-from headwater_producers.spark.jvm.nodes import class_name, elements, leaves, opened
+from headwater_producers.spark.jvm.nodes import leaves, opened
 from headwater_producers.spark.jvm.sampling import sampled_scans
 from headwater_producers.spark.jvm.scan_positions import scan_positions
 from headwater_producers.spark.plan.jvm.roots import rdds_of
+from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
 
@@ -79,8 +80,8 @@ def execution_times(query_execution: Any, duration_ns: int | None, told_at: date
     phases = query_execution.tracker().phases().valuesIterator()
     while phases.hasNext():
         phase = phases.next()
-        begins.append(_time(int(phase.startTimeMs())))
-        ends.append(_time(int(phase.endTimeMs())))
+        begins.append(instant(int(phase.startTimeMs())))
+        ends.append(instant(int(phase.endTimeMs())))
     if not begins:
         return told_at - timedelta(microseconds=(duration_ns or 0) // 1000), told_at
     if duration_ns is None:
@@ -88,7 +89,8 @@ def execution_times(query_execution: Any, duration_ns: int | None, told_at: date
     return min(begins), min(told_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
 
 
-def _time(millis: int) -> datetime:
+def instant(millis: int) -> datetime:
+    """A time of the JVM's, in milliseconds since the epoch."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)
 
 
@@ -96,7 +98,7 @@ def _scan_names(leaf: Any) -> frozenset[str] | None:
     """What the scanned dataset may be called: as its paths are named, a table's name; None of what is no scan."""
     match class_name(leaf):
         case "FileSourceScanExec":
-            roots = elements(leaf.relation().location().rootPaths())
+            roots = items(leaf.relation().location().rootPaths())
             paths = {naming.path(str(path.toString())).name for path in roots}
             table = leaf.tableIdentifier()
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.execution import instant
 from headwater_producers.spark.jvm.versions import iceberg_counts, iceberg_snapshot, written_table
 from headwater_producers.spark.plan.jvm.roots import leaves_of
 from headwater_producers.spark.plan.jvm.scala import class_name
@@ -111,5 +112,5 @@ def _described(table: Any, iceberg: Any, snapshot: Any) -> ProcedureSnapshot:
     if read is None and str(snapshot.operation()) == "replace":
         read = snapshot.parentId()
     of = Position(table_snapshot=TableSnapshot(format="iceberg", snapshot_id=str(read))) if read is not None else None
-    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(snapshot.timestampMillis()))
+    at = instant(int(snapshot.timestampMillis()))
     return ProcedureSnapshot(table, made, of, iceberg_counts(snapshot), at)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.plan.jvm.scala import class_name, items
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,17 +22,6 @@ _INSIDE: Final = {
 _MAX_LEAVES: Final = 200
 
 
-def class_name(node: Any) -> str:
-    """Simple name of a JVM object's class."""
-    return str(node.getClass().getSimpleName())
-
-
-def elements(sequence: Any) -> Iterator[Any]:
-    """A Scala Seq's elements."""
-    for index in range(int(sequence.size())):
-        yield sequence.apply(index)
-
-
 def opened(node: Any) -> Any:
     """The node that a plan's root stands for, where that is a wrapper of Spark's, such as adaptive execution's."""
     while (accessor := _INSIDE.get(class_name(node))) is not None:
@@ -43,7 +34,7 @@ def leaves(node: Any) -> Iterator[Any]:
     waiting = [opened(node)]
     seen = 0
     while waiting and seen < _MAX_LEAVES:
-        for leaf in elements(waiting.pop().collectLeaves()):
+        for leaf in items(waiting.pop().collectLeaves()):
             seen += 1
             if class_name(leaf) in _INSIDE:
                 waiting.append(opened(leaf))

@@ -9,8 +9,8 @@ from py4j.protocol import Py4JJavaError
 
 from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.iceberg_sink import IcebergSnapshots
-from headwater_producers.spark.jvm.nodes import class_name
 from headwater_producers.spark.plan import describe_streaming
+from headwater_producers.spark.plan.jvm.scala import class_name
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 if TYPE_CHECKING:
@@ -80,6 +80,6 @@ class JvmQuery:
 
     def sink_name(self) -> str:
         """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""
-        name = class_name(self._query.streamingQuery().sink()).rstrip("$")
+        name = class_name(self._query.streamingQuery().sink())
         short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
         return short[0].lower() + short[1:]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from headwater_producers.spark.jvm.nodes import class_name, elements, opened
+from headwater_producers.spark.jvm.nodes import opened
+from headwater_producers.spark.plan.jvm.scala import class_name, items
 
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
 # Two or three round trips each.
@@ -31,7 +32,7 @@ def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
             return None
         if class_name(node) in _EXCHANGES:
             is_sampled = _is_cut_into_ranges(node)
-        children = list(elements(node.children()))
+        children = list(items(node.children()))
         if not children and is_sampled:
             found.add(int(node.id()))
         waiting += [(child, is_sampled) for child in children]

@@ -10,6 +10,7 @@ it because an earlier attempt had written it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.writes import Counts
@@ -46,8 +47,26 @@ _BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
 """Commands that may make several commits."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What of a table with versions a plan writes: Iceberg's V2 table, or the folder of a Delta table, or neither."""
+
+    iceberg: Any = None
+    delta: str | None = None
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether it is one of the two."""
+        return self.iceberg is not None or self.delta is not None
+
+
 def committed(
-    query_execution: Any, session: Any, started_at: datetime, ended_at: datetime, columns: Collection[str]
+    query_execution: Any,
+    place: Place,
+    session: Any,
+    started_at: datetime,
+    ended_at: datetime,
+    columns: Collection[str],
 ) -> Committed | None:
     """The version that a successful write has made; None for what has no versions, and where it can't be told.
 
@@ -55,6 +74,7 @@ def committed(
 
     Args:
         query_execution: the write's.
+        place: what it writes.
         session: that ran it.
         started_at: by this driver's clock.
         ended_at: by the same.
@@ -63,27 +83,26 @@ def committed(
     plan = query_execution.analyzed()
     window = (int(started_at.timestamp() * 1000), int(ended_at.timestamp() * 1000) + 1)
     name = class_name(plan)
-    table, path = written_place(plan, session)
-    if table is not None:
-        return _iceberg(table, session, window)
-    if path is None:
+    if place.iceberg is not None:
+        return _iceberg(place.iceberg, session, window)
+    if place.delta is None:
         return None
-    found = delta_commits(path, _OPERATIONS.get(name, _WRITES), session, window, _transaction(plan, name))
+    found = delta_commits(place.delta, _OPERATIONS.get(name, _WRITES), session, window, _transaction(plan, name))
     if not found:
         return None
     if len(found) > 1 and (name not in _BATCHED or delta_commands.batches(query_execution) != len(found)):
         return Committed(None, Certainty.UNKNOWN, Counts())
-    return committed_delta(path, found, session, columns)
+    return committed_delta(place.delta, found, session, columns)
 
 
-def written_place(plan: Any, session: Any) -> tuple[Any | None, str | None]:
-    """What of a table with versions a plan writes: Iceberg's V2 table, or the folder of a Delta table, or neither."""
+def written_place(plan: Any, session: Any) -> Place:
+    """What a plan writes, as far as it has versions. May ask a catalog."""
     name = class_name(plan)
     table = written_table(plan, name)
     if table is not None and class_name(table) in ("SparkTable", "StagedSparkTable"):
-        return table, None
+        return Place(iceberg=table)
     path = delta_commands.table_path(plan, name, session) or _delta_path(plan, name, table)
-    return None, qualified(session.sparkContext, path) if path is not None else None
+    return Place(delta=qualified(session.sparkContext, path) if path is not None else None)
 
 
 def written_table(plan: Any, name: str) -> Any | None:

@@ -9,12 +9,12 @@ Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from headwater_schemas.events import FileSet
+from headwater_schemas.identity import manifest_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,10 +96,9 @@ def file_set(logged: Iterable[LoggedFile]) -> FileSet:
     by_path = {file.path: file for file in logged}
     paths = sorted(by_path)
     sizes = [size for file in by_path.values() if (size := file.size) is not None]
-    digest = hashlib.sha256("".join(f"{path}\n" for path in paths).encode()).hexdigest()
     return FileSet(
         count=len(paths),
         bytes=sum(sizes) if len(sizes) == len(paths) else None,
-        manifest_digest=digest,
+        manifest_digest=manifest_digest(paths),
         paths=tuple(paths[:MAX_PATHS]),
     )

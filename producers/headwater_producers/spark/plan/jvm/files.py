@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_schemas.events import Certainty, FileSet, Position, TableSnapshot
+from headwater_schemas.identity import manifest_digest
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.settings import PlanSettings
@@ -57,6 +57,7 @@ def file_set(location: Any, settings: PlanSettings) -> tuple[Position | None, Ce
     paths = sorted(_PATH.findall(str(listed.mkString("\n")))) if count <= settings.max_files else []
     if len(paths) != count:
         return Position(files=FileSet(count=count, bytes=size)), certainty
-    digest = hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
     shown = tuple(paths[: settings.max_paths])
-    return Position(files=FileSet(count=count, bytes=size, manifest_digest=digest, paths=shown)), certainty
+    return Position(
+        files=FileSet(count=count, bytes=size, manifest_digest=manifest_digest(paths), paths=shown)
+    ), certainty

@@ -1,0 +1,26 @@
+"""What decodes the records of the events topic, for commands that read it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from headwater.connection import client_config
+from headwater_consumers.materializer.kafka_config import quiet
+from headwater_schemas.codec import Decoder
+from headwater_schemas.registry import RegistryClient
+from headwater_schemas.schema_store import SchemaStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater.settings import Settings
+
+
+@contextlib.contextmanager
+def event_decoder(settings: Settings) -> Iterator[Decoder]:
+    """A decoder that looks schemas up on their topic and, where there is one, in the registry."""
+    registry = RegistryClient(settings.registry) if settings.registry.url else None
+    store = SchemaStore(quiet(client_config(settings.kafka)), settings.topic.names().schemas)
+    with contextlib.closing(store) as schemas:
+        yield Decoder(schemas, registry)
