@@ -237,6 +237,10 @@ class NeoBrowser:
         with self._step("closing the graph"):
             frame = self._page.get_by_test_id("frame").first
             frame.get_by_title("Close fullscreen").or_(frame.get_by_title("Close", exact=True)).first.click()
+            if self._page.locator("g.node").count():
+                frame.get_by_title("Close", exact=True).click()
+            # The next query would be taken for drawn as long as there are any.
+            self._page.locator("g.node").first.wait_for(state="detached")
 
     def save(self, path: Path) -> None:
         """Write the page as a PNG."""

@@ -78,8 +78,9 @@ def every_picture() -> dict[Path, str]:
 def take(path: Path, query: str, chromium: str, browser_url: str, settings: Settings, *, size: tuple[int, int]) -> None:
     """One picture, in a Browser of its own."""
     neo4j = settings.neo4j
+    uri, password = neo4j.require_uri(), neo4j.password.get_secret_value()
     with open_browser(chromium, width=size[0], height=size[1]) as browser:
-        browser.sign_in(browser_url, bolt_uri=neo4j.uri, user=neo4j.user, password=neo4j.password.get_secret_value())
+        browser.sign_in(browser_url, bolt_uri=uri, user=neo4j.user, password=password)
         drawn = browser.draw(query)
         arrows = [
             (arrow.target, arrow.source) if arrow.type in AGAINST else (arrow.source, arrow.target)

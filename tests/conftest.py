@@ -14,8 +14,15 @@ import signal
 import uuid
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
+from support.run_rules import (  # noqa: F401 - hooks of pytest
+    pytest_configure,
+    pytest_runtest_logreport,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 from support.stack import StackUnderTest, running_stack
 
 if TYPE_CHECKING:
@@ -24,6 +31,10 @@ if TYPE_CHECKING:
     from neo4j import Driver
     from xdist.remote import Producer
     from xdist.scheduler import LoadScopeScheduling
+
+# How long an example takes is the machine's affair: on a busy one, the first took longer than the default deadline.
+hypothesis.settings.register_profile("without-deadline", deadline=None)
+hypothesis.settings.load_profile("without-deadline")
 
 
 @pytest.hookimpl(optionalhook=True)

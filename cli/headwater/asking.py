@@ -9,7 +9,6 @@ def command(name: …, tenant: TenantOption = None, timeout: TimeoutOption = Non
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,7 @@ from pydantic import TypeAdapter
 from headwater.console import console, shortened
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 from headwater.lean_imports import without
-from headwater.settings import load_settings, running_stack
+from headwater.settings import connected_settings
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis import errors
@@ -43,31 +42,6 @@ CursorOption = Annotated[
 ]
 
 
-def parse_time(text: str) -> datetime:
-    """A time as ISO 8601 has it, `2025-01-31`, `2025-01-31T12:00`, `2025-01-31T12:00:00+01:00`; UTC where it says none.
-
-    Raises:
-        typer.BadParameter: it is none.
-    """
-    try:
-        time = datetime.fromisoformat(text)
-        # Near year 1 and 9999 a zone may lead beyond what there is.
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(
-            f"{shortened(text)!r} is no time; write 2025-01-31, or 2025-01-31T12:00:00Z."
-        ) from error
-
-
-def time_if_given(text: str | None) -> datetime | None:
-    """`parse_time` of an option that may be left out.
-
-    Raises:
-        typer.BadParameter: it is given, and no time.
-    """
-    return None if text is None else parse_time(text)
-
-
 def parse_hops(text: str) -> int | None:
     """The most hops: a number from 1 on, or `all`, which is None.
 
@@ -82,17 +56,24 @@ def parse_hops(text: str) -> int | None:
 
 
 @contextlib.contextmanager
-def asking(*, tenant: str | None = None, timeout_seconds: float | None = None) -> Iterator[Reader]:
+def asking(
+    *, tenant: str | None = None, timeout_seconds: float | None = None, silently: bool = False
+) -> Iterator[Reader]:
     """A reader of the graph that the settings name; what ends a question ends the command, with its exit code and fix.
+
+    Args:
+        tenant: A flag of the command.
+        timeout_seconds: Another.
+        silently: Don't report which database it is.
 
     Raises:
         HeadwaterError: as `headwater.errors` has them.
     """
-    settings = load_settings(
-        {"analysis.tenant": tenant, "analysis.timeout_seconds": timeout_seconds}, running=running_stack()
+    settings = connected_settings(
+        {"analysis.tenant": tenant, "analysis.timeout_seconds": timeout_seconds}, neo4j=True, silently=silently
     )
     neo4j, analysis = settings.neo4j, settings.analysis
-    target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
+    target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:
         with reading_driver(target) as driver, console.status("Asking the graph"):
             yield Reader(driver, target, tenant=analysis.tenant, timeout_seconds=analysis.timeout_seconds)

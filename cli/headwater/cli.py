@@ -17,21 +17,26 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from headwater.completion import words_typed
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
-from headwater.invocation import program
+from headwater.invocation import install_command, program
 from headwater.settings import reject_unknown_variables
+from headwater.times import TIMES
+from headwater_schemas.redaction import without_user_info
+from headwater_schemas.visible import visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import FrameType, ModuleType
 
 
@@ -59,6 +64,8 @@ COMMANDS: dict[str, Command] = {
     "reconcile": Command("headwater.commands.reconcile", extra="materializer,spark"),
     "events": Command("headwater.commands.events", extra="materializer"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
+    "outbox": Command("headwater.commands.outbox", extra="spark"),
+    "topic": Command("headwater.commands.topic"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
     "downstream": Command("headwater.commands.downstream", extra="materializer"),
@@ -68,13 +75,43 @@ COMMANDS: dict[str, Command] = {
     "trace": Command("headwater.commands.trace", extra="materializer"),
     "blast": Command("headwater.commands.blast", extra="materializer"),
     "impact": Command("headwater.commands.impact", extra="materializer"),
-    "bench": Command("headwater.commands.bench", extra="bench"),
-    "soak": Command("headwater.commands.soak", extra="bench"),
+    "bench": Command("headwater_benchmarks.commands.bench", extra="demo"),
+    "soak": Command("headwater_benchmarks.commands.soak", extra="demo"),
     "serve": Command("headwater.commands.serve", extra="api"),
 }
 
+CHECKOUT_ONLY = "headwater_benchmarks"
+"""The package of benchmarks, which the wheel leaves out."""
 
 _COMPLETION = ("--install-completion", "--show-completion")
+
+
+_UsageError: Any = typer.BadParameter.__mro__[1]
+"""Click's `UsageError`, which newer versions of Typer bring along under a name of their own."""
+
+
+@contextlib.contextmanager
+def _usage_errors_visible() -> Iterator[None]:
+    """Typer prints these itself, with the words that it can't make sense of as they were typed."""
+    try:
+        yield
+    except _UsageError as error:
+        error.message = visible_lines(error.message)
+        raise
+
+
+class Program(TyperGroup):
+    """All commands, beneath which each word of the command line is parsed."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """For Typer: the program's own options."""
+        with _usage_errors_visible():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """For Typer: the command's options, and the command."""
+        with _usage_errors_visible():
+            return super().invoke(ctx)
 
 
 class Terminated(SystemExit):
@@ -92,7 +129,9 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     """The Typer app for this command line: with the named command alone, or with all of them when none is named."""
     app = typer.Typer(
         name="headwater",
+        cls=Program,
         help="Lineage for Spark jobs: captured in PySpark, carried over Kafka, materialized into Neo4j.",
+        epilog=f"TIME is {TIMES}.",
         no_args_is_help=True,
         invoke_without_command=True,
         pretty_exceptions_enable=False,
@@ -128,6 +167,11 @@ def _load(name: str) -> ModuleType:
     try:
         return importlib.import_module(command.module)
     except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == CHECKOUT_ONLY:
+            raise ConfigurationError(
+                f"`headwater {name}` measures a checkout and is no part of the installed package.",
+                fix=f"In a checkout of Headwater: ./bin/headwater {name}",
+            ) from error
         if not command.extra or (error.name or "").startswith("headwater"):
             raise
         raise _missing_extra(name, error) from error
@@ -161,8 +205,14 @@ def _list(app: typer.Typer, name: str) -> None:
 def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:
     return ConfigurationError(
         f"`headwater {name}` needs the Python package {error.name!r}, which is not installed.",
-        fix=f"Install headwater[{COMMANDS[name].extra}].",
+        fix=f"Install it: {install_command(COMMANDS[name].extra)}",
     )
+
+
+def _unexpected() -> int:
+    """A bug, or an error nobody foresaw: its traceback, in which nothing acts on the terminal."""
+    sys.stderr.write(visible_lines(without_user_info(traceback.format_exc())))
+    return ExitCode.UNEXPECTED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -183,12 +233,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         command = COMMANDS.get(arguments[0] if arguments else "")
         if command is None or not command.extra or (error.name or "").startswith("headwater"):
-            raise
+            return _unexpected()
         missing = _missing_extra(arguments[0], error)
         console.error(missing)
         return missing.exit_code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception:  # noqa: BLE001 - Python itself would print names from outside as they are
+        return _unexpected()
     finally:
         signal.signal(signal.SIGTERM, previous)
     return ExitCode.DONE

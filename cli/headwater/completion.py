@@ -36,12 +36,14 @@ def complete_dataset(incomplete: str) -> list[str]:
         from headwater.asking import asking
         from headwater_consumers.analysis.assets import AssetKind
         from headwater_consumers.analysis.search import search
+        from headwater_schemas.visible import visible
 
         # A word of one letter may begin too many names to be looked for: then the words before it are.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
-            with asking(timeout_seconds=_SECONDS) as reader:
+            with asking(timeout_seconds=_SECONDS, silently=True) as reader:
                 hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
-                if begun := sorted(name for name in names if name.startswith(incomplete)):
+                # What a terminal would act on is no name to type.
+                if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
                     return begun
     return []

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from headwater.errors import ConfigurationError
+from headwater.errors import ConfigurationError, NotConfiguredError
 from headwater_schemas.errors import KafkaSettingsError
+from headwater_schemas.kafka import Address
 from headwater_schemas.topics import (
     BROKER_DEFAULT,
     DEFAULT_MAX_MESSAGE_BYTES,
@@ -28,12 +29,29 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
+def require_servers(kafka: KafkaSettings) -> str:
+    """The brokers' addresses.
+
+    Raises:
+        NotConfiguredError: Nothing says which.
+    """
+    try:
+        return kafka.require_servers()
+    except KafkaSettingsError:
+        raise NotConfiguredError(
+            "No Kafka is configured, and no stack of this data folder is running.",
+            fix="Start one with `headwater up`, or set HEADWATER_KAFKA_BOOTSTRAP_SERVERS=host:9092.",
+        ) from None
+
+
 def client_config(kafka: KafkaSettings) -> dict[str, str]:
     """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
 
     Raises:
+        NotConfiguredError: Nothing says where Kafka is.
         ConfigurationError: No client can be made of these settings.
     """
+    require_servers(kafka)
     try:
         return kafka.client_config()
     except KafkaSettingsError as error:
@@ -43,10 +61,27 @@ def client_config(kafka: KafkaSettings) -> dict[str, str]:
 class Neo4jSettings(Section):
     """How to reach Neo4j."""
 
-    uri: str = "bolt://localhost:7687"
+    uri: Address | None = None
+    """`bolt://host:7687`, `neo4j+s://…`. There is no default: another's database may be at the usual address."""
     user: str = "neo4j"
+    """Who connects."""
     password: SecretStr = SecretStr("")
+    """That user's. Better in the environment than in a file that others read."""
     database: str = "neo4j"
+    """Its name in the server."""
+
+    def require_uri(self) -> str:
+        """Where the database is.
+
+        Raises:
+            NotConfiguredError: nothing says so.
+        """
+        if self.uri is None:
+            raise NotConfiguredError(
+                "No Neo4j is configured, and no stack of this data folder is running.",
+                fix="Start one with `headwater up`, or set HEADWATER_NEO4J_URI=bolt://host:7687.",
+            )
+        return self.uri
 
 
 class TopicSettings(Section):

@@ -3,6 +3,9 @@
 A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
 table)`. With `--json` the document is printed, once, and nothing else reaches stdout; without it, the table is.
 
+No text is ever read as Rich's markup, highlighted, or searched for emoji names: a style is given by a `Text`. What a
+terminal would act on, or not show, is an escape everywhere, in the document too (`headwater_schemas.visible`).
+
 Commands that a message names in backticks, `headwater up`, are shown as they have to be typed.
 """
 
@@ -15,17 +18,63 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console as RichConsole
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.status import Status
+from rich.table import Table
+from rich.text import Span, Text
 
 from headwater.invocation import as_called
+from headwater_schemas.redaction import redact, without_user_info
+from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
+    import logging
+    from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
+    from rich.progress import ProgressColumn
+    from rich.segment import Segment
 
     from headwater.errors import HeadwaterError
+
+
+class PlainConsole(RichConsole):
+    """Rich's console for text that others wrote: a string is what it is, and nothing in it acts on the terminal.
+
+    Also what is in a table, a tree or a progress display passes here, before it is laid out.
+    """
+
+    def __init__(self, stream: TextIO, **options: Any) -> None:
+        super().__init__(file=stream, markup=False, highlight=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """A string as a `Text`."""
+        return super().render_str(visible_lines(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """For rich. A path or a name that is wider than its cell is broken, never cut: it may be the answer."""
+        if isinstance(renderable, Table):
+            for column in renderable.columns:
+                column.overflow = "fold"
+        return super().render(_visible(renderable) if isinstance(renderable, Text) else renderable, options)
+
+    def spinner(self, text: str) -> Status:
+        """A spinner with a text beside it, shown while it is entered; `update` takes a `Text`."""
+        return Status(Text(text), console=self)
+
+
+def _visible(text: Text) -> Text:
+    """The same with its styles, what can't be seen as escapes."""
+    plain = text.plain
+    if (shown := visible_lines(plain)) == plain:
+        return text
+    at = [0]
+    for character in plain:
+        at.append(at[-1] + len(visible_lines(character)))
+    out = text.blank_copy(shown)
+    out.spans = [Span(at[span.start], at[min(span.end, len(plain))], span.style) for span in text.spans]
+    return out
 
 
 class Console:
@@ -34,15 +83,18 @@ class Console:
     def __init__(self) -> None:
         self.json_mode = False
         self._result_printed = False
+        self._used: set[str] = set()
+        self.log: logging.Logger | None = None
+        """Of a service (`headwater.logs`), which takes warnings and errors then."""
 
     # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
     @property
-    def out(self) -> RichConsole:
+    def out(self) -> PlainConsole:
         """Stdout, for results only."""
         return _rich(sys.stdout)
 
     @property
-    def err(self) -> RichConsole:
+    def err(self) -> PlainConsole:
         """Stderr, for messages and progress."""
         return _rich(sys.stderr)
 
@@ -50,6 +102,8 @@ class Console:
         """Begin a command."""
         self.json_mode = json_mode
         self._result_printed = False
+        self._used = set()
+        self.log = None
 
     def result(self, document: Any, view: RenderableType | None = None) -> None:
         """Print what the command found: `document` with `--json`, else `view` (default: the indented document).
@@ -60,35 +114,53 @@ class Console:
         """
         self._result_printed = True
         if self.json_mode:
-            sys.stdout.write(json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n")
+            sys.stdout.write(_json(document) + "\n")
             sys.stdout.flush()
-        elif view is not None:
-            self.out.print(view)
         else:
-            self.out.print_json(data=document, default=str)
+            self.out.print(_json(document) if view is None else view)
 
     def raw(self, text: str) -> None:
-        """Print a result that is text for another program, as it is."""
+        """Print a result that is text for another program: neither wrapped nor styled."""
         self._result_printed = True
-        sys.stdout.write(text)
+        sys.stdout.write(visible_lines(text))
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Say something to the person watching. Rich markup is read; escape what comes from outside."""
-        self.err.print(as_called(text))
+        """Report something to the person watching."""
+        self.err.print(as_called(without_user_info(text)))
+
+    def using(self, servers: Mapping[str, str]) -> None:
+        """Report, in one line, which servers the command connects to; each once a command, credentials left out.
+
+        Args:
+            servers: What each is (`Kafka`), with its address and where that was configured.
+        """
+        new = {name: where for name, where in servers.items() if name not in self._used}
+        self._used |= new.keys()
+        if new:
+            text = "; ".join(f"{name} {shortened(redact(where))}" for name, where in new.items())
+            self.err.print(text, style="dim")
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
         """Say what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
-        (on or self.err).print(f"[yellow]warning:[/yellow] {escape(as_called(text))}")
+        if self.log is not None:
+            self.log.warning("%s", as_called(text))
+            return
+        (on or self.err).print(
+            Text.assemble(("warning:", "yellow"), f" {visible_lines(as_called(without_user_info(text)))}")
+        )
 
     def error(self, error: HeadwaterError) -> None:
         """Tell of a failed command on stderr; with `--json` also as the document, unless one was printed already."""
         message, fix = as_called(error.message), as_called(error.fix)
-        self.err.print(f"[bold red]error:[/bold red] {escape(message)}")
-        if fix:
-            self.err.print(f"  {escape(fix)}")
-        for name in error.nearest:
-            self.err.print(f"    {escape(shortened(name))}")
+        if self.log is not None:
+            self.log.error("%s", " ".join([message, fix, *map(shortened, error.nearest)]).strip())
+        else:
+            self.err.print(Text.assemble(("error:", "bold red"), f" {visible_lines(message)}"))
+            if fix:
+                self.err.print(f"  {fix}")
+            for name in error.nearest:
+                self.err.print(f"    {shortened(name)}")
         if self.json_mode and not self._result_printed:
             kind = error.exit_code.name.lower()
             document: dict[str, Any] = {"kind": kind, "message": message, "fix": fix or None}
@@ -99,16 +171,20 @@ class Console:
     def status(self, text: str) -> AbstractContextManager[object]:
         """A spinner on stderr while the block runs; silent where stderr is no terminal, and with `--json`."""
         err = self.err
-        return contextlib.nullcontext() if self.json_mode or not err.is_terminal else err.status(text)
+        return contextlib.nullcontext() if self.json_mode or not err.is_terminal else err.spinner(text)
 
-    def progress(self) -> Progress:
-        """A progress display on stderr; silent where stderr is no terminal, and with `--json`."""
+    def progress(self, count: ProgressColumn | None = None) -> Progress:
+        """A progress display on stderr; silent where stderr is no terminal, and with `--json`.
+
+        Args:
+            count: how far it is; default: a number of the total.
+        """
         err = self.err
         return Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
+            count or MofNCompleteColumn(),
             TimeElapsedColumn(),
             console=err,
             transient=True,
@@ -116,15 +192,18 @@ class Console:
         )
 
 
-def _rich(stream: TextIO) -> RichConsole:
+def _rich(stream: TextIO) -> PlainConsole:
     # A pipe or a file has no width to break lines at.
-    return RichConsole(file=stream, highlight=False, width=None if stream.isatty() else 200, soft_wrap=True)
+    return PlainConsole(stream, width=None if stream.isatty() else 200, soft_wrap=True)
+
+
+def _json(document: Any) -> str:
+    return json_escaped(json.dumps(document, indent=2, default=str, ensure_ascii=False))
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """For people: a name of 10 KB cut in its middle, where names differ least, and no control characters."""
-    shown = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in shown)
+    """For people: a name of 10 KB cut in its middle, where names differ least; what can't be seen as escapes."""
+    return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 
 
 console = Console()

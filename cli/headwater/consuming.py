@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+from rich.text import Text
 
 from headwater.connection import client_config
 from headwater.console import console
 from headwater.errors import ConfigurationError, InputError
 from headwater.lean_imports import without
+from headwater.logs import fields, start_logging
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
 
 with without("numpy", "pandas"):
     from headwater_consumers.materializer.app import Target, assemble
     from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+log = logging.getLogger("headwater.consume")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,16 +43,17 @@ def consume(
         settings: where to and how.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
         source: of the records, where it isn't the events topic.
-        metrics: what hears of every step, where somebody else listens too.
+        metrics: of every step, where the caller reads them too.
 
     Raises:
         ConfigurationError: a person has to change a setting.
         InputError: the port for metrics is taken.
     """
+    start_logging(settings.log)
     neo4j = settings.neo4j
     target = Target(
         client_config(settings.kafka),
-        Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
+        Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
         settings.topic.names(),
         settings.topic.specs(),
         settings.registry,
@@ -58,7 +64,8 @@ def consume(
                 target,
                 settings.materializer,
                 until_caught_up=until_caught_up,
-                say=console.warning,
+                warn=lambda text: log.warning("%s", text),
+                info=lambda text: log.info("%s", text),
                 watch=watch,
                 source=source,
                 metrics=metrics,
@@ -71,13 +78,46 @@ def consume(
             ) from error
         except FatalError as error:
             raise _fatal(error) from error
-        console.message(f"Metrics and health on http://{settings.materializer.http_host}:{materializer.port}")
+        _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
         with stopped_by_signals(materializer.stop), _rare_collections():
             try:
                 totals = materializer.run()
             except FatalError as error:
                 raise _fatal(error) from error
+            finally:
+                log.info("%s", summary(materializer.totals), extra=fields(totals=materializer.totals.document()))
     return totals
+
+
+def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:
+    topic, group, neo4j = target.topics.events, settings.materializer.group, target.neo4j
+    log.info(
+        "Consuming %s at %s as group %s, into Neo4j %s, database %s. Metrics and health on %s.",
+        topic,
+        target.servers,
+        group,
+        neo4j.uri,
+        neo4j.database,
+        metrics_url,
+        extra=fields(
+            kafka=target.servers,
+            topic=topic,
+            group=group,
+            neo4j=neo4j.uri,
+            database=neo4j.database,
+            metrics=metrics_url,
+        ),
+    )
+
+
+def summary(totals: Totals) -> str:
+    """What became of each record that was consumed, in a sentence."""
+    reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in sorted(totals.dead_lettered.items()))
+    released = f" + {totals.released:,} released, to be read again" if totals.released else ""
+    return (
+        f"Stopped after {totals.seconds:,.1f} s: {totals.consumed:,} consumed = {totals.applied:,} applied "
+        f"+ {totals.dead_lettered.total():,} dead-lettered{f' ({reasons})' if reasons else ''}{released}."
+    )
 
 
 @contextlib.contextmanager
@@ -112,11 +152,11 @@ def _progress() -> Iterator[Callable[[Totals], None]]:
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None
         return
-    with console.err.status("Starting") as status:
+    with console.err.spinner("Starting") as status:
 
         def watch(totals: Totals) -> None:
             behind = "" if totals.behind is None else f", {totals.behind:,} behind"
-            status.update(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{behind}")
+            status.update(Text(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{behind}"))
 
         yield watch
 
@@ -126,9 +166,10 @@ def totals_table(totals: Totals) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     rows: dict[str, Any] = {
         "consumed": totals.consumed,
-        "applied": totals.applied,
-        "dead-lettered": totals.dead_lettered.total(),
-        **{f"  {reason.value}": count for reason, count in sorted(totals.dead_lettered.items())},
+        "  applied": totals.applied,
+        "  dead-lettered": totals.dead_lettered.total(),
+        **{f"    {reason.value}": count for reason, count in sorted(totals.dead_lettered.items())},
+        "  released, to be read again": totals.released,
         "transactions": totals.transactions,
     }
     for name, count in rows.items():

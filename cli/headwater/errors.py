@@ -6,6 +6,7 @@
     ├── UnreachableError      4  Kafka or Neo4j does not answer
     ├── CheckFailedError      5  the command ran; what it checked is not as it should be
     └── ConfigurationError    6  fatal: wrong credentials, no Java, a corrupt installation
+        └── NotConfiguredError   6  no Kafka or no Neo4j is configured, and no stack of ours is running
 
 Commands raise these; `headwater.cli.main` alone turns them into a message and an exit status. Errors of the packages
 below (`headwater_producers`, `headwater_consumers`) are translated by the command that calls them.
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from headwater_schemas.redaction import without_user_info
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +41,8 @@ class HeadwaterError(Exception):
     """An error with something to say to the person at the terminal.
 
     Args:
-        message: What is wrong and where, in one or two sentences. Never a secret.
+        message: What is wrong and where, in one or two sentences. Never a secret; users and passwords of addresses are
+            taken out here.
         fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
         nearest: What may have been meant, the most likely first.
     """
@@ -46,9 +50,9 @@ class HeadwaterError(Exception):
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
-        super().__init__(message)
+        super().__init__(message := without_user_info(message))
         self.message = message
-        self.fix = fix
+        self.fix = without_user_info(fix)
         self.nearest = tuple(nearest)
 
 
@@ -80,3 +84,7 @@ class ConfigurationError(HeadwaterError):
     """Fatal configuration: credentials refused, no usable Java, a download that doesn't match its checksum."""
 
     exit_code = ExitCode.CONFIGURATION
+
+
+class NotConfiguredError(ConfigurationError):
+    """Nothing says which Kafka or which Neo4j to use; none is ever guessed."""

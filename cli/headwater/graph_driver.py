@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 @contextmanager
 def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
     """A connected driver; what the driver raises within the block ends the command with its exit code and fix."""
+    uri = settings.require_uri()
     try:
         with GraphDatabase.driver(
-            settings.uri,
+            uri,
             auth=(settings.user, settings.password.get_secret_value()),
             notifications_min_severity=NotificationMinimumSeverity.OFF,
             connection_timeout=5.0,
@@ -33,20 +34,20 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
             yield driver
     except AuthError as error:
         raise ConfigurationError(
-            f"Neo4j at {settings.uri} refuses the user {settings.user!r} or the password.",
+            f"Neo4j at {uri} refuses the user {settings.user!r} or the password.",
             fix="Check HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
         ) from error
     except Neo4jError as error:
         if (error.code or "").endswith("DatabaseNotFound"):
             raise NotFoundError(
-                f"Neo4j at {settings.uri} has no database {settings.database!r}.",
+                f"Neo4j at {uri} has no database {settings.database!r}.",
                 fix="Check HEADWATER_NEO4J_DATABASE.",
             ) from error
-        raise HeadwaterError(f"Neo4j at {settings.uri}: {error.code}.") from error
+        raise HeadwaterError(f"Neo4j at {uri}: {error.code}.") from error
     except (neo4j.exceptions.ConfigurationError, ValueError) as error:
-        raise InputError(f"{settings.uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
+        raise InputError(f"{uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
     except DriverError as error:
         raise UnreachableError(
-            f"Neo4j doesn't answer at {settings.uri}.",
+            f"Neo4j doesn't answer at {uri}.",
             fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
         ) from error

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import shlex
+import sys
+from importlib import metadata
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 # `headwater up` in backticks, as messages name a command.
 _NAMED = re.compile(r"(?<=`)headwater(?= [a-z])")
@@ -16,6 +22,21 @@ def program() -> str:
         return shlex.quote(named)
     # uv sets it for what it runs; the environment's own folder is then on this PATH, but not on the caller's.
     return "uv run headwater" if "UV_RUN_RECURSION_DEPTH" in os.environ else "headwater"
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra, such as `materializer,spark`, to the environment that runs this.
+
+    From where this was installed: a folder, as it is or editable (PEP 610, `direct_url.json`), else by its name.
+    """
+    origin = json.loads(metadata.distribution("headwater").read_text("direct_url.json") or "{}")
+    url = urlsplit(origin.get("url", ""))
+    where = url2pathname(url.path) if url.scheme == "file" and "dir_info" in origin else "headwater"
+    what = shlex.quote(f"{where}[{extra}]")
+    editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
+    has_pip = importlib.util.find_spec("pip") is not None
+    python = shlex.quote(sys.executable)
+    return f"{f'{python} -m pip install' if has_pip else f'uv pip install --python {python}'} {editable}{what}"
 
 
 def as_called(text: str) -> str:

@@ -15,13 +15,13 @@ from headwater.asking import (
     asking,
     document,
     parse_hops,
-    time_if_given,
 )
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.show import lineage as show
 from headwater.show.diagram import Format as Drawn
 from headwater.show.diagram import drawn, lineage_diagram
+from headwater.times import time_if_given
 from headwater_consumers.analysis.lineage import Direction, Filters, Influence, LineageQuestion, lineage
 
 if TYPE_CHECKING:
@@ -74,9 +74,12 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
         ] = None,
         job: Annotated[list[str] | None, typer.Option(help="Follow hops of this job alone. Repeatable.")] = None,
         as_of: Annotated[
-            str | None, typer.Option(help="The graph as it was then: 2025-01-31, 2025-01-31T12:00:00Z.")
+            str | None,
+            typer.Option(
+                metavar="TIME", help="The graph as it was then: 1h (ago), yesterday 14:00, 2025-01-31T12:00:00Z."
+            ),
         ] = None,
-        since: Annotated[str | None, typer.Option(help="Only hops seen at this time or later.")] = None,
+        since: Annotated[str | None, typer.Option(metavar="TIME", help="Only hops seen at this time or later.")] = None,
         format_: Annotated[
             Format, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
         ] = Format.TREE,
@@ -93,7 +96,6 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
             parse_hops(depth),
             influence,
             columns,
-            edges=format_ in (Format.MERMAID, Format.DOT),
             filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
             as_of=time_if_given(as_of),
             since=time_if_given(since),

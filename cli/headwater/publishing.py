@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final
 
+from headwater.connection import require_servers
 from headwater.errors import CheckFailedError, ConfigurationError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from headwater.settings import Settings
     from headwater_schemas.events import LineageEvent
@@ -25,17 +27,17 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
         CheckFailedError: the brokers refused some.
         ConfigurationError: the brokers refuse the client, or librdkafka a setting.
     """
-    names, servers = settings.topic.names(), settings.kafka.bootstrap_servers
+    names, servers = settings.topic.names(), require_servers(settings.kafka)
     count = 0
-    with asking_kafka(servers, doing=f"publishing to {names.events}"):
-        try:
-            with Publisher(_publisher_settings(settings), names) as publisher:
-                for event in events:
-                    publisher.publish(event)
-                    count += 1
-                report = publisher.flush(_SECONDS)
-        except PublisherError as error:
-            raise ConfigurationError(f"Nothing can be published: {error}.", fix="Check HEADWATER_KAFKA_….") from error
+    with (
+        asking_kafka(servers, doing=f"publishing to {names.events}"),
+        publishable(),
+        Publisher(publisher_settings(settings), names) as publisher,
+    ):
+        for event in events:
+            publisher.publish(event)
+            count += 1
+        report = publisher.flush(_SECONDS)
     if report.failed:
         first = report.failed[0]
         raise CheckFailedError(f"{len(report.failed)} events were refused, {first.event_id} with: {first.reason}.")
@@ -47,7 +49,21 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     return count
 
 
-def _publisher_settings(settings: Settings) -> PublisherSettings:
+@contextlib.contextmanager
+def publishable() -> Iterator[None]:
+    """Turn what a publisher refuses within the block into what ends a command.
+
+    Raises:
+        ConfigurationError: librdkafka doesn't take a setting.
+    """
+    try:
+        yield
+    except PublisherError as error:
+        raise ConfigurationError(f"Nothing can be published: {error}.", fix="Check HEADWATER_KAFKA_….") from error
+
+
+def publisher_settings(settings: Settings) -> PublisherSettings:
+    """Where a command publishes to, and how."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
         client_id="headwater-cli",

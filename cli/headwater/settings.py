@@ -5,13 +5,14 @@ A setting `section.field` is written three ways, the later winning over the earl
     a file         [kafka]                               the one that HEADWATER_CONFIG names, else ./headwater.toml
                    bootstrap_servers = "broker:9092"
     environment    HEADWATER_KAFKA_BOOTSTRAP_SERVERS=broker:9092
-    a flag         --bootstrap-servers broker:9092       where a command has one
+    a flag         --group materializer-2                where a command has one
 
 A table, `kafka.client_properties`, is JSON in the environment:
 `HEADWATER_KAFKA_CLIENT_PROPERTIES={"client.rack": "a"}`.
 
 Below the file comes the embedded stack if one is running, and below that the defaults. The stack's addresses and
 password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
+No address has a default beyond that: `localhost:9092` may be somebody else's.
 
 To add a section: a frozen pydantic model next to the code it configures (names carry their unit, secrets are
 `SecretStr`, the section's name has no underscore), one line in `Settings`, and the variables' names in
@@ -27,7 +28,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PrivateAttr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -36,8 +37,10 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from headwater.connection import Neo4jSettings, TopicSettings
+from headwater.connection import Neo4jSettings, TopicSettings, require_servers
+from headwater.console import console
 from headwater.errors import InputError
+from headwater.logs import LogSettings
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
@@ -74,6 +77,13 @@ class Settings(BaseSettings):
     materializer: MaterializerSettings = MaterializerSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     serve: ServeSettings = ServeSettings()
+    log: LogSettings = LogSettings()
+
+    _origin: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def origin(self, setting: str) -> str:
+        """Where a setting's value came from: "the running stack", a file, "the environment" … or "the defaults"."""
+        return self._origin.get(setting, "the defaults")
 
     @classmethod
     def settings_customise_sources(
@@ -114,22 +124,47 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
             merged.setdefault(section, {}).update(values)
             origin.update(dict.fromkeys((f"{section}.{field}" for field in values), name))
     try:
-        return Settings(**merged)  # type: ignore[arg-type]  # sections as dicts; pydantic makes them models
+        settings = Settings(**merged)  # type: ignore[arg-type]  # sections as dicts; pydantic makes them models
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         setting = ".".join(str(part) for part in first["loc"][:2])
         source = origin.get(setting, "the defaults")
         raise InputError(f"Setting {setting} ({environment_name(setting)}), from {source}: {first['msg']}.") from None
+    settings._origin.update(origin)  # noqa: SLF001  our own
+    return settings
+
+
+def connected_settings(
+    flags: Mapping[str, Any] | None = None, *, kafka: bool = False, neo4j: bool = False, silently: bool = False
+) -> Settings:
+    """The settings of a command that connects; what it connects to is reported on stderr.
+
+    Args:
+        flags: As for `load_settings`.
+        kafka: The command uses a Kafka.
+        neo4j: The command uses a Neo4j.
+        silently: Don't report.
+
+    Raises:
+        NotConfiguredError: It needs one that nothing names.
+        InputError: As `load_settings`.
+    """
+    settings = load_settings(flags, running=running_stack())
+    parts: dict[str, str] = {}
+    if kafka:
+        parts["Kafka"] = f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"
+    if neo4j:
+        uri, database = settings.neo4j.require_uri(), settings.neo4j.database
+        parts["Neo4j"] = f"{uri} ({settings.origin('neo4j.uri')}), database {database}"
+    if not silently:
+        console.using(parts)
+    return settings
 
 
 def running_stack() -> Layer | None:
-    """The embedded stack that is up, as settings; none where its extra isn't installed, in a container say."""
-    try:
-        from headwater.stack import find_running_stack
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("headwater"):
-            raise
-        return None
+    """The stack of this data folder that is up, as settings; found whatever extras are installed."""
+    from headwater.stack.state import find_running_stack
+
     running = find_running_stack()
     return running.settings() if running else None
 

@@ -1,4 +1,4 @@
-"""What `trace` and `blast` take: offsets, times, durations and depths, as people write them."""
+"""What `trace`, `blast` and `impact` take: ranges, times, durations and depths, as people write them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import parse_time
 from headwater.console import shortened
+from headwater.times import parse_time
 from headwater_consumers.analysis.trace import Offsets, Times
+from headwater_schemas.ranges import MOST_OFFSET, Range, RangeError, parse_range
 
 HorizonOption = Annotated[
     str | None,
@@ -38,33 +39,55 @@ def parse_duration(text: str | None) -> timedelta | None:
     return timedelta(seconds=float(found[1]) * _UNITS[found[2]])
 
 
-def parse_range(text: str) -> tuple[int, int]:
-    """`120`, or `120..130` from the first to before the last.
+RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129."
+"""What `--help` says of ranges; `headwater_schemas.ranges` has the notation."""
+
+
+def range_option(text: str, *, of_partition: bool = False, hint: str | None = None) -> Range:
+    """`120`, `120..130`, `120..`; with `of_partition` `0:120..130` too.
 
     Raises:
-        typer.BadParameter: it is neither.
+        typer.BadParameter: it is none of these; with how to write it.
     """
-    found = re.fullmatch(r"(\d{1,19})(?:\.\.(\d{1,19}))?", text)
-    if found is None:
-        raise typer.BadParameter(f"{shortened(text)!r} is no offset; write 120, or 120..130 for 120 up to 129.")
-    start = int(found[1])
-    return start, int(found[2]) if found[2] is not None else start + 1
+    try:
+        return parse_range(text, of_partition=of_partition)
+    except RangeError as error:
+        raise typer.BadParameter(shortened(str(error), 300), param_hint=hint) from error
 
 
-def parse_records(topic: str, partition: str, records: str, topic_id: str | None) -> Offsets | Times:
-    """What TOPIC PARTITION OFFSET name.
+def parse_offsets(topic: str, partition: str, records: str | None, topic_id: str | None) -> Offsets:
+    """Records of a topic, by `0` and `120..130`, or by both in one as answers show them: `0:120..130`.
 
     Raises:
-        typer.BadParameter: a partition that is no number, or neither an offset nor a time.
+        typer.BadParameter: they are neither.
     """
+    if records is None:
+        found = range_option(partition, of_partition=True)
+        if found.partition is None:
+            raise typer.BadParameter("Name a topic's records by PARTITION and OFFSETS: 0 120..130, or 0:120..130.")
+        number = found.partition
+    else:
+        if not re.fullmatch(r"\d{1,9}", partition, re.ASCII):
+            raise typer.BadParameter(f"{shortened(partition)!r} is no partition; write its number.")
+        found, number = range_option(records), int(partition)
+    return Offsets(topic, number, found.start, MOST_OFFSET if found.end is None else found.end, topic_id)
+
+
+def parse_records(topic: str, partition: str, records: str | None, topic_id: str | None) -> Offsets | Times:
+    """What TOPIC PARTITION OFFSETS name.
+
+    Raises:
+        typer.BadParameter: a partition that is no number, or neither offsets nor a time.
+    """
+    if records is None:
+        return parse_offsets(topic, partition, records, topic_id)
     everywhere = partition == "all"
     if not everywhere and not re.fullmatch(r"\d{1,9}", partition):
         raise typer.BadParameter(f"{shortened(partition)!r} is no partition; write its number (all, with a time).")
-    if re.fullmatch(r"[\d.]+", records):
+    first, dots, last = records.partition("..")
+    if not re.match(r"\d{4}-\d\d", first):
         if everywhere:
             raise typer.BadParameter("Offsets are of one partition; all goes with a time.")
-        start, end = parse_range(records)
-        return Offsets(topic, int(partition), start, end, topic_id)
-    first, dots, last = records.partition("..")
+        return parse_offsets(topic, partition, records, topic_id)
     begin: datetime = parse_time(first)
     return Times(topic, None if everywhere else int(partition), begin, parse_time(last) if dots else begin)

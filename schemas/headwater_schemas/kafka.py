@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic_core import PydanticCustomError
 
 from headwater_schemas.errors import KafkaSettingsError
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, KafkaException
 
 _PREFIX = "HEADWATER_KAFKA_"
+# librdkafka's two names of one property.
+_BROKERS = ("bootstrap.servers", "metadata.broker.list")
 _NEEDS_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
@@ -24,6 +27,17 @@ def _as_text(properties: Any) -> Any:
     return {name: str(value).lower() if isinstance(value, int | float) else value for name, value in properties.items()}
 
 
+def _no_user_info(address: str) -> str:
+    if "@" in address:
+        raise PydanticCustomError(
+            "user_info", "an address has no user and no password in it (before an @): they have settings of their own"
+        )
+    return address
+
+
+Address = Annotated[str, AfterValidator(_no_user_info)]
+"""Of a server: one that holds credentials is refused, since addresses are logged and shown."""
+
 ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
 """librdkafka's settings by its own names."""
 
@@ -32,8 +46,10 @@ class KafkaSettings(BaseModel):
     """A cluster and the credentials for it. Immutable, closed to unknown names, and never shows a secret.
 
     Attributes:
-        bootstrap_servers: `host:port,…`.
+        bootstrap_servers: `host:port,…`. There is no default: another's broker may be at the usual address.
         cluster_name: stands for the broker list in dataset namespaces, `kafka://<cluster_name>`.
+        cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
+            environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
         security_protocol: how to talk to it.
         sasl_mechanism, sasl_username, sasl_password: for SASL_PLAINTEXT and SASL_SSL.
         ssl_ca_location: PEM file of the certificate authorities to trust; None: the system's.
@@ -44,8 +60,9 @@ class KafkaSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    bootstrap_servers: str = Field(default="localhost:9092", min_length=1)
+    bootstrap_servers: Address | None = Field(default=None, min_length=1)
     cluster_name: str | None = None
+    cluster_names: dict[str, str] = Field(default_factory=dict)
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] | None = None
     sasl_username: str | None = None
@@ -56,14 +73,28 @@ class KafkaSettings(BaseModel):
     ssl_key_password: SecretStr | None = None
     client_properties: ClientProperties = Field(default_factory=dict)
 
+    def require_servers(self) -> str:
+        """The brokers to connect to, as clients take them.
+
+        Raises:
+            KafkaSettingsError: none are set.
+        """
+        named = (self.client_properties.get(name) for name in _BROKERS)
+        if (servers := next((each for each in named if each is not None), None)) is not None:
+            return servers.get_secret_value()
+        if self.bootstrap_servers is None:
+            raise KafkaSettingsError("no broker is set", setting=_variable("bootstrap.servers"))
+        return self.bootstrap_servers
+
     def client_config(self) -> dict[str, str]:
         """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
 
         Raises:
             KafkaSettingsError: no client could be made of these; names the setting.
         """
+        servers = self.require_servers()
         rendered: dict[str, str | Path | SecretStr | None] = {
-            "bootstrap.servers": self.bootstrap_servers,
+            "bootstrap.servers": servers,
             "security.protocol": self.security_protocol,
             "sasl.mechanism": self.sasl_mechanism,
             "sasl.username": self.sasl_username,

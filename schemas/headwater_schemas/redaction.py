@@ -1,58 +1,213 @@
-"""Credentials out of text: error messages and stack traces pass through `redact` before they leave the process.
+"""Credentials and source code out of text: what leaves the process passes through `redact` and `without_source`.
 
-A rule replaces the secret alone, so that what is left still tells what went wrong:
+`redact` replaces the secret alone, so that what is left still shows what went wrong:
 
     jdbc:postgresql://bob:hunter2@db/x       ⇒ jdbc:postgresql://[redacted]@db/x
-    password=hunter2, user=bob               ⇒ password=[redacted], user=bob
+    db_pass=hunter2, user=bob                ⇒ db_pass=[redacted], user=bob
     Authorization: Bearer eyJhbGciOi…        ⇒ Authorization: [redacted]
+    IDENTIFIED BY 'hunter2'                  ⇒ IDENTIFIED BY [redacted]
 
-Over-redaction is accepted, a leak is not: a value ends at whitespace, a quote, or one of `,;&)}]`, and a quoted value
-at its closing quote. Every repetition is bounded or can't be entered twice, so the time is linear in the text.
+`without_source` leaves file, line and function of a Python traceback, and takes out the lines of code below them; of
+Spark's messages the SQL text and the plan that they quote.
+
+Over-redaction is accepted, a leak is not: a value that isn't quoted ends at whitespace, at a bracket that closes, and
+at a comma, semicolon or ampersand behind which another name or a quote begins.
+
+Both take time linear in the text: every repetition is possessive, bounded, or behind a lookbehind that lets it begin
+only once in a run of characters; and the scanners of pairs and URIs go on behind what they have looked at.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from typing import Final
 
 MASK: Final = "[redacted]"
+_MASKED: Final = re.escape(MASK)
 
-# What a setting that holds a secret is called, in any spelling: `fs.s3a.secret.key`, `sasl_password`, `ApiKey`.
-_SENSITIVE: Final = (
-    r"[\w.\-]{0,200}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[._\-]?key|access[._\-]?key|account[._\-]?key"
-    r"|private[._\-]?key|sas[._\-]?key|shared[._\-]?key|credential|client[._\-]?secret|connection[._\-]?string)[\w.\-]{0,200}"
+# What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
+_SECRET_PART: Final = re.compile(
+    r"passw(?:or)?d|passphrase|passcode|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
+    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license)key"
+    r"|(?:xgoog|xamz|access)signature"
 )
-_VALUE: Final = r"""(?:\[redacted\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&)}\]"']+)"""
+# What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
+_SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas"})
+_WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
+# `dbpass`, `userpass`; not `bypass`.
+_ENDS_IN_PASS: Final = re.compile(
+    r"(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!low)(?<!high)(?<!band)pass\d*$"
+)
+# `TokenCache.scala:12` is a place in a stack trace, `…DelegationTokenExpiredException: text` an error.
+_NO_SETTING: Final = re.compile(r"\.(?:java|scala|kt|py|groovy)$|(?:Exception|Error)$")
+
+_NAME: Final = re.compile(r"(?<![\w.\-])(?:[\w.]|-(?!>))++")
+_BETWEEN: Final = re.compile(
+    r"""(?:\\*+["'`])?+\]?+\s*+(?::=|=>|==?|:(?!:)|->|~>)\s*+"""  # `name = value`, `"name": "value"`, `name -> value`
+    r"""|\\*+["']\s*+,\s*+\\*+["']value\\*+["']\s*+:\s*+"""  # {"name": …, "value": …}
+)
+_IN_XML: Final = re.compile(r"(?:</name>\s*+<value)?+(?:\s[^<>]{0,200})?>")
+_IN_TUPLE: Final = re.compile(r"""["']\s*+,\s*+(?=["'])""")
+_AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
+_AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=["'])""")
+_PASSWORD: Final = re.compile(r"passw(?:or)?d|pass(?:phrase|code)", re.IGNORECASE)
+_NO_SECRET: Final = re.compile(r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])", re.IGNORECASE)
+
+_OPENING: Final = re.compile(r"""(?:[bBuUrRfFnN]{1,2}+|\w{1,40}+[(\[])?+(?P<escape>\\*+)(?P<quote>["'`])""")
+_CLOSING: Final = {quote: re.compile(rf"(?:[^\\{quote}]|\\.)*+{quote}", re.DOTALL) for quote in "\"'`"}
+_BRACKET: Final = re.compile(r"[\[({\])}]")
+_BARE: Final = re.compile(
+    rf"""{_MASKED}|(?:[^\s,;&)}}\]"'`]"""
+    r"""|[,;&](?![\s"'(\[{<]|$|[\w.\-]{1,64}+["']?\s?(?:[=:]|->))"""
+    r"""|[)}\]](?=[\w!@\#$%^*])|["'`](?=\w))++"""
+)
+_YAML_BLOCK: Final = re.compile(r"[|>][+\-]?[ \t]*+(?:\r?\n[ \t]++[^\r\n]*+)++")
+_LINE: Final = re.compile(r"[^\r\n]*+")
+_MAX_BRACKETED_CHARS: Final = 4_096
+
+_SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+://")
+_RUN: Final = re.compile(r"[^\s\"'<>`]*+")
+_MAX_USER_INFO_CHARS: Final = 1_280
+_USER: Final = re.compile(r"[^\s/@:\"'<>]{0,256}+")
+_PORT: Final = re.compile(r":\d{1,5}(?=[/,?#]|$)")
+_SCHEMELESS: Final = re.compile(
+    r"(?<![\w.+\-%:@])(?!mailto:)[\w.+\-%]{1,64}+:[^\s@/\"'`<>,;]{1,256}+@(?=\[?[\w.\-]{0,255}[A-Za-z\]:])"
+)
+# What stands before the @ is a container there.
+_CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+
+_QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
+_LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
 
 _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    # A JAAS configuration is a secret as a whole. It ends with `;`, or with the line.
-    (re.compile(r"(sasl\.jaas\.config\"?'?\s*[=:]\s*)[^;\r\n]*;?", re.IGNORECASE), rf"\1{MASK}"),
-    (re.compile(r"(\b\w{1,80}LoginModule\s+(?:required|requisite|sufficient|optional))\b[^;\r\n]*;?"), rf"\1 {MASK}"),
-    (re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(?:-----END \1-----|\Z)", re.DOTALL), MASK),
-    # A header's value is its whole line.
+    # Of PEM and PGP; a block that was cut off ends with the text.
     (
-        re.compile(r"((?:proxy-)?authorization\"?'?\s*[=:]\s*)(?:\[redacted\]|[^\r\n,}\])]+)", re.IGNORECASE),
+        re.compile(
+            r"-----BEGIN ([A-Z0-9 ]{0,40}+(?:(?<=PRIVATE KEY)|(?<=PRIVATE KEY BLOCK)))-----"
+            r".*?(?:-----END \1-----|\Z)",
+            re.DOTALL,
+        ),
+        MASK,
+    ),
+    # A JAAS configuration is a secret as a whole. It ends with `;`, or with the line.
+    (
+        re.compile(rf"(sasl\.jaas\.config\\*[\"']?\s*+(?:[=:]|->)\s*+)(?:{_MASKED}|[^;\r\n]*+;?)", re.IGNORECASE),
         rf"\1{MASK}",
     ),
-    (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/_.~\-]{8,}=*", re.IGNORECASE), rf"\1 {MASK}"),
-    # `scheme://user:password@host`, where the password may hold `@` and `/` that weren't escaped.
     (
-        re.compile(r"(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"'<>]{0,256}(?::[^\s\"'<>]{0,1024})?@", re.IGNORECASE),
+        re.compile(
+            rf"((?<!\w)\w{{1,80}}LoginModule\s++(?:required|requisite|sufficient|optional))\b(?:\s{_MASKED}|[^;\r\n]*+;?)"
+        ),
+        rf"\1 {MASK}",
+    ),
+    # A header's value is its whole line, or what it is quoted with.
+    (
+        re.compile(
+            r"((?<![\w\-])(?:proxy-)?authorization\\*[\"']?\s*+[=:]\s*+)"
+            rf"(?:{_MASKED}|(?:digest|oauth|hawk|mac|aws4-[\w\-]{{1,40}})\s[^\r\n]*+|[^\r\n,}}\])]++)",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    (
+        re.compile(
+            r"((?<![\w\-])(?:set-)?cookie2?(?:\\*[\"']\s*+:\s*+(?=\\*[\"'])|\s*+:\s*+))"
+            rf"(?:{_MASKED}|\\*\"[^\"\r\n]*+\"?|\\*'[^'\r\n]*+'?|[^\r\n]++)",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    (
+        re.compile(rf"((?<![\w\-])(?:set-)?cookie2?\s*+(?:=|->)\s*+)(?:{_MASKED}|[^\s,}}\])]++)", re.IGNORECASE),
+        rf"\1{MASK}",
+    ),
+    # Oracle's `jdbc:oracle:thin:user/password@host`, and `sqlplus user/password@host`.
+    (
+        re.compile(
+            r"(jdbc:oracle:\w{1,20}+:)[^\s/@\"']{1,256}+/(?:\"[^\"\r\n]{0,256}+\"|[^\s@\"']{1,1024}+)@", re.IGNORECASE
+        ),
         rf"\1{MASK}@",
     ),
-    # Oracle's `jdbc:oracle:thin:user/password@host`.
-    (re.compile(r"(jdbc:oracle:\w+:)[^\s/@\"']{1,256}/[^\s@\"']{1,1024}@", re.IGNORECASE), rf"\1{MASK}@"),
-    # `name = value`, `"name": "value"`, `name -> value` (Scala's maps), `--name value`.
-    (re.compile(rf"((?<![\w.\-]){_SENSITIVE}[\"']?\s*(?:=>?|:|->)\s*){_VALUE}", re.IGNORECASE), rf"\1{MASK}"),
-    (re.compile(rf"((?<!-)--{_SENSITIVE}\s+){_VALUE}", re.IGNORECASE), rf"\1{MASK}"),
-    # Signed URLs: Azure's `sig=`, S3's `X-Amz-Signature=`.
-    (re.compile(r"([?&](?:sig|signature|x-amz-signature|x-goog-signature)=)[^&\s\"']+", re.IGNORECASE), rf"\1{MASK}"),
-    # Tokens that are known by their look alone.
-    (re.compile(r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b"), MASK),
-    (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w\-]{10,}|sk-[\w\-]{20,})"), MASK),
-    (re.compile(r"\bdapi[0-9a-f]{32}\b"), MASK),
-    (re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]{8,}(?:\.[\w\-]*)?"), MASK),
+    (
+        re.compile(
+            r"(\b(?:sqlplus|sqlldr|expdp|impdp)\s++(?:-\w++\s++){0,5})[^\s/@\"']{1,256}+/[^\s@\"']{1,1024}+",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    # SQL: `CREATE USER bob IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'hash'`.
+    (
+        re.compile(
+            r"(\bidentified\s++(?:(?:with|via)\s++\S{1,100}+\s++)?(?:by|as|using)\s++(?:(?:values|password|random)\s++)?)"
+            rf"(?:{_MASKED}|{_QUOTED_OR_WORD})",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    # Commands whose flags have no name: `mysql -u bob -phunter2`, `curl -u bob:hunter2`.
+    (
+        re.compile(
+            r"((?<![\w\-])(?:mysql|mariadb|sshpass|beeline|mongo|docker login|az login)[\w\-]{0,20}+"
+            rf"[^\r\n]{{0,300}}?[\s\"']-p{_LIST})(?!-)(?:{_MASKED}|{_QUOTED_OR_WORD})"
+        ),
+        rf"\1{MASK}",
+    ),
+    (
+        re.compile(
+            r"((?<![\w\-])(?:curl|wget)\b[^\r\n]{0,300}?[\s\"'](?:-u|--user|--proxy-user)(?:=|\s++|[\"']\s*+,\s*+[\"'])?"
+            rf"[\"']?[^\s:\"']{{1,256}}+:)(?:{_MASKED}|[^\s\"',\]]++)"
+        ),
+        rf"\1{MASK}",
+    ),
+    (
+        re.compile(
+            r"((?<![\w\-])(?:redis-cli|sqlcmd|bcp|ldap\w{1,20})\b[^\r\n]{0,300}?[\s\"']-[aPw]"
+            rf"{_LIST})(?:{_MASKED}|{_QUOTED_OR_WORD})"
+        ),
+        rf"\1{MASK}",
+    ),
+    # Of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
+    (
+        re.compile(
+            rf"([?&](?:sig|signature|auth|key|x-amz-signature|x-goog-signature)=)(?:{_MASKED}|[^&#\s\"'<>]++)",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    (re.compile(r"([?&]code=)[^&#\s\"'<>]{20,}+", re.IGNORECASE), rf"\1{MASK}"),
+    # Tokens that are known by their look alone: of AWS, GitHub, Slack, OpenAI, Anthropic, GitLab, Google, Stripe,
+    # Hugging Face, npm, PyPI, Docker, SendGrid, Shopify, DigitalOcean, HashiCorp, Atlassian, Grafana and others.
+    (re.compile(r"\b(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA|AGPA|LTAI)[A-Z0-9]{16,20}\b"), MASK),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9])(?:"
+            r"gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|xox[a-z]-[\w\-]{10,}+|xapp-[\w\-]{10,}+"
+            r"|sk-(?=[\w\-]{0,60}\d)[\w\-]{20,}+|(?:sk|rk|pk)_(?:live|test|prod)_\w{8,}+|whsec_[\w+/=]{16,}+"
+            r"|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|oas)-[\w\-.]{16,}+|GR1348941[\w\-]{16,}+"
+            r"|AIza[\w\-]{20,}+|ya29\.[\w\-.]{16,}+|GOCSPX-[\w\-]{16,}+"
+            r"|hf_[A-Za-z0-9]{16,}+|npm_[A-Za-z0-9]{16,}+|pypi-AgE[\w\-]{16,}+|dckr_(?:pat|oat)_[\w\-]{16,}+"
+            r"|SG\.[\w\-]{16,}+\.[\w\-]{16,}+|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{16,}+|do[ort]_v1_[a-f0-9]{32,}+"
+            r"|hv[sbr]\.[\w\-]{20,}+|AT(?:ATT|CTT)3[\w\-=.]{20,}+|gl(?:sa|c)_[\w+/=]{20,}+|eyJrIjoi[\w+/=]{20,}+"
+            r"|(?:rubygems_|gsk_|xai-|r8_|sbp_|nfp_|lin_api_|figd_|pscale_tkn_|pscale_pw_|sntry[su]_|pplx-|nvapi-)"
+            r"[A-Za-z0-9]{24,}+"
+            r"|NRAK-[A-Z0-9]{20,}+|PMAK-[\w\-]{20,}+|tskey-[\w\-]{16,}+|dp\.(?:pt|st|ct|sa)\.[\w.]{16,}+|pul-[a-f0-9]{32,}+"
+            r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}+|sq0(?:atp|csp)-[\w\-]{16,}+|EAA[A-Za-z0-9]{60,}+|key-[a-f0-9]{32}+"
+            r"|(?:SK|AC)[a-f0-9]{32}+|\d{8,10}:AA[\w\-]{30,}+)"
+        ),
+        MASK,
+    ),
+    (re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[\w/]{8,}+"), rf"\1{MASK}"),
+    (re.compile(r"\b(?:dapi|dkea|dose)[0-9a-f]{32}(?:-\d{1,3})?\b"), MASK),
+    # An Azure client secret, and a storage account's key.
+    (re.compile(r"(?<![\w~.\-])[\w~.\-]{3}\dQ~[\w~.\-]{31,34}+"), MASK),
+    (re.compile(r"(?<![\w+/=])[A-Za-z0-9+/]{86}=="), MASK),
+    # A JSON Web Token.
+    (re.compile(r"(?<![\w\-])eyJ[\w\-]{8,}+\.[\w\-]{8,}+(?:\.[\w\-]*+)*+"), MASK),
 )
+
+_SCHEMED: Final = re.compile(r"(?<![\w\-])(bearer|basic)(\s++)([A-Za-z0-9+/_.~\-]{4,}+=*+)", re.IGNORECASE)
 
 
 def redact(text: str, *, max_chars: int | None = None) -> str:
@@ -64,6 +219,228 @@ def redact(text: str, *, max_chars: int | None = None) -> str:
     """
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
+    text = _SCHEMED.sub(_without_bearer, text)
+    text = without_user_info(text)
+    text = _without_values(text)
     if max_chars is not None and len(text) > max_chars:
         return text[: max_chars - 1] + "…"
     return text
+
+
+def _without_bearer(found: re.Match[str]) -> str:
+    """Not of prose: `basic authentication failed`, `the bearer token`."""
+    scheme, blanks, value = found.groups()
+    if scheme.lower() == "basic":
+        try:
+            secret = b":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+        except binascii.Error:
+            secret = False
+        secret = secret or (len(value) >= 8 and any(c.isdigit() for c in value))
+    else:
+        secret = len(value) >= 8 and (not value.isalpha() or len(value) >= 24)
+    return f"{scheme}{blanks}{MASK}" if secret else found[0]
+
+
+def without_user_info(text: str) -> str:
+    """`text` with addresses, but without the user and password in them; for what names an address or a location.
+
+    Of `scheme://user:password@host` the password may hold `@` and `/` that weren't escaped; of `user:password@host`,
+    as brokers are written, it may not.
+    """
+    parts: list[str] = []
+    done = end_of_run = 0
+    for found in _SCHEME.finditer(text):
+        start = found.end()
+        user = _USER.match(text, start)
+        if found.start() < done or user is None:
+            continue
+        if start > end_of_run and (run := _RUN.match(text, start)):
+            end_of_run = run.end()
+        after = text[user.end() : user.end() + 1]
+        # Behind a container's @, or a port, an @ is one of the path.
+        if after == ":" and not _PORT.match(text, user.end()):
+            end = text.rfind("@", user.end(), min(end_of_run, start + _MAX_USER_INFO_CHARS))
+        elif after == "@" and found[0][:-3].lower() not in _CONTAINERS:
+            end = user.end()
+        else:
+            continue
+        if end >= 0:
+            parts += (text[done:start], MASK)
+            done = end
+    return _SCHEMELESS.sub(f"{MASK}@", "".join((*parts, text[done:])))
+
+
+def _without_values(text: str) -> str:
+    """Values of what is named like a secret."""
+    parts: list[str] = []
+    done = place = 0
+    while found := _NAME.search(text, place):
+        place = found.end()
+        name = found[0]
+        if not _is_secret(name):
+            continue
+        span = _value_of(text, found.start(), found.end(), name)
+        if span is None:
+            continue
+        start, end = span
+        place = end
+        if end > start and not _NO_SECRET.match(text, start):
+            parts += (text[done:start], MASK)
+            done = end
+    return "".join((*parts, text[done:]))
+
+
+def _is_secret(name: str) -> bool:
+    plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
+    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain):
+        return True
+    return any(word.lower() in _SECRET_WORDS for word in _WORD.findall(name))
+
+
+def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
+    """Where the value is of the name at this place: its first character, and behind its last."""
+    before = text[max(0, start - 6) : start]
+    if between := _BETWEEN.match(text, end):
+        if ":" in between[0] and _NO_SETTING.search(name):
+            return None
+        return between.end(), _end_of_value(text, between.end())
+    if (before.endswith("<") or before == "<name>") and (between := _IN_XML.match(text, end)):
+        closing = text.find("<", between.end())
+        return (between.end(), closing) if text.startswith("</", closing) else None  # not of `List<Token>`
+    if before.endswith(("('", '("')) and (between := _IN_TUPLE.match(text, end)):
+        return between.end(), _end_of_value(text, between.end())
+    if name.startswith("-") and (between := _AFTER_FLAG.match(text, end)):
+        return between.end(), _end_of_value(text, between.end())
+    if _PASSWORD.search(name) and (between := _AFTER_KEYWORD.match(text, end)):
+        return between.end(), _end_of_value(text, between.end())
+    return None
+
+
+def _end_of_value(text: str, start: int) -> int:
+    if text.startswith(MASK, start):
+        return start + len(MASK)
+    opening = _OPENING.match(text, start)
+    if opening is not None:
+        return _end_of_quoted(text, opening)
+    if text[start : start + 1] in {"{", "[", "("}:
+        return _end_of_bracketed(text, start)
+    if block := _YAML_BLOCK.match(text, start):
+        return block.end()
+    bare = _BARE.match(text, start)
+    return bare.end() if bare else start
+
+
+def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
+    quote = opening["quote"]
+    end = opening.end()
+    if opening["escape"]:  # within a text that is quoted itself
+        closing = text.find(quote, end)
+        return closing + 1 if closing >= 0 else _end_of_line(text, end)
+    while closed := _CLOSING[quote].match(text, end):
+        end = closed.end()
+        if text[end : end + 1] != quote:  # SQL doubles it
+            return end
+        end += 1
+    return _end_of_line(text, end)
+
+
+def _end_of_bracketed(text: str, start: int) -> int:
+    depth = 0
+    limit = min(len(text), start + _MAX_BRACKETED_CHARS)
+    for found in _BRACKET.finditer(text, start, limit):
+        depth += 1 if found[0] in "[({" else -1
+        if depth == 0:
+            return found.end()
+    return limit
+
+
+def _end_of_line(text: str, start: int) -> int:
+    line = _LINE.match(text, start)
+    return line.end() if line else start
+
+
+# A line of a traceback ends with a line break; where the traceback is in a quoted text with `\n`, and where that is
+# quoted again with more backslashes.
+_FRAME_LINE: Final = re.compile(r"([ \t|]*+)File \\*+[\"'][^\r\n]*?, line \d++")
+_ESCAPED_FRAME: Final = re.compile(r"(\\{1,8}+)n[ \t|]*+File \\*+[\"'][^\r\n\"']{1,1000}+[\"'], line \d")
+_MARGIN: Final = re.compile(r"[ \t|]*+")
+_HEADING: Final = re.compile(r"^== SQL(?: of [^\r\n]{1,400}+)?(?: \(line \d+, position \d+\))? ==\s*$")
+_BEHIND_SOURCE: Final = re.compile(
+    r"^(?:\s+at [\w.$<>/]+\(|\s*\.\.\. \d+ more|Caused by: |Suppressed: |JVM stacktrace:|== )"
+)
+_CARETS: Final = re.compile(r"^[ \-]*\^+\s*$")
+_TREE: Final = re.compile(r"^[ :|]*[+:]- ")
+
+_MAX_BLANK_LINES: Final = 20
+SOURCE_LEFT_OUT: Final = "(source left out)"
+
+
+def without_source(text: str) -> str:
+    """`text` without the lines of code that it quotes. Idempotent.
+
+    Of a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
+    it in the middle of a stack trace of the JVM), file, line and function of each frame stay; what is printed below a
+    frame goes, with the marks of Python 3.11 and 3.13. Of Spark's errors the text of the statement (`== SQL ==`) goes,
+    and the plan behind an AnalysisException.
+    """
+    for escape in sorted(set(_ESCAPED_FRAME.findall(text))):
+        text = _without_frames(text, re.compile(rf"((?<!\\)\\{{{len(escape)}}}n)"))
+    return _without_statements(_without_frames(text, re.compile(r"(\r?\n)")))
+
+
+def _without_frames(text: str, line_break: re.Pattern[str]) -> str:
+    pieces = line_break.split(text)  # line, break, line, …, line
+    kept: list[str] = []
+    margin: int | None = None
+    for index in range(0, len(pieces), 2):
+        line = pieces[index]
+        indent = _indent(line)
+        if _FRAME_LINE.match(line):
+            margin = indent
+        elif margin is not None:
+            # A blank line may be one of the code, which goes on then. The JVM's frames are indented, too.
+            blank = indent == len(line)
+            if _code_goes_on(pieces, index, margin) if blank else indent > margin and not _BEHIND_SOURCE.match(line):
+                continue
+            margin = None
+        kept += ((pieces[index - 1] if index else ""), line)
+    return "".join(kept)
+
+
+def _code_goes_on(pieces: list[str], index: int, margin: int) -> bool:
+    line = next((line for line in pieces[index + 2 : index + 2 * _MAX_BLANK_LINES : 2] if line.strip(" \t|")), "")
+    return _indent(line) > margin and not _BEHIND_SOURCE.match(line)
+
+
+def _indent(line: str) -> int:
+    margin = _MARGIN.match(line)
+    return margin.end() if margin else 0
+
+
+def _without_statements(text: str) -> str:
+    if "== SQL" not in text and "- " not in text:
+        return text
+    lines = text.split("\n")
+    kept: list[str] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        if _HEADING.match(line):
+            index, placed = index + 1, "position" in line
+            if index < len(lines) and lines[index] == SOURCE_LEFT_OUT:
+                kept.append(line)
+                continue
+            while index < len(lines) and not _BEHIND_SOURCE.match(lines[index]):
+                index += 1
+                if placed and _CARETS.match(lines[index - 1]):
+                    break
+            kept += (line, SOURCE_LEFT_OUT)
+        elif line.endswith(";") and any(map(_TREE.match, lines[index + 1 : index + 3])):
+            index += 1
+            while index < len(lines) and lines[index].strip() and not _BEHIND_SOURCE.match(lines[index]):
+                index += 1
+            kept.append(line)
+        else:
+            kept.append(line)
+            index += 1
+    return "\n".join(kept)

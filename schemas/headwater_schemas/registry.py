@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from headwater_schemas.avro_schema import AvroSchema
 from headwater_schemas.errors import AuthenticationError, RegistryRefusedError, RegistryUnreachableError
+from headwater_schemas.kafka import Address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ class RegistrySettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    url: str | None = Field(default=None, pattern=r"^https?://")
+    url: Address | None = Field(default=None, pattern=r"^https?://")
     username: str | None = None
     password: SecretStr | None = None
     timeout_seconds: float = Field(default=10.0, gt=0)

@@ -44,6 +44,11 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 _LONGEST_NAME = 249
 
 
+def is_legal_name(name: str) -> bool:
+    """Whether Kafka takes it as a topic's name."""
+    return bool(_LEGAL.fullmatch(name)) and len(name) <= _LONGEST_NAME and name not in {".", ".."}
+
+
 def _legal_prefix(prefix: str) -> str:
     longest = _LONGEST_NAME - len(TopicNames("").dead_letters)
     if not _LEGAL.fullmatch(prefix) or len(prefix) > longest:
@@ -91,7 +96,8 @@ class TopicSpec:
 
     Attributes:
         name: of the topic.
-        partitions: how many, when it is created; an existing topic keeps its own.
+        partitions: how many, when it is created; an existing topic keeps its own. `BROKER_DEFAULT` leaves it to the
+            broker.
         config: topic settings by Kafka's names.
         replication_factor: `BROKER_DEFAULT` leaves it to the broker.
     """

@@ -82,8 +82,11 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
-    kafka = os.environ.get("FLIGHTS_KAFKA") or os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS") or "localhost:9092"
-    flags.add_argument("--kafka", default=kafka, help="bootstrap servers (environment: FLIGHTS_KAFKA)")
+    kafka = os.environ.get("FLIGHTS_KAFKA") or os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
+    # No default: a broker at the usual address may be somebody else's.
+    flags.add_argument(
+        "--kafka", default=kafka, required=not kafka, help="bootstrap servers (environment: FLIGHTS_KAFKA)"
+    )
     home = os.environ.get("FLIGHTS_HOME") or "flights-home"
     flags.add_argument("--home", type=Path, default=home, help="folder of data and outputs (environment: FLIGHTS_HOME)")
     flags.add_argument("--no-lineage", action="store_true", help="run without Headwater's capture")

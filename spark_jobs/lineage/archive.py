@@ -84,9 +84,14 @@ def incarnation(servers: str, topic: str) -> str:
 def _parse() -> argparse.Namespace:
     flags = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0], allow_abbrev=False)
     prefix = os.environ.get("HEADWATER_TOPIC_PREFIX") or "lineage"
-    kafka = os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS") or "localhost:9092"
+    kafka = os.environ.get("HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
     flags.add_argument("--output", required=True, help="folder of the archive, as Spark writes it")
-    flags.add_argument("--kafka", default=kafka, help="bootstrap servers")
+    flags.add_argument(
+        "--kafka",
+        default=kafka,
+        required=not kafka,
+        help="bootstrap servers (environment: HEADWATER_KAFKA_BOOTSTRAP_SERVERS)",
+    )
     flags.add_argument("--topic", default=f"{prefix}.events", help="the events topic")
     flags.add_argument("--follow", metavar="INTERVAL", help="don't stop; a trigger every so often, e.g. '5 minutes'")
     return flags.parse_args()

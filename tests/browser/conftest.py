@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from headless_chromium import INSTALL_CHROMIUM, find_chromium
+from playwright.sync_api import expect
 
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.stack import StackUnderTest
+
+
+# A state is waited for as long as a busy machine may need; 5 s, the default, are too few for a first answer.
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from pathlib import Path
@@ -183,6 +184,73 @@ def test_an_unknown_name_offers_the_nearest(chromium: str, served: str, demo_gra
         drawn(page, 7)
 
 
+def test_a_link_to_nothing_leaves_nothing_of_what_was_drawn(chromium: str, served: str, demo_graph: Driver) -> None:
+    with open_page(chromium) as page:
+        page.goto(f"{served}/#asset=flights.departed")
+        drawn(page, 3)
+        page.evaluate("() => { location.hash = 'asset=no.such.dataset' }")
+        expect(page.get_by_role("alert")).to_contain_text("no.such.dataset")
+        drawn(page, 0)
+        assert page.evaluate("() => window.headwater.canvas.cy.elements().length") == 0
+        expect(page.locator("#panel")).to_be_hidden()
+        expect(page).to_have_title("Headwater")
+        page.evaluate("() => { location.hash = 'asset=flights.departed' }")
+        drawn(page, 3)
+
+
+def test_arrows_of_datasets_end_at_heads_not_at_columns(page: Page) -> None:
+    search(page, "flights.enriched")
+    drawn(page, 7)
+    page.keyboard.press("c")
+    expect(page.locator("#live")).to_have_text("columns shown")
+    below: list[str] = page.evaluate(
+        """() => {
+            const cy = window.headwater.canvas.cy
+            const low = (node, {y}) => y > node.position().y - node.data('height') / 2 + 52
+            return cy.edges('.flow').filter(edge => edge.source() !== edge.target()
+                && (low(edge.source(), edge.sourceEndpoint()) || low(edge.target(), edge.targetEndpoint())))
+                .map(edge => edge.id())
+        }"""
+    )
+    assert below == []
+
+
+def test_owners_of_the_job_are_named_where_a_dataset_has_none(page: Page) -> None:
+    search(page, "flights.enriched")
+    drawn(page, 7)
+    expect(page.locator("#panel")).to_contain_text("team:flights, by the jobs that write it")
+
+
+def listed(name: str, namespace: str) -> dict[str, Any]:
+    key = hashlib.blake2b(f"{namespace} {name}".encode(), digest_size=16).hexdigest()
+    asset = {"kind": "DATASET", "key": key, "namespace": namespace, "name": name, "column": None, "title": name}
+    return {"asset": asset | {"type": "TABLE"}, "match": "FILTERS", "owners": [], "tags": [], "gone": False}
+
+
+def test_cards_tell_datasets_of_one_name_apart_and_all_are_counted(
+    chromium: str, served: str, clean_database: Driver
+) -> None:
+    one, other = (
+        "s3://a-rather-long-bucket-name-of-billing-eu-west",
+        "s3://a-rather-long-bucket-name-of-billing-us-west",
+    )
+    one, other = one.replace("eu", "eu-eu-eu-and-more"), other.replace("us", "us-us-us-and-more")
+    hits = [listed("billing_events_150", one), listed("billing_events_150", other), listed("orders", one)]
+    with open_page(chromium) as page:
+        page.route("**/api/v1/search?*", lambda route: route.fulfill(json={"items": hits, "total": 1_000}))
+        page.route("**/api/v1/assets?*", lambda route: route.fulfill(json={"items": hits[:1], "total": 1_160}))
+        page.goto(served)
+        expect(page.get_by_text("1,160 datasets known")).to_be_visible()
+        cards = page.locator(".card").all_inner_texts()
+        assert len(set(cards)) == 3, cards
+        assert other in cards[1]
+        page.keyboard.press("/")
+        page.keyboard.type("billing")
+        page.get_by_role("option").nth(1).wait_for()
+        options = page.get_by_role("option").all_inner_texts()
+        assert len(set(options)) == 3, options
+
+
 def test_gaps_are_red(chromium: str, served: str, clean_database: Driver) -> None:
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
@@ -197,7 +265,7 @@ def test_gaps_are_red(chromium: str, served: str, clean_database: Driver) -> Non
         gap = drawer.locator("rect.gap").first
         assert gap.evaluate("rect => getComputedStyle(rect).fill") == "rgb(207, 34, 46)"
         gap.hover()
-        expect(drawer.locator(".told")).to_contain_text("skippedpartition 0: 10 to 11")
+        expect(drawer.locator(".told")).to_contain_text("skipped0:10..12")
 
 
 def thousand() -> dict[str, Any]:
@@ -248,6 +316,29 @@ def thousand() -> dict[str, Any]:
             )
     metadata = {"depth": None, "direction": "BOTH", "include_columns": False, "nodes_total": 1234, "truncated": True}
     return {"start": nodes[0]["asset"], "nodes": nodes, "edges": edges, "metadata": metadata}
+
+
+def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, clean_database: Driver) -> None:
+    """What would turn a name around, or hide a part of it, is an escape wherever the name stands."""
+    answer = thousand()
+    [answer["start"], *_] = [node["asset"] for node in answer["nodes"]]
+    answer["start"] |= {
+        "name": "invoice\u202excod.exe",
+        "title": "invoice\u202excod.exe",
+        "namespace": "s3://\u200blake",
+    }
+    answer |= {"nodes": answer["nodes"][:1], "edges": []}
+    with open_page(chromium) as page:
+        page.route("**/api/v1/graph?*", lambda route: route.fulfill(json=answer))
+        page.goto(f"{served}/#asset=invoice")
+        drawn(page, 1)
+        heading = page.locator("#panel h2")
+        expect(heading).to_have_text(r"invoice\u202excod.exe")
+        expect(page.locator("#panel")).to_contain_text(r"s3://\u200blake")
+        expect(page).to_have_title(r"invoice\u202excod.exe · Headwater")
+        labels = "() => window.headwater.canvas.cy.nodes('.name, .sub').map(n => n.data('label'))"
+        assert page.evaluate(labels) == [r"invoice\u202excod.exe", r"table · s3://\u200blake"]
+        assert heading.evaluate("h2 => getComputedStyle(h2).unicodeBidi") == "isolate"
 
 
 def test_a_thousand_datasets_can_be_moved(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.soak.links import Link
+from headwater_benchmarks.soak.links import Link
 from headwater_consumers.graph.compare import compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle

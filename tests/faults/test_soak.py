@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.soak.faults import FAULTS
-from headwater.soak.run import Options, soak
+from headwater_benchmarks.soak.faults import FAULTS
+from headwater_benchmarks.soak.run import Options, soak
 
 
 class Remembers:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import headwater_consumers.api
+from support.run_rules import rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def read(operation: str) -> dict[str, Any]:
 
 def write(operation: str, recorded: Mapping[str, Any]) -> None:
     text = json.dumps(recorded, indent=2, ensure_ascii=False)
-    (FOLDER / f"{operation}.json").write_text(f"{text}\n", encoding="utf-8")
+    rewrite(FOLDER / f"{operation}.json", f"{text}\n")
 
 
 def ask(client: httpx.Client, method: str, path: str, recorded: Mapping[str, Any]) -> httpx.Response:

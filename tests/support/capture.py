@@ -113,9 +113,9 @@ class DictFiles:
 
 
 class NoTopics:
-    """TopicEnds of a cluster that doesn't answer."""
+    """TopicEndOffsets of a cluster that doesn't answer."""
 
-    def ends(self, output: PlanOutput) -> None:
+    def end_offsets(self, output: PlanOutput) -> None:
         return None
 
 

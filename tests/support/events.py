@@ -117,7 +117,7 @@ def full_run_event() -> LineageEvent:
         type=RunEventType.FAIL,
         processing_type=ProcessingType.BATCH,
         inputs=uses,
-        outputs=(DatasetUse(dataset=ENRICHED),),
+        outputs=(DatasetUse(dataset=ENRICHED, inputs=(DEPARTED,)),),
         started_at=TIME,
         ended_at=LATER,
         nominal_start=TIME,

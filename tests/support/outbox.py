@@ -29,7 +29,7 @@ def name_of(value: bytes) -> str:
 
 def publisher(cluster: FakeCluster) -> Publisher:
     return Publisher(
-        PublisherSettings(create_topics=False, linger_milliseconds=0),
+        PublisherSettings(bootstrap_servers="localhost:9092", create_topics=False, linger_milliseconds=0),
         metrics=PublisherMetrics(CollectorRegistry()),
         make_producer=cluster.producer,
     )

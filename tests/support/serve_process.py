@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.soak.process import CommandProcess
+from headwater_benchmarks.soak.process import CommandProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

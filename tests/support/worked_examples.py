@@ -24,18 +24,20 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
-import os
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.cli import main
+from support.run_rules import rewrite, updating
 
 PAGES = Path(__file__).parents[2] / "docs" / "analysis"
 _EXAMPLE = re.compile(
     r"(?<=^```sh\n)(?P<command>headwater .*?)\n```\n\n```text\n(?P<output>.*?)^```", re.MULTILINE | re.DOTALL
 )
+# Which database it is differs from reader to reader.
+_USING = re.compile(r"Neo4j \S+ \(the environment\), database neo4j")
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -68,7 +70,8 @@ def run(example: Example) -> str:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         code = main(shlex.split(example.command)[1:])
     assert code == example.exit_code, f"{example.page.name}:{example.line} exits {code}: {printed.getvalue()}"
-    return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
+    lines = (line.rstrip() for line in printed.getvalue().splitlines())
+    return "".join(f"{line}\n" for line in lines if not _USING.fullmatch(line))
 
 
 def check_page(name: str) -> None:
@@ -77,13 +80,13 @@ def check_page(name: str) -> None:
     found = examples(page)
     assert found, f"{name} has no examples"
     printed = [run(example) for example in found]
-    if os.environ.get("UPDATE_GOLDENS") == "1":
+    if updating():
         outputs = iter(printed)
 
         def with_output(match: re.Match[str]) -> str:
             return f"{match['command']}\n```\n\n```text\n{next(outputs)}```"
 
-        page.write_text(_EXAMPLE.sub(with_output, page.read_text(encoding="utf-8")), encoding="utf-8")
+        rewrite(page, _EXAMPLE.sub(with_output, page.read_text(encoding="utf-8")))
         return
     for example, now in zip(found, printed, strict=True):
         before, after = example.output.splitlines(), now.splitlines()

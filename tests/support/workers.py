@@ -1,4 +1,4 @@
-"""How the tests are shared out where two processes run them: `bin/test --numprocesses 2`.
+"""How the tests are shared out where two processes run them, as `bin/test` does.
 
 Each process has a Kafka, a Neo4j and a Spark session of its own, from the first test that asks for one. So the tests of
 a file stay together, which keeps its fixtures, and all tests of the shared Spark session do: it is started once and

@@ -35,12 +35,19 @@ async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): 
 export const search = (text: string, signal: AbortSignal): Promise<Hits> =>
   ask("search", { q: text, limit: 12 }, { signal });
 
-export const datasets = (): Promise<Hits> => ask("search", { kind: "DATASET", limit: 24 });
+/** Datasets to begin with, and how many there are, exactly: a search counts the best 1,000 only. */
+export async function datasets(): Promise<Hits> {
+  const [some, all] = await Promise.all([
+    ask<Hits>("search", { kind: "DATASET", limit: 24 }),
+    ask<Hits>("assets", { limit: 1 }),
+  ]);
+  return { items: some.items, total: all.total };
+}
 
 export const graph = (
   asset: string,
   { depth = 1, direction = "BOTH", columns = false }: { depth?: number; direction?: string; columns?: boolean } = {},
-): Promise<Graph> => ask("graph", { asset, depth, direction, includeColumns: columns });
+): Promise<Graph> => ask("graph", { asset, depth, direction, columns });
 
 export const timeline = (job: string, limit: number): Promise<Timeline> =>
   ask(`jobs/${encodeURIComponent(job)}/timeline`, { limit });

@@ -86,6 +86,12 @@ export class Canvas {
     this.container.dataset.drawn = String(this.store.datasets.size);
   }
 
+  /** Nothing is drawn, nor will be by what is on its way. */
+  forget(): void {
+    this.drawing += 1;
+    this.container.dataset.drawn = "0";
+  }
+
   private far = false;
 
   private farOrNear(): void {

@@ -1,6 +1,12 @@
-// Elements without a framework. Text is always text: nothing from the API is ever read as HTML.
+// Elements without a framework. Text is always text: nothing from the API is ever read as HTML, and what can't be seen of
+// it is an escape.
+
+import { visible } from "./format";
 
 type Child = Node | string | number | null | undefined | false;
+// Attributes that people read.
+const READ = new Set(["title", "aria-label", "placeholder", "alt"]);
+
 type Props = Record<string, unknown>;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -25,13 +31,13 @@ function assign(element: Element, props: Props): void {
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : READ.has(name) ? visible(String(value)) : String(value));
   }
 }
 
 function append(element: Element, children: (Child | Child[])[]): void {
   for (const child of children.flat()) {
-    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : visible(String(child)));
   }
 }
 

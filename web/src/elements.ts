@@ -23,7 +23,7 @@ const rows = (store: Store, dataset: Dataset): string[] =>
 function box(store: Store, dataset: Dataset): Box {
   const listed = rows(store, dataset).length;
   const more = store.showColumns && dataset.columns.length > MOST_ROWS ? 1 : 0;
-  return { key: dataset.asset.key, width: WIDTH, height: HEAD + (listed + more) * ROW + (listed ? 6 : 0) };
+  return { key: dataset.asset.key, width: WIDTH, height: HEAD + (listed + more) * ROW + (listed ? 6 : 0), door: HEAD / 2 };
 }
 
 /** Text that begins at the box's left, where Cytoscape would centre it. */
@@ -117,8 +117,11 @@ function flow_(store: Store, flow: Flow, placed: Placed, sizes: Map<string, Box>
   const from = placed.places.get(flow.source);
   const to = placed.places.get(flow.target);
   if (!route || !from || !to) {
-    const [right, left] = [`${WIDTH / 2}px 0px`, `${-WIDTH / 2}px 0px`];
-    return [{ data: { ...base, out: right, into: left }, classes: `${classes} straight` }, ...mapped];
+    // From head to head: below are columns' rows.
+    const head = (key: string): number => HEAD / 2 - (sizes.get(key)?.height ?? HEAD) / 2;
+    const out = `${WIDTH / 2}px ${head(flow.source)}px`;
+    const into = `${-WIDTH / 2}px ${head(flow.target)}px`;
+    return [{ data: { ...base, out, into }, classes: `${classes} straight` }, ...mapped];
   }
   const first = route[0] as Point;
   const last = route[route.length - 1] as Point;

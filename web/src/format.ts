@@ -2,7 +2,7 @@
 
 import type { Asset, Range } from "./types";
 
-export const title = (asset: Asset): string => asset.title ?? asset.name;
+export const title = (asset: Asset): string => visible(asset.title ?? asset.name);
 
 export const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : value.toLocaleString("en");
@@ -22,13 +22,49 @@ export function duration(ms: number | null | undefined): string {
 
 export const count = (many: number, one: string, more = one + "s"): string => `${number(many)} ${many === 1 ? one : more}`;
 
-/** The head and tail of a long name: both tell, the middle seldom. */
-export function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const head = Math.ceil((most - 1) * 0.6);
-  return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
+/**
+ * What others named, with what acts on text or isn't drawn as escapes: `invoice\\u202excod.exe`. The same characters as on
+ * the command line (schemas/headwater_schemas/visible.py): controls, format characters (bidirectional, zero-width), separators
+ * and unusual spaces, surrogates, unassigned ones, and the default-ignorable rest.
+ */
+export const visible = (text: string): string => text.replace(UNSEEN, escaped);
+
+const UNSEEN = /(?! )[\p{C}\p{Z}\p{DI}\u2800]/gu;
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const named = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
+  const hex = code.toString(16);
+  return named ?? (code < 0x100 ? `\\x${hex.padStart(2, "0")}` : code < 0x10000 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`);
 }
 
-/** Offsets by partition, first to last; the API's `end` is the one after. */
+/** The head and tail of a long name: both tell, the middle seldom. */
+export function shortened(text: string, most: number): string {
+  const shown = visible(text);
+  if (shown.length <= most) return shown;
+  const head = Math.ceil((most - 1) * 0.6);
+  return `${shown.slice(0, head)}…${shown.slice(shown.length - (most - 1 - head))}`;
+}
+
+/**
+ * What stands below each asset's title, in the order given: its namespace, shortened; where that leaves two alike, namespace
+ * and name in full.
+ */
+export function distinct(assets: Asset[], most: number): string[] {
+  const seen = new Map<string, number>();
+  const short = (asset: Asset): string => shortened(asset.namespace, most);
+  const alike = (asset: Asset): string => JSON.stringify([asset.kind, asset.column, title(asset), short(asset)]);
+  for (const asset of assets) seen.set(alike(asset), (seen.get(alike(asset)) ?? 0) + 1);
+  return assets.map((asset) => ((seen.get(alike(asset)) ?? 0) > 1 ? visible(spelling(asset)) : short(asset)));
+}
+
+/** Namespace and name in one word, as the API understands them. */
+export const spelling = ({ namespace, name }: Asset): string =>
+  name.startsWith("/") ? `${namespace}${namespace.includes("://") ? "" : ":"}${name}` : `${namespace}/${name}`;
+
+/** Offsets by partition, `0:609..994`: half-open, one alone as `0:609`; as schemas/headwater_schemas/ranges.py has it. */
 export const offsets = (ranges: Range[]): string =>
-  ranges.map(({ partition, start, end }) => `${partition}: ${end > start ? `${start}–${end - 1}` : "none"}`).join(", ");
+  ranges
+    .filter(({ start, end }) => end > start)
+    .map(({ partition, start, end }) => `${partition}:${end === start + 1 ? start : `${start}..${end}`}`)
+    .join(", ") || "nothing new";

@@ -11,6 +11,8 @@ export interface Box {
   key: string;
   width: number;
   height: number;
+  /** Where arrows leave and enter, down from its top: its head's middle, as below are columns' rows. */
+  door: number;
 }
 
 export interface Arrow {
@@ -49,6 +51,7 @@ export async function layout(boxes: Box[], arrows: Arrow[]): Promise<Placed> {
 }
 
 function graph(boxes: Box[], arrows: Arrow[]): ElkNode {
+  const tall = new Set(boxes.filter(({ height, door }) => height > 2 * door).map(({ key }) => key));
   return {
     id: "root",
     layoutOptions: {
@@ -63,10 +66,27 @@ function graph(boxes: Box[], arrows: Arrow[]): ElkNode {
       "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
     },
-    children: boxes.map(({ key, width, height }) => ({ id: key, width, height })),
+    children: boxes.map(({ key, width, height, door }) =>
+      // Of a box without rows, anywhere on its sides, so that arrows keep apart.
+      height <= 2 * door
+        ? { id: key, width, height }
+        : {
+            id: key,
+            width,
+            height,
+            layoutOptions: { "elk.portConstraints": "FIXED_POS" },
+            ports: [
+              { id: `in:${key}`, x: 0, y: door, width: 0, height: 0, layoutOptions: { "elk.port.side": "WEST" } },
+              { id: `out:${key}`, x: width, y: door, width: 0, height: 0, layoutOptions: { "elk.port.side": "EAST" } },
+            ],
+          }),
     edges: arrows
       .filter(({ source, target }) => source !== target)
-      .map(({ key, source, target }) => ({ id: key, sources: [source], targets: [target] })),
+      .map(({ key, source, target }) => ({
+        id: key,
+        sources: [tall.has(source) ? `out:${source}` : source],
+        targets: [tall.has(target) ? `in:${target}` : target],
+      })),
   };
 }
 

@@ -4,7 +4,7 @@ import * as api from "./api";
 import { Canvas } from "./canvas";
 import { byId, h } from "./dom";
 import { columnKey, worst } from "./elements";
-import { count, shortened, title } from "./format";
+import { count, distinct, shortened, spelling, title, visible } from "./format";
 import { keys } from "./keys";
 import { isDark, setTheme, theme, type Theme } from "./palette";
 import { datasetPanel, flowPanel, type Asked } from "./panel";
@@ -20,22 +20,38 @@ function go(asset: string): void {
   location.hash = new URLSearchParams({ asset, ...(store.showColumns ? { columns: "1" } : {}) }).toString();
 }
 
+let arrivals = 0;
+
+function clear(): void {
+  store.clear();
+  select(null);
+  canvas.cy.elements().remove();
+  canvas.forget();
+  document.title = "Headwater";
+}
+
 async function arrive(): Promise<void> {
+  const mine = ++arrivals;
   const address = new URLSearchParams(location.hash.slice(1));
   const asset = address.get("asset");
   byId("welcome").hidden = asset !== null;
   byId("legend").hidden = asset === null;
   closeDrawer();
   if (asset === null) {
-    store.clear();
-    select(null);
-    canvas.cy.elements().remove();
-    document.title = "Headwater";
+    clear();
     return welcome();
   }
   setColumns(address.get("columns") === "1" || address.has("column"));
   await busy(async () => {
-    const answer = await api.graph(asset, { columns: store.showColumns });
+    const answer = await api.graph(asset, { columns: store.showColumns }).catch((error: unknown) => {
+      // What is drawn isn't what the address names.
+      if (mine === arrivals) {
+        clear();
+        byId("legend").hidden = true;
+      }
+      throw error;
+    });
+    if (mine !== arrivals) return;
     store.clear();
     store.merge(answer);
     document.title = `${title(answer.start)} · Headwater`;
@@ -78,14 +94,15 @@ function tell(error: unknown): void {
 async function welcome(): Promise<void> {
   await busy(async () => {
     const found = await api.datasets();
+    const under = distinct(found.items.map(({ asset }) => asset), 34);
     byId("welcome").replaceChildren(
       h("h1", {}, "Where does this data come from, and what comes of it?"),
       h("p", {}, found.total ? `${count(found.total, "dataset")} known. Search, or begin with one of these.` : "No dataset is known yet. Run a job with capture attached, and the materializer."),
-      h("div", { class: "cards" }, found.items.map(({ asset }) =>
-        h("button", { class: "card", onclick: () => go(asset.key) },
+      h("div", { class: "cards" }, found.items.map(({ asset }, index) =>
+        h("button", { class: "card", title: visible(spelling(asset)), onclick: () => go(asset.key) },
           h("span", { class: `chip ${(asset.type ?? "other").toLowerCase()}` }, (asset.type ?? "dataset").toLowerCase()),
           h("b", {}, shortened(title(asset), 30)),
-          h("span", {}, shortened(asset.namespace, 34))))),
+          h("span", {}, under[index] ?? "")))),
     );
   });
 }
@@ -245,7 +262,7 @@ function closeDrawer(): void {
 }
 
 function say(text: string): void {
-  byId("live").textContent = text;
+  byId("live").textContent = visible(text);
 }
 
 const NEXT: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
@@ -274,7 +291,7 @@ async function chosen(asset: Asset): Promise<void> {
     }
     return;
   }
-  const dataset = asset.kind === "COLUMN" ? `${asset.namespace}${asset.name.startsWith("/") ? "" : "/"}${asset.name}` : asset.key;
+  const dataset = asset.kind === "COLUMN" ? spelling(asset) : asset.key;
   location.hash = new URLSearchParams({ asset: dataset, ...(asset.column ? { column: asset.column } : store.showColumns ? { columns: "1" } : {}) }).toString();
 }
 

@@ -55,7 +55,7 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
         store.start !== key && h("button", { onclick: () => asked.center(key) }, "Start here"),
       ),
       facts("", [
-        ["owners", dataset.owners.join(", ") || "nobody is named"],
+        ["owners", owners(dataset)],
         ["tags", dataset.tags.join(", ")],
         ["classification", dataset.classification],
         ["criticality", dataset.criticality],
@@ -67,6 +67,12 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
     impactForm(store, dataset, column, asked),
     columns(store, dataset, column, asked),
   ];
+}
+
+/** Whom `impact` would name: its own owners, else those of the jobs that write it. */
+function owners({ owners: own, owners_of_jobs: ofJobs = [] }: Dataset): string {
+  if (own.length) return own.join(", ");
+  return ofJobs.length ? `${ofJobs.join(", ")}, by the jobs that write it` : "nobody is named";
 }
 
 const more = (many: number): string => (many > 0 ? ` +${many}` : "");
@@ -117,6 +123,7 @@ function answer(store: Store, asked: Asked): HTMLElement | null {
     h("p", {}, h("strong", {}, found.total ? `${count(found.total, "asset")} hit` : "Nothing is hit"), ` · ${count(found.jobs.length, "job")}`),
     h("div", { class: "totals" }, found.totals.filter((one) => one.total).map((one) =>
       h("span", { class: `tone ${tone(one.severity)}` }, `${one.severity.toLowerCase()} ${number(one.total)}`))),
+    ...found.notes.map((note) => h("p", { class: "note" }, note)),
     h("ul", { class: "hits" }, found.items.slice(0, 12).map((item) =>
       h("li", { class: tone(item.severity), title: item.reason },
         h("b", {}, shortened(item.asset.column ?? title(item.asset), 34)), h("span", {}, item.asset.column ? title(item.asset) : ""))),

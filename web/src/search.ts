@@ -2,7 +2,7 @@
 
 import { Problem, search } from "./api";
 import { h } from "./dom";
-import { shortened, title } from "./format";
+import { distinct, shortened, title } from "./format";
 import type { Asset, Hit } from "./types";
 
 const PAUSE_MS = 140;
@@ -54,7 +54,8 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
       const found = await search(text, asked.signal);
       hits = found.items;
       if (!hits.length) return show([h("li", { class: "note" }, `Nothing is called “${text}”.`)]);
-      show(hits.map((hit, index) => option(hit, index, () => choose(index))));
+      const under = distinct(hits.map(({ asset }) => asset), 48);
+      show(hits.map((hit, index) => option(hit, index, under[index] ?? "", () => choose(index))));
       mark(0);
     } catch (error) {
       if (error instanceof Problem) show([h("li", { class: "note" }, error.message)]);
@@ -81,9 +82,9 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
   });
 }
 
-function option({ asset, gone }: Hit, index: number, choose: () => void): HTMLElement {
+function option({ asset, gone }: Hit, index: number, under: string, choose: () => void): HTMLElement {
   const name = asset.column ?? title(asset);
-  const of = asset.kind === "COLUMN" ? `column of ${title(asset)}` : asset.namespace;
+  const of = asset.kind === "COLUMN" ? `column of ${title(asset)} · ${under}` : under;
   return h(
     "li",
     // mousedown: the field loses the focus before a click would come.
@@ -91,6 +92,6 @@ function option({ asset, gone }: Hit, index: number, choose: () => void): HTMLEl
     h("span", { class: `chip ${(asset.kind === "DATASET" ? (asset.type ?? "other") : asset.kind).toLowerCase()}` },
       (asset.kind === "DATASET" ? (asset.type ?? "dataset") : asset.kind).toLowerCase()),
     h("span", { class: "hit-name" }, shortened(name, 48), gone ? h("em", {}, " gone") : null),
-    h("span", { class: "hit-of" }, shortened(of, 48)),
+    h("span", { class: "hit-of" }, of),
   );
 }

@@ -126,13 +126,11 @@ function described(one: Interval): () => Node {
 }
 
 function gap(one: Interval): () => Node {
-  const ranges = (found: Interval["gaps"]): string =>
-    found.map((range) => `partition ${range.partition}: ${number(range.start)} to ${number(range.end - 1)}`).join("; ");
   return () =>
     facts(`Before batch ${one.batch_id}`, [
       ["missing", one.missing_before ? count(one.missing_before, "batch", "batches") : null],
-      ["skipped", one.gaps.length ? ranges(one.gaps) : null],
-      ["read twice", one.overlaps.length ? ranges(one.overlaps) : null],
+      ["skipped", one.gaps.length ? offsets(one.gaps) : null],
+      ["read twice", one.overlaps.length ? offsets(one.overlaps) : null],
     ]);
 }
 

@@ -21,6 +21,8 @@ export interface Dataset {
   hops: number;
   gone: boolean;
   owners: string[];
+  /** Of the jobs that write it. */
+  owners_of_jobs?: string[];
   tags: string[];
   criticality: string | null;
   classification: string | null;

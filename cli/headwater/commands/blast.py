@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import typer
 
 from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
 from headwater.completion import complete_dataset
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console
 from headwater.show.fitting import Fitted
 from headwater.show.trace import blast_summary, blast_table
-from headwater.trace_options import HorizonOption, parse_duration, parse_range
+from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Offsets, blast
+from headwater_schemas.ranges import MOST_OFFSET
 
 
 def command(
@@ -21,18 +21,21 @@ def command(
         str | None,
         typer.Argument(help="A topic with bad records.", autocompletion=complete_dataset, show_default=False),
     ] = None,
-    partition: Annotated[int | None, typer.Argument(min=0, help="Its partition.", show_default=False)] = None,
+    partition: Annotated[
+        str | None, typer.Argument(help="Its partition, 0; with offsets in one, 0:120..130.", show_default=False)
+    ] = None,
     records: Annotated[
         str | None,
-        typer.Argument(metavar="OFFSETS", help="120; or 120..130, without the last.", show_default=False),
+        typer.Argument(metavar="OFFSETS", help=f"120; or 120..130. {RANGES_HELP}", show_default=False),
     ] = None,
     *,
-    run: Annotated[str | None, typer.Option("--run", help="A bad run, by its id, in place of a topic.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="A bad run: its id, or how that begins.")] = None,
     query: Annotated[
-        str | None, typer.Option("--query", help="A streaming query, by name or id, with bad micro-batches.")
+        str | None,
+        typer.Option("--query", help="A streaming query, by name, id or how its id begins, with bad micro-batches."),
     ] = None,
     batches: Annotated[
-        str | None, typer.Option("--batches", help="Which: 12; or 12..15, the last included.", show_default=False)
+        str | None, typer.Option("--batches", help="Which: 12; or 12..15, which is 12 to 14.", show_default=False)
     ] = None,
     topic_id: Annotated[
         str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
@@ -50,7 +53,7 @@ def command(
 
     headwater blast flights.departed 0 100..200
 
-    headwater blast --query enrich --batches 12..15
+    headwater blast --query enrich --batches 12..15    # 12, 13 and 14
     """
     start = _start(topic, partition, records, run, query, batches, topic_id)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
@@ -63,7 +66,7 @@ def command(
 
 def _start(
     topic: str | None,
-    partition: int | None,
+    partition: str | None,
     records: str | None,
     run: str | None,
     query: str | None,
@@ -75,10 +78,10 @@ def _start(
     if run is not None:
         return BadRun(run)
     if query is not None:
-        found = re.fullmatch(r"(\d{1,18})(?:\.\.(\d{1,18}))?", batches or "")
-        if found is None:
-            raise typer.BadParameter(f"--batches {shortened(batches or '')!r}: write 12, or 12..15.")
-        return BadBatches(query, int(found[1]), int(found[2] or found[1]))
-    if topic is None or partition is None or records is None:
+        if batches is None:
+            raise typer.BadParameter("--query goes with --batches: 12, or 12..15 for 12, 13 and 14.")
+        found = range_option(batches, hint="--batches")
+        return BadBatches(query, found.start, MOST_OFFSET if found.end is None else found.end - 1)
+    if topic is None or partition is None:
         raise typer.BadParameter("Bad records are named by TOPIC PARTITION OFFSETS.")
-    return Offsets(topic, partition, *parse_range(records), topic_id)
+    return parse_offsets(topic, partition, records, topic_id)

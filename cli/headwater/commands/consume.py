@@ -8,7 +8,8 @@ import typer
 
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
-from headwater.settings import load_settings, running_stack
+from headwater.logs import LogFormatOption
+from headwater.settings import connected_settings
 
 
 def command(
@@ -19,6 +20,7 @@ def command(
         int | None, typer.Option(help="Where /metrics, /livez and /readyz are served; 0 takes a free port.")
     ] = None,
     group: Annotated[str | None, typer.Option(help="The consumer group.")] = None,
+    log_format: LogFormatOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Write what the events topic holds into the graph, and go on until stopped.
@@ -26,6 +28,11 @@ def command(
     Start it more than once and the processes share the topic's partitions. Ctrl-C or SIGTERM finishes the batch being
     written, commits its offsets and exits 0. While Kafka or Neo4j is away it waits and says so once a minute.
     """
-    settings = load_settings({"materializer.http_port": port, "materializer.group": group}, running=running_stack())
+    settings = connected_settings(
+        {"materializer.http_port": port, "materializer.group": group, "log.format": log_format},
+        kafka=True,
+        neo4j=True,
+        silently=True,  # the log has it
+    )
     totals = consume(settings, until_caught_up=until_caught_up)
     console.result(totals.document(), totals_table(totals))

@@ -6,17 +6,20 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, time_if_given
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document
 from headwater.console import JsonOption, console
 from headwater.show import diff as show
+from headwater.times import time_if_given
 from headwater_consumers.analysis.diff import Point, diff
 
 
 def command(
     job: Annotated[str | None, typer.Argument(help="Whose lineage. Default: all jobs that changed.")] = None,
     *,
-    before: Annotated[str | None, typer.Option(help="A time to compare from.")] = None,
-    after: Annotated[str | None, typer.Option(help="A time to compare with. Default: now.")] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="TIME", help="A time to compare from: 1d (ago), yesterday 14:00, 2025-01-31.")
+    ] = None,
+    after: Annotated[str | None, typer.Option(metavar="TIME", help="A time to compare with. Default: now.")] = None,
     before_run: Annotated[str | None, typer.Option(help="A run to compare from: its id.")] = None,
     after_run: Annotated[str | None, typer.Option(help="A run to compare with.")] = None,
     before_code: Annotated[str | None, typer.Option(help="A code version of JOB to compare from.")] = None,

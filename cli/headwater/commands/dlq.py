@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.asking import time_if_given
-from headwater.connection import client_config
-from headwater.console import JsonOption, console
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
-from headwater.errors import CheckFailedError, NotFoundError
+from headwater.errors import CheckFailedError, InputError, NotFoundError
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import load_settings, running_stack
+from headwater.settings import connected_settings
 from headwater.show import dlq as show_dlq
+from headwater.times import time_if_given
+from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
 from headwater_consumers.dead_letters.census import Census
 from headwater_consumers.dead_letters.choice import Choice, Standing
 from headwater_consumers.dead_letters.content import content
@@ -38,8 +39,10 @@ ReasonOption = Annotated[
     typer.Option("--reason", help="Only letters with this reason; may be repeated.", case_sensitive=False),
 ]
 JobOption = Annotated[str | None, typer.Option("--job", help="Only of this job or dataset, by its key's name.")]
-SinceOption = Annotated[str | None, typer.Option("--since", help="Only published then or later, ISO 8601.")]
-UntilOption = Annotated[str | None, typer.Option("--until", help="Only published before, ISO 8601.")]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="Only published then or later: 1h (ago), yesterday.")
+]
+UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only published before.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,10 @@ def list_(
 @app.command()
 def show(
     place: Annotated[
-        str, typer.Argument(help="Its offset on the dead-letter topic, or PARTITION@OFFSET, or an event's id.")
+        str,
+        typer.Argument(
+            help="Its offset on the dead-letter topic, or PARTITION@OFFSET, or an event's id, or how it begins."
+        ),
     ],
     json_output: JsonOption = False,
 ) -> None:
@@ -141,17 +147,47 @@ def _meant(topics: _Topics, choice: Choice) -> _Meant:
 
 
 def _find(topics: _Topics, place: str) -> Letter:
-    named = _PLACE.fullmatch(place)
-    where = None if named is None else f"{named[1] or 0}@{named[2]}"
-    last: Letter | None = None
-    for letter in letters(topics.client, topics.dead_letters):
-        if letter.where == where or letter.event_id == place:
-            last = letter
-    if last is None:
+    """The letter that is meant, as `letter_named` finds it.
+
+    Raises:
+        NotFoundError: there is none.
+        InputError: the ids of several events begin so.
+    """
+    letter = letter_named(place, letters(topics.client, topics.dead_letters))
+    if letter is None:
         raise NotFoundError(
             f"{topics.dead_letters} has no letter {place!r}.", fix="`headwater dlq list` tells where there are any."
         )
-    return last
+    return letter
+
+
+def letter_named(place: str, among: Iterable[Letter]) -> Letter | None:
+    """The letter at a place; else the last one of the event with that id, or of the only one whose id begins so.
+
+    Raises:
+        InputError: the ids of several events begin so.
+    """
+    named = _PLACE.fullmatch(place)
+    where = None if named is None else f"{named[1] or 0}@{named[2]}"
+    prefixes = tuple(id_prefixes(place))
+    at_place: Letter | None = None
+    of_event: Letter | None = None
+    begun: dict[str, Letter] = {}
+    for letter in among:
+        if letter.where == where:
+            at_place = letter
+        if letter.event_id == place:
+            of_event = letter
+        elif letter.event_id.startswith(prefixes) and (letter.event_id in begun or len(begun) < MOST_CANDIDATES):
+            begun[letter.event_id] = letter
+    exact = at_place or of_event
+    if exact is None and len(begun) > 1:
+        raise InputError(
+            f"Several events have ids that begin with {shortened(place)!r}.",
+            fix="Give more of one of these:",
+            nearest=sorted(begun),
+        )
+    return exact or next(iter(begun.values()), None)
 
 
 def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str | None, until: str | None) -> Choice:
@@ -166,7 +202,7 @@ def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str 
 @contextlib.contextmanager
 def _kafka() -> Iterator[tuple[_Topics, Settings]]:
     """The topics of the settings."""
-    settings = load_settings(running=running_stack())
+    settings = connected_settings(kafka=True)
     names = settings.topic.names()
-    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {names.dead_letters}"):
+    with asking_kafka(require_servers(settings.kafka), doing=f"reading {names.dead_letters}"):
         yield _Topics(client_config(settings.kafka), names.events, names.dead_letters), settings

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.connection import client_config
+from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import load_settings, running_stack
+from headwater.settings import connected_settings
 from headwater.show import events as show
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.topic_reader import records_to_end
@@ -40,11 +40,11 @@ def command(
 
     With --job or --kind the whole topic is read for them. A record that can't be decoded is shown with the reason.
     """
-    settings = load_settings(running=running_stack())
+    settings = connected_settings(kafka=True)
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
     is_choosy = job is not None or bool(kind)
     with (
-        asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {names.events}"),
+        asking_kafka(require_servers(settings.kafka), doing=f"reading {names.events}"),
         event_decoder(settings) as decoder,
         console.status(f"Reading {names.events}"),
     ):

@@ -17,7 +17,6 @@ from headwater.asking import (
     asking,
     document,
     parse_hops,
-    time_if_given,
 )
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
@@ -25,6 +24,8 @@ from headwater.errors import InputError
 from headwater.show.diagram import Format as Drawn
 from headwater.show.diagram import drawn, impact_diagram
 from headwater.show.impact import view
+from headwater.times import time_if_given
+from headwater.trace_options import RANGES_HELP, range_option
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
     Change,
@@ -93,10 +94,13 @@ def command(
         str | None, typer.Option(help="Of this partition's data alone: 3 of a topic, day=2025-01-31 of a table.")
     ] = None,
     offsets: Annotated[
-        str | None, typer.Option(help="Of these offsets of a topic's partition alone: FROM, FROM:, FROM:BEFORE.")
+        str | None,
+        typer.Option(
+            help=f"Of these offsets of a topic's partition alone: 120, 120..130, 120.., 0:120..130. {RANGES_HELP}"
+        ),
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Of data alone that was written at this time or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Of data alone that was written before this time.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only data that a job read at this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only data that a job read before this time.")] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy file (TOML) instead of the one that comes with Headwater.")
     ] = None,
@@ -173,22 +177,9 @@ def _in_words_of_options(error: QuestionError) -> str:
 def _extent(partition: str | None, offsets: str | None, since: str | None, until: str | None) -> Extent | None:
     if partition is None and offsets is None and since is None and until is None:
         return None
-    first, end = _offsets(offsets)
-    return Extent(
-        partition,
-        first,
-        end,
-        time_if_given(since),
-        time_if_given(until),
-    )
-
-
-def _offsets(text: str | None) -> tuple[int | None, int | None]:
-    if text is None:
-        return None, None
-    first, colon, end = text.partition(":")
-    if not first.isdecimal() or (end and not end.isdecimal()):
-        raise typer.BadParameter("--offsets is FROM, FROM: or FROM:BEFORE, such as 100:200")
-    if not colon:
-        return int(first), int(first) + 1
-    return int(first), int(end) if end else None
+    span = (time_if_given(since), time_if_given(until))
+    if offsets is None:
+        return Extent(partition, None, None, *span)
+    found = range_option(offsets, of_partition=partition is None, hint="--offsets")
+    named = partition if found.partition is None else str(found.partition)
+    return Extent(named, found.start, found.end, *span)

@@ -11,10 +11,10 @@ from headwater.console import JsonOption, console
 from headwater.errors import InputError, NotFoundError
 from headwater.publishing import publish
 from headwater.reconciling.checkpoints import location, reading
-from headwater.reconciling.knowledge import Said, knowledge
+from headwater.reconciling.knowledge import QueryOptions, knowledge
 from headwater.reconciling.reconcile import reconcile
-from headwater.reconciling.unreadable import NAME_THE_FOLDER, told
-from headwater.settings import load_settings, running_stack
+from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
+from headwater.settings import connected_settings
 from headwater.show import reconciled as show
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, UnknownOriginError
 
@@ -49,23 +49,25 @@ def command(
     """Send the committed micro-batches of streaming queries again, from their checkpoints, marked RECONCILED.
 
     Each has the event id that it was, or should have been, observed under: sending it again is harmless, and what was
-    observed stays. What was planned and not committed isn't sent. What Spark has purged and nobody ever told is a gap,
+    observed stays. What was planned and not committed isn't sent. What was never emitted and Spark has purged is a gap,
     which is reported. The query must not be moved or written by hand meanwhile; it may run.
     """
-    said = Said(job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph)
-    settings = load_settings({"analysis.tenant": tenant}, running=running_stack())
+    options = QueryOptions(
+        job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph
+    )
+    settings = connected_settings({"analysis.tenant": tenant}, kafka=not dry_run)
     locations = [location(text) for text in checkpoints]
     documents: list[dict[str, Any]] = []
     events: list[LineageEvent] = []
     with reading(locations) as files:
         for each in locations:
-            with told(each):
+            with unreadable_as_errors(each):
                 log = QueryLog(each, files)
                 query_id = _query_id(log)
                 try:
-                    known = knowledge(said, query_id, until=max(log.committed(), default=-1) + 1)
+                    known = knowledge(options, query_id, until=max(log.committed(), default=-1) + 1)
                     found = reconcile(
-                        log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=said.sources
+                        log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=options.sources
                     )
                 except UnknownOriginError as error:
                     raise InputError(f"{each}: {error}.", fix=f"Say what it is: --source {error.source}=….") from error
@@ -75,16 +77,16 @@ def command(
             events += found.events
     sent = 0 if dry_run else publish(settings, events)
     console.result({"checkpoints": documents, "dry_run": dry_run, "sent": sent}, show.table(documents))
-    _tell(documents, events=len(events), dry_run=dry_run)
+    _report(documents, events=len(events), dry_run=dry_run)
 
 
-def _tell(documents: list[dict[str, Any]], *, events: int, dry_run: bool) -> None:
+def _report(documents: list[dict[str, Any]], *, events: int, dry_run: bool) -> None:
     for each in documents:
         for unreadable in each["unreadable"]:
             console.warning(f"{each['checkpoint']}: batch {unreadable['batch_id']}: {unreadable['reason']}")
         if each["gaps"]:
             console.warning(
-                f"{each['checkpoint']}: nobody has told of batches {show.gaps_text(each['gaps'])}, and Spark has "
+                f"{each['checkpoint']}: batches {show.gaps_text(each['gaps'])} were never emitted, and Spark has "
                 "purged them: they stay a gap."
             )
     if not console.json_mode:

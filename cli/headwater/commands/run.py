@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -14,8 +15,9 @@ import typer
 from pydantic import SecretStr
 
 import headwater_producers
+from headwater.connection import require_servers
 from headwater.console import console
-from headwater.errors import ConfigurationError, InputError
+from headwater.errors import ConfigurationError, InputError, NotConfiguredError
 from headwater.settings import environment_name, load_settings, running_stack
 
 # All that follows the script is its own.
@@ -95,7 +97,10 @@ def bootstrap_file() -> Path:
 
 
 def connection() -> dict[str, str]:
-    """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables."""
+    """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables.
+
+    It is reported on stderr.
+    """
     try:
         settings = load_settings(running=running_stack())
     except InputError as error:
@@ -108,6 +113,9 @@ def connection() -> dict[str, str]:
         found |= {
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
+    with contextlib.suppress(NotConfiguredError):
+        # Where nothing says so yet, Spark's properties may; else the script's first session is refused.
+        console.using({"Kafka": f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"})
     return {name: value for name, value in found.items() if value}
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document, time_if_given
-from headwater.console import JsonOption, console
+from headwater import errors
+from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document
+from headwater.console import JsonOption, console, shortened
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted
+from headwater.times import time_if_given
+from headwater.trace_options import parse_duration
 from headwater_consumers.analysis import runs as ask
 from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
 from headwater_consumers.analysis.runs import Role
 from headwater_schemas.events import RunEventType
 
@@ -25,7 +30,7 @@ app.callback()(lambda: None)
 OfArgument = Annotated[
     str, typer.Argument(metavar="JOB|DATASET", help="Its name where only one has it, or namespace/name, or its key.")
 ]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Its id.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Its id, or how it begins.")]
 KindOption = Annotated[
     AssetKind | None, typer.Option("--kind", case_sensitive=False, help="JOB or DATASET, where both are called so.")
 ]
@@ -33,8 +38,24 @@ KindOption = Annotated[
 
 @app.command("list")
 def list_(
-    of: OfArgument,
+    of: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[JOB|DATASET]",
+            help="Its name where only one has it, or namespace/name, or its key. With --open it may be left out.",
+            show_default=False,
+        ),
+    ] = None,
     *,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Runs that have no end: of all jobs, or of one. The longest unseen first.")
+    ] = False,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            help="With --open: runs of which nothing was seen for so long, 90s, 10m, 3h, 2d.", show_default=False
+        ),
+    ] = None,
     kind: KindOption = None,
     read: Annotated[
         bool, typer.Option("--read", help="Of a dataset: the runs that read it, not those that wrote it.")
@@ -43,15 +64,30 @@ def list_(
         list[RunEventType] | None,
         typer.Option(case_sensitive=False, help="Only runs in this state. Repeatable.", show_default=False),
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Only runs that began at this time or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only runs that began before this time.")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only runs that began at this time or later: 1h (ago), yesterday."),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only runs that began before this time.")] = None,
     limit: LimitOption = 20,
     cursor: CursorOption = None,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """List the runs of a job, or those that wrote a dataset, the latest first."""
+    """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
+
+    headwater runs list --open --older-than 1h
+    """
+    if open_:
+        if read or state or since or until or kind not in (None, AssetKind.JOB):
+            raise typer.BadParameter("--open goes with a job or none, --older-than, --limit and --cursor.")
+        _list_open(of, older_than, limit=limit, cursor=cursor, tenant=tenant, timeout=timeout)
+        return
+    if older_than is not None:
+        raise typer.BadParameter("--older-than goes with --open.")
+    if of is None:
+        raise typer.BadParameter("Name a job or a dataset, or ask for --open runs of all jobs.")
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         job, dataset = _named(reader, of, kind)
         page = ask.runs(
@@ -67,6 +103,23 @@ def list_(
         )
     console.result(document(page), show.table(page.items))
     console.message(counted(page.total, len(page.items), "run", page.next_cursor))
+
+
+def _list_open(
+    job: str | None,
+    older_than: str | None,
+    *,
+    limit: int,
+    cursor: str | None,
+    tenant: str | None,
+    timeout: float | None,
+) -> None:
+    now, age = datetime.now(UTC), parse_duration(older_than)
+    before = None if age is None else now - age
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        page = ask.open_runs(reader, job=job, before=before, limit=limit, cursor=cursor)
+    console.result(document(page), show.open_table(page.items, now))
+    console.message(counted(page.total, len(page.items), "open run", page.next_cursor))
 
 
 @app.command("show")
@@ -128,7 +181,13 @@ def intervals(
     """List micro-batches in batch order, with gaps, overlaps, quality, and what each read."""
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         named = {"job": of} if job else {"run": of}
-        page = ask.intervals(reader, **named, from_batch=from_batch, limit=limit, cursor=cursor)
+        try:
+            page = ask.intervals(reader, **named, from_batch=from_batch, limit=limit, cursor=cursor)
+        except NotFoundError as error:
+            if job:
+                raise
+            fix = "Those of a job, by its name: `headwater runs intervals NAME --job`."
+            raise errors.NotFoundError(shortened(str(error), 600), fix=fix) from error
     console.result(document(page), show_batches.table(page.items))
     console.message(counted(page.total, len(page.items), "micro-batch", page.next_cursor, plural="micro-batches"))
 
@@ -172,5 +231,12 @@ def _named(reader: Reader, of: str, kind: AssetKind | None) -> tuple[str | None,
         raise typer.BadParameter("--kind is JOB or DATASET: columns have no runs of their own")
     if kind is not None:
         return (of, None) if kind is AssetKind.JOB else (None, of)
-    asset = reader.read(lambda tx: ask.resolve_either(tx, of))
+    try:
+        asset = reader.read(lambda tx: ask.resolve_either(tx, of))
+    except AmbiguousError as error:
+        if {name.partition(" ")[0] for name in error.candidates} != {"job", "dataset"}:
+            raise
+        fix = "Say which with --kind job or --kind dataset; or by its key:"
+        keys = [name.partition(" ")[2] for name in error.candidates]
+        raise errors.InputError(shortened(str(error), 600), fix=fix, nearest=keys) from error
     return (asset.key, None) if asset.kind is AssetKind.JOB else (None, asset.key)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
+import time
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwater.asking import translated
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
-from headwater.settings import load_settings, running_stack
+from headwater.logs import LogFormatOption, fields, start_logging
+from headwater.settings import connected_settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
 from headwater_consumers.analysis.impact import load_policy
@@ -22,32 +24,60 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_consumers.api.settings import ServeSettings
+
+_MINUTE_SECONDS = 60
+
+log = logging.getLogger("headwater.serve")
+
 
 def command(
     host: Annotated[str | None, typer.Option(help="The address to listen on. There is no log-in.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and says which.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name that requests may call this server by, once for each; `*` is any. Required where --host isn't "
+            "a loopback address."
+        ),
+    ] = None,
     policy: Annotated[
         str | None, typer.Option(help="A policy file (TOML) for impacts, instead of the one that comes with Headwater.")
     ] = None,
+    log_format: LogFormatOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.
 
-    /openapi.json describes the API, /livez and /readyz say how it is, /metrics counts. Ctrl-C or SIGTERM lets requests
-    under way finish and exits 0. While Neo4j is away questions are answered 503.
+    /docs and /openapi.json describe the API, /livez and /readyz say how it is, /metrics counts. Ctrl-C or SIGTERM lets
+    requests under way finish and exits 0. While Neo4j is away questions are answered 503.
     """
-    settings = load_settings(
-        {"serve.host": host, "serve.port": port, "serve.policy": policy, "analysis.tenant": tenant},
-        running=running_stack(),
+    settings = connected_settings(
+        {
+            "serve.host": host,
+            "serve.port": port,
+            "serve.allowed_hosts": None if allowed_host is None else ",".join(allowed_host),
+            "serve.policy": policy,
+            "analysis.tenant": tenant,
+            "log.format": log_format,
+        },
+        neo4j=True,
+        silently=True,  # the log has it
     )
+    _check_names(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
     except AnalysisError as error:
         raise translated(error) from error
     neo4j = settings.neo4j
-    target = Neo4jTarget(neo4j.uri, neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
+    start_logging(settings.log)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(RepeatLimit())
     try:
         driver = reading_driver(target)
     except AnalysisError as error:
@@ -68,7 +98,69 @@ def command(
         if not answers:
             console.warning(f"Neo4j doesn't answer at {neo4j.uri} yet; questions are answered 503 until it does.")
         url = server.url
-        console.message(f"Lineage on {url}/, the API described on {url}/openapi.json")
+        # Signals first: who waits for the line may end it at once.
         with stopped_by_signals(server.stop):
+            log.info(
+                "Lineage on %s/, the API described on %s/docs; of Neo4j %s, database %s, tenant %s.",
+                url,
+                url,
+                target.uri,
+                target.database,
+                settings.analysis.tenant,
+                extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
+            )
             server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
+
+
+class RepeatLimit(logging.Filter):
+    """Lets a message through so many times a minute; the first one after that reports how many were left out.
+
+    Messages count as the same where logger and text are, whatever the values in them. Whoever reaches the port can
+    cause warnings as fast as the network is; they are not to fill the disk.
+
+    Args:
+        most: times a minute.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, most: int = 20, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._most = most
+        self._clock = clock
+        self._began = clock()
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to log it."""
+        if (now := self._clock()) - self._began >= _MINUTE_SECONDS:
+            self._began = now
+            for same, times in self._seen.items():
+                if times > self._most:
+                    self._left_out[same] += times - self._most
+            self._seen.clear()
+        same = (record.name, str(record.msg).partition("\n")[0])
+        self._seen[same] += 1
+        if self._seen[same] > self._most:
+            return False
+        if left_out := self._left_out.pop(same, 0):
+            record.msg = f"{record.msg} (and {left_out:,} times more that weren't logged)"
+        return True
+
+
+def _check_names(serve: ServeSettings) -> None:
+    """Refuse to listen where others reach it with no word on what they may call it."""
+    if serve.allowed_hosts.strip(", "):
+        if serve.hosts() is None and not serve.loopback:
+            console.warning(
+                "Any name is allowed (HEADWATER_SERVE_ALLOWED_HOSTS): a web site that points a name of its own here "
+                "can read the graph through a visitor's browser."
+            )
+        return
+    if not serve.loopback:
+        raise InputError(
+            f"{serve.host} isn't a loopback address, and no names are given that requests may call this server by.",
+            fix="Name them with --allowed-host or HEADWATER_SERVE_ALLOWED_HOSTS, as clients spell them: "
+            "lineage.example.org. Without, a web site could read the graph through a visitor's browser.",
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 from confluent_kafka import KafkaException
 from rich.table import Table
+from rich.text import Text
 
 from headwater.console import JsonOption, console
 from headwater.errors import ExitCode
@@ -47,7 +48,7 @@ def command(json_output: JsonOption = False) -> None:
         ("Kafka", info.bootstrap_servers, info.kafka),
         ("Neo4j", info.neo4j_uri, info.neo4j),
     ):
-        healthy = "[green]yes[/green]" if answers[name] else "[red]no[/red]"
+        healthy = Text("yes", "green") if answers[name] else Text("no", "red")
         table.add_row(name, address, healthy, member.version, str(member.pid), str(member.log))
     console.result(document, table)
     if events is not None:

@@ -14,7 +14,7 @@ from headwater.show.diagram import Format as Drawn
 from headwater.show.diagram import drawn, trace_diagram
 from headwater.show.fitting import Fitted
 from headwater.show.trace import summary, tree
-from headwater.trace_options import HorizonOption, parse_duration, parse_records
+from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, VersionOf, trace
 
 
@@ -32,14 +32,15 @@ def command(
         typer.Argument(help="A topic.", autocompletion=complete_dataset, show_default=False),
     ] = None,
     partition: Annotated[
-        str | None, typer.Argument(help="Its partition's number; all, with a time.", show_default=False)
+        str | None,
+        typer.Argument(help="Its partition, 0; with offsets in one, 0:120..130; all, with a time.", show_default=False),
     ] = None,
     records: Annotated[
         str | None,
         typer.Argument(
-            metavar="OFFSET",
-            help="An offset, 120; a range, 120..130, without the last; a time, 2025-01-31T12:00, of what was being "
-            "read then (with --back: written); two times with .. between.",
+            metavar="OFFSETS",
+            help=f"An offset, 120, or a range, 120..130. {RANGES_HELP} Or a time, 2025-01-31T12:00, of what was being "
+            "read then (with --back: written), or two times with .. between.",
             show_default=False,
         ),
     ] = None,
@@ -98,11 +99,11 @@ def _start(
 ) -> Offsets | Times | Path | VersionOf:
     ways = [topic is not None, path is not None, version is not None]
     if sum(ways) != 1:
-        raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSET, or --path, or --version.")
+        raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --path, or --version.")
     if path is not None:
         return Path(path)
     if version is not None:
         return VersionOf(*version)
-    if topic is None or partition is None or records is None:
-        raise typer.BadParameter("A topic's records are named by TOPIC PARTITION OFFSET.")
+    if topic is None or partition is None:
+        raise typer.BadParameter("A topic's records are named by TOPIC PARTITION OFFSETS.")
     return parse_records(topic, partition, records, topic_id)

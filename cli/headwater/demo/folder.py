@@ -68,7 +68,7 @@ class DemoFolder:
         Raises:
             ConfigurationError: Another demo has it.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
+        paths.private_folder(self.root)
         with (self.root / "demo.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -31,8 +31,8 @@ _STUCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a demo came to.
+class DemoResult:
+    """Result of a demo.
 
     Attributes:
         info: The stack; up only if it was to be kept.
@@ -66,7 +66,7 @@ class Stopwatch:
         self.seconds[phase] = round(time.monotonic() - began, 2)
 
 
-def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> Outcome:
+def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
     """Run the whole pipeline on a fresh stack and look at what became of it.
 
     Args:
@@ -98,7 +98,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> Outcome:
         with watch.timing("checks"):
             view.enter("Checking")
             facts = _look(broker, info, folder, jobs)
-    return Outcome(info, days, facts, all_checks(facts), watch.seconds)
+    return DemoResult(info, days, facts, all_checks(facts), watch.seconds)
 
 
 def _run_jobs(

@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -20,12 +19,20 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from headwater.demo.facts import Facts
-    from headwater.demo.run import Outcome
+    from headwater.demo.run import DemoResult
 
 _BLANK = Text("")
 
+QUESTIONS = (
+    ("downstream flights.departed --depth all", "what comes of a topic"),
+    ("upstream daily_report --column mean_delay --depth all", "what a column is made of, and how"),
+    ("impact flights.departed --column value.tailnum --change removed", "what breaks without it"),
+    ("trace flights.departed 0 1000", "where a record went"),
+)
+"""Commands that ask the demo's graph, with what each is about."""
 
-def document(outcome: Outcome) -> dict[str, Any]:
+
+def document(outcome: DemoResult) -> dict[str, Any]:
     """What `--json` prints."""
     facts = outcome.facts
     return {
@@ -44,7 +51,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def view(outcome: Outcome, *, kept: bool) -> RenderableType:
+def view(outcome: DemoResult, *, kept: bool) -> RenderableType:
     """What is shown on a terminal."""
     parts: list[RenderableType] = [_figures(outcome), _dead_letters(outcome.facts), _checks(outcome)]
     if not outcome.failed:
@@ -52,7 +59,7 @@ def view(outcome: Outcome, *, kept: bool) -> RenderableType:
     return Group(*(line for part in parts for line in (_BLANK, part)))
 
 
-def _figures(outcome: Outcome) -> Table:
+def _figures(outcome: DemoResult) -> Table:
     facts = outcome.facts
     table = Table(box=None, show_header=False, pad_edge=False)
     flights = sum(facts.departed_ends.values())
@@ -77,20 +84,20 @@ def _dead_letters(facts: Facts) -> Table:
     for name in ("reason", "read from", "bytes"):
         table.add_column(name)
     for letter in facts.dead_letters:
-        table.add_row(escape(letter.reason), escape(letter.source), str(letter.size_bytes))
+        table.add_row(letter.reason, letter.source, str(letter.size_bytes))
     return table
 
 
-def _checks(outcome: Outcome) -> Table:
+def _checks(outcome: DemoResult) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, title="Checks", title_justify="left", title_style="bold")
     for check in outcome.checks:
-        table.add_row("[green]✓[/green]" if check.holds else "[red]✗[/red]", escape(check.claim))
+        table.add_row(Text("✓", "green") if check.holds else Text("✗", "red"), check.claim)
         for problem in check.problems:
-            table.add_row("", f"[red]{escape(problem)}[/red]")
+            table.add_row("", Text(problem, "red"))
     return table
 
 
-def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
+def _next_steps(outcome: DemoResult, *, kept: bool) -> RenderableType:
     info = outcome.info
     # The demo's folder is a data folder like any other, and its ports are remembered.
     # Commands find a stack that was kept by the same data folder as this one did.
@@ -102,6 +109,8 @@ def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
     browser.add_row("Password", f"in {info.password_file}")
     commands = [] if kept else [("up", "bring Kafka and Neo4j up again, with all that is in them")]
     commands += [
+        *QUESTIONS,
+        ("serve", "the same questions over HTTP, and a page that draws lineage"),
         ("status", "where they are, and whether they answer"),
         ("graph dump -o graph.jsonl", "the whole graph, the same for the same events"),
         ("down", "end them"),
@@ -110,7 +119,7 @@ def _next_steps(outcome: Outcome, *, kept: bool) -> RenderableType:
     parts += [_line(f"{command} {arguments}", what) for arguments, what in commands]
     if outcome.days < YEAR_DAYS:
         parts.append(_line(f"{program()} demo --full", "the whole year"))
-    parts += [_BLANK, f"Logs are in {escape(str(paths.demo_dir() / 'logs'))}. To paste into the Browser:"]
+    parts += [_BLANK, f"Logs are in {paths.demo_dir() / 'logs'}. To paste into the Browser:"]
     for favourite in favourites():
         parts += [_BLANK, Text(f"// {favourite.title}", style="dim"), _to_copy(favourite.text)]
     return Group(*parts)

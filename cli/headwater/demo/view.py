@@ -117,9 +117,7 @@ class View:
             style = _STYLES[shown.state]
             batches = "" if shown.batches is None else str(shown.batches)
             took = f"{shown.seconds:.0f}" if shown.state is not JobState.WAITING else ""
-            table.add_row(
-                shown.job.name, f"[dim]{shown.job.title}[/dim]", f"[{style}]{shown.state}[/{style}]", batches, took
-            )
+            table.add_row(shown.job.name, Text(shown.job.title, "dim"), Text(shown.state, style), batches, took)
         return table
 
     def _events(self) -> Text:

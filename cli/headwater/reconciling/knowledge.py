@@ -1,4 +1,4 @@
-"""What is known of a checkpoint's query: its job and the datasets it reads and writes. A person's word wins."""
+"""What is known of a checkpoint's query: its job and the datasets it reads and writes. The command line wins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.console import console
-from headwater.errors import HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.errors import HeadwaterError, InputError, NotConfiguredError, NotFoundError, UnreachableError
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What the command line says.
+class QueryOptions:
+    """Options of the command line that name a query's job, tenant and sources.
 
     Attributes:
         job, namespace: of the query's job.
@@ -41,7 +41,7 @@ class Knowledge:
         reads, writes: datasets of its micro-batches.
         name: as the job named the query.
         writes_itself: whether its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
-            query of which nobody told what its sink is.
+            query whose sink is unknown.
         batches: how each micro-batch that the graph has is known; None: the graph wasn't asked.
     """
 
@@ -53,25 +53,25 @@ class Knowledge:
     batches: Mapping[int, Provenance] | None = None
 
 
-def knowledge(said: Said, query_id: str, *, until: int) -> Knowledge:
+def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
     """What is known of a query, with its micro-batches below `until`.
 
     Raises:
-        NotFoundError: nobody says what its job is.
+        NotFoundError: its job is unknown.
         InputError: the graph has it under several jobs.
-        UnreachableError: the graph doesn't answer, and the job isn't said.
+        UnreachableError: the graph doesn't answer, and the job isn't named.
     """
-    named = JobRef(said.namespace or "default", said.job) if said.job is not None else None
-    if not said.ask_graph:
+    named = JobRef(options.namespace or "default", options.job) if options.job is not None else None
+    if not options.ask_graph:
         if named is None:
             raise InputError("Without the graph the job has to be named.", fix="Add --job, and --job-namespace.")
         return Knowledge(job=named)
     try:
-        found = _asked(said, query_id, until)
-    except (UnreachableError, NotFoundError) as error:
+        found = _asked(options, query_id, until)
+    except (UnreachableError, NotFoundError, NotConfiguredError) as error:
         if named is None:
             raise _unnamed(error) from error
-        console.warning(f"{error.message} So what was never told isn't known.")
+        console.warning(f"{error.message} So which batches were never emitted isn't known.")
         return Knowledge(job=named)
     if found is None:
         if named is None:
@@ -95,11 +95,11 @@ def knowledge(said: Said, query_id: str, *, until: int) -> Knowledge:
     )
 
 
-def _asked(said: Said, query_id: str, until: int) -> KnownQuery | None:
+def _asked(options: QueryOptions, query_id: str, until: int) -> KnownQuery | None:
     from headwater.asking import asking
     from headwater_consumers.analysis.reconciling import known_query
 
-    with asking(tenant=said.tenant) as reader:
+    with asking(tenant=options.tenant) as reader:
         return known_query(reader, query_id, until=until)
 
 

@@ -29,8 +29,8 @@ class Reconciled:
         location, query_id: which.
         events: to be sent, one a micro-batch.
         batches: rebuilt.
-        untold: those of them that the graph doesn't have; None: it wasn't asked.
-        uncommitted: planned and not committed: nothing is told of them.
+        not_emitted: those of them that the graph doesn't have; None: it wasn't asked.
+        uncommitted: planned and not committed: no event is sent for them.
         unreadable: committed ones that can't be rebuilt, each with the reason.
         purged: how many micro-batches the checkpoint has forgotten.
         gaps: those of them that the graph doesn't have either, as first and last; None: it wasn't asked.
@@ -40,7 +40,7 @@ class Reconciled:
     query_id: str
     events: tuple[LineageEvent, ...]
     batches: tuple[int, ...]
-    untold: tuple[int, ...] | None
+    not_emitted: tuple[int, ...] | None
     uncommitted: tuple[int, ...]
     unreadable: tuple[tuple[int, str], ...]
     purged: int
@@ -53,7 +53,7 @@ def reconcile(
     """Rebuilds what a checkpoint has.
 
     Raises:
-        CheckpointError: which datasets it is about can't be told, or its logs can't be read.
+        CheckpointError: which datasets it is about is unknown, or its logs can't be read.
     """
     inputs, count = origins(log, files, known.reads, sources)
     output = known.writes[0] if len(known.writes) == 1 else None
@@ -85,18 +85,20 @@ def reconcile(
     )
     batches = tuple(entry.batch_id for entry in entries)
     purged = committed[0] if committed else 0
-    told = known.batches
+    known_batches = known.batches
     return Reconciled(
         location=log.location,
         query_id=query_id,
         # One a micro-batch: each has the very id of the event that was, or wasn't, observed.
         events=tuple(interval_events(whose, entries, per_event=1, now=datetime.now(UTC))),
         batches=batches,
-        untold=None if told is None else tuple(batch for batch in batches if batch not in told),
+        not_emitted=None if known_batches is None else tuple(batch for batch in batches if batch not in known_batches),
         uncommitted=tuple(batch for batch in log.planned() if batch not in set(committed)),
         unreadable=tuple(unreadable),
         purged=purged,
-        gaps=None if told is None else tuple(spans(batch for batch in range(purged) if batch not in told)),
+        gaps=None
+        if known_batches is None
+        else tuple(spans(batch for batch in range(purged) if batch not in known_batches)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What keeps a checkpoint from being read at all, in words: an exception of Python's or of the JVM's ⇒ an error."""
+"""Errors of a checkpoint that cannot be read: an exception of Python or of the JVM ⇒ a `HeadwaterError`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_CHAIN: Final = 20
 
 
 @contextlib.contextmanager
-def told(location: str) -> Iterator[None]:
+def unreadable_as_errors(location: str) -> Iterator[None]:
     """Around whatever reads the checkpoint at a location.
 
     Raises:
@@ -57,18 +57,18 @@ def _chain(thrown: Any) -> list[tuple[str, str]]:
 
 def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
     name, message = chain[-1]
-    said = redact(" ".join(message.split()) or name)
+    message_text = redact(" ".join(message.split()) or name)
     names = {each.rpartition(".")[2] for each, _ in chain}
     if names & _NOT_THERE:
         return UnreachableError(
-            f"{location} can't be reached: {said}.",
+            f"{location} can't be reached: {message_text}.",
             fix="Check its host and port, and the network from here.",
         )
     if names & _NO_SUCH_STORE:
         scheme = location.partition(":")[0]
         package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
         return InputError(
-            f"Spark can't read {scheme}: here: {said}.",
+            f"Spark can't read {scheme}: here: {message_text}.",
             fix=f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
         )
-    return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {said}.", fix=NAME_THE_FOLDER)
+    return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {message_text}.", fix=NAME_THE_FOLDER)

@@ -8,8 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import shortened
-from headwater.show.names import asset_text, moment_text
+from headwater.show.names import LONGEST_PATH, asset_text, moment_text
 from headwater_schemas.events import Certainty, Provenance
+from headwater_schemas.ranges import partition_text
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,18 +58,18 @@ def uses(found: Sequence[Use]) -> Table:
 
 
 def part_text(use: Use) -> str:
-    """`0: 10 … 20, 1: 7 … 9` of a topic, by partition; a version, files, or the position in words."""
+    """`0:10..20, 1:7..9` of a topic, by partition; a version, files, or the position in words."""
     if use.offsets:
-        some = [f"{span.partition}: {span.start} … {span.end}" for span in use.offsets if span.end > span.start]
+        some = [partition_text(span.partition, span.start, span.end) for span in use.offsets if span.end > span.start]
         left = len(some) - _MOST_SPANS
         return (", ".join(some[:_MOST_SPANS]) + (f" and {left} more" if left > 0 else "")) or "nothing new"
     if use.position == "files":
-        return shortened(", ".join(use.paths[:1]), 60) + (" …" if len(use.paths) > 1 else "") or (
-            f"files {use.version[:_SHORT_DIGEST]}" if use.version else "files"
+        return shortened(", ".join(use.paths[:1]), LONGEST_PATH) + (" …" if len(use.paths) > 1 else "") or (
+            f"files {visible(use.version[:_SHORT_DIGEST])}" if use.version else "files"
         )
     if use.version is not None:
-        began = f"{use.from_version} … " if use.from_version is not None else ""
-        return f"{use.format or ''} {began}{use.version}".strip()
+        upto = f"after {shortened(use.from_version)} up to " if use.from_version is not None else ""
+        return f"{shortened(use.format or '')} {upto}{shortened(use.version)}".strip()
     return shortened(use.text) if use.text else "–"
 
 
@@ -113,4 +115,4 @@ def _read(batch: IntervalItem) -> str:
 
 
 def _joint(joint: Joint) -> str:
-    return f"{joint.partition}: {joint.start} … {joint.end}"
+    return partition_text(joint.partition, joint.start, joint.end)

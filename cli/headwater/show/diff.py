@@ -67,7 +67,7 @@ def summary(answer: Diff) -> str:
 
 def _side(side: Side) -> str:
     if side.run_id is not None:
-        return f"run {side.run_id}"
+        return f"run {shortened(side.run_id)}"
     if side.code_version is not None:
         return f"code {short_version(side.code_version)}"
     return "now" if side.time is None else moment_text(side.time)

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.markup import escape
 from rich.table import Table
+
+from headwater_schemas.visible import json_escaped, visible
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -52,14 +53,18 @@ def census_view(found: Census) -> RenderableType:
         table.add_column(heading)
     for group in found.groups:
         table.add_row(
-            group.reason,
-            escape(group.job or "—"),
+            visible(group.reason),
+            visible(group.job or "—"),
             f"{group.letters:,}",
             _time(group.oldest),
             _time(group.newest),
             f"dlq show {group.sample}",
         )
-    return table
+    if not found.overtaken:
+        return table
+    return Group(
+        table, "", f"{found.overtaken:,} more are earlier letters of records that were sent again or replayed."
+    )
 
 
 def letter_document(letter: Letter, content: Content) -> dict[str, Any]:
@@ -91,14 +96,14 @@ def letter_view(document: dict[str, Any]) -> RenderableType:
     value = document["value"]
     table = Table(box=None, pad_edge=False, show_header=False)
     for name in ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt"):
-        table.add_row(name.replace("_", " "), escape(str(document[name] if document[name] is not None else "—")))
+        table.add_row(name.replace("_", " "), visible(str(document[name] if document[name] is not None else "—")))
     for name, text in document["headers"].items():
-        table.add_row(f"header {escape(name)}", escape(str(text)))
+        table.add_row(f"header {visible(name)}", visible(str(text)))
     table.add_row("value", f"{value['bytes']:,} bytes, begins with {value['starts'] or 'nothing'}")
-    table.add_row("this release says", escape(value["problem_now"] or "a good event: replay it"))
+    table.add_row("this release says", visible(value["problem_now"] or "a good event: replay it"))
     if value["fields"] is None:
         return table
-    return Group(table, "", escape(json.dumps(value["fields"], indent=2, default=str, ensure_ascii=False)))
+    return Group(table, "", json_escaped(json.dumps(value["fields"], indent=2, default=str, ensure_ascii=False)))
 
 
 def _text(value: bytes) -> str:

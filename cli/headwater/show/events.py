@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.markup import escape
 from rich.table import Table
 
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.ranges import batches_text
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,10 +44,10 @@ def table(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> Renderab
     for record, event in read:
         at = f"{record.partition.number}@{record.offset}"
         if isinstance(event, DecodeError):
-            rows.add_row("—", "—", "—", escape(str(event)), at)
+            rows.add_row("—", "—", "—", visible(str(event)), at)
         else:
-            job = escape(event.job.name) if event.job is not None else "—"
-            rows.add_row(f"{event.event_time:%Y-%m-%d %H:%M:%S}", escape(event.kind), job, escape(_what(event)), at)
+            job = visible(event.job.name) if event.job is not None else "—"
+            rows.add_row(f"{event.event_time:%Y-%m-%d %H:%M:%S}", visible(event.kind), job, visible(_what(event)), at)
     return rows
 
 
@@ -69,8 +70,7 @@ def _what(event: LineageEvent) -> str:
 
 def _batches(interval: IntervalEvent) -> str:
     first, last = interval.entries[0], interval.entries[-1]
-    batches = f"batch {first.batch_id}" if first is last else f"batches {first.batch_id} to {last.batch_id}"
-    return f"{batches}, {interval.provenance}{_uses(last.inputs, last.outputs)}"
+    return f"{batches_text(first.batch_id, last.batch_id)}, {interval.provenance}{_uses(last.inputs, last.outputs)}"
 
 
 def _uses(inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]) -> str:

@@ -14,6 +14,7 @@ from headwater_consumers.analysis.impact import Cause, Severity
 from headwater_consumers.analysis.impact.summary import counted
 from headwater_consumers.analysis.impact.wording import headline
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import partition_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,9 +127,9 @@ def _part(part: Part) -> str:
     """Offsets, files or a version, as far as they are known."""
     certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
     if part.offsets:
-        shown = ", ".join(f"{span.partition} from {span.start} to before {span.end}" for span in part.offsets[:_MOST])
+        shown = ", ".join(partition_text(span.partition, span.start, span.end) for span in part.offsets[:_MOST])
         more = f" and {len(part.offsets) - _MOST} more" if len(part.offsets) > _MOST else ""
-        return f"partition {shown}{more}{certainty}"
+        return f"offsets {shown}{more}{certainty}"
     if part.file_count:
         return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
     if part.version is not None:

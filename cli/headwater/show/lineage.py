@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -14,30 +14,31 @@ from headwater.console import shortened
 from headwater.show.fitting import Fitted
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.lineage import Influence
+from headwater_consumers.analysis.lineage import Direction, Influence, Via
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem, Via
+    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem
 
 Place = tuple[str, Influence | None]
 
 _MOST_TRANSFORMATIONS = 3
 _MOST_MAPPINGS = 20
+_MOST_NOTE = 600
 
 
 def tree(answer: Lineage) -> Fitted:
     """The page along its hops, siblings by name; dim is what is only passed through."""
     root = Tree(asset_text(answer.start).append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
-        _Branches(answer).grow(root, (answer.start.key, None), 0)
+        _Branches(answer).grow(root)
         return Fitted(root)
     for influence in Influence:
         branches = _Branches(answer, influence)
         if branches.any:
-            branches.grow(root.add(Text(influence.value, style="italic")), (answer.start.key, None), 0)
+            branches.grow(root.add(Text(influence.value, style="italic")))
     return Fitted(root)
 
 
@@ -81,6 +82,9 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 def summary(answer: Lineage) -> str:
     """How much there is, what is left out, and how to get it."""
     way = answer.direction.value.lower()
+    if answer.unknown_until is not None and answer.as_of is not None:
+        name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
+        return f"{name} wasn't known at {moment_text(answer.as_of)}: it was first seen at {first}."
     words = [f"{answer.total:,} {way}"]
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
@@ -89,6 +93,8 @@ def summary(answer: Lineage) -> str:
     if len(answer.items) < answer.total:
         words.append(f"{len(answer.items):,} of them here")
     lines = [", ".join(words) + "."]
+    if answer.known_as:
+        lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
     if answer.truncated:
         lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
     reasons = {
@@ -97,19 +103,33 @@ def summary(answer: Lineage) -> str:
         for via in item.via
         if via.incomplete is not None
     }
+    lines += [shortened(note, _MOST_NOTE) for note in answer.notes]
     for job, reason in sorted(reasons):
-        lines.append(f"Column lineage of {shortened(job)} is incomplete ({shortened(reason)}): there may be more.")
+        if not any(note.startswith(f"Column lineage of {job} is incomplete") for note in answer.notes):
+            lines.append(f"Column lineage of {shortened(job)} is incomplete ({shortened(reason)}): there may be more.")
     if answer.next_cursor is not None:
         lines.append(f"Next page: --cursor {answer.next_cursor}")
-    return escape("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _hops(number: int) -> str:
     return f"{number:,} hop" + ("" if number == 1 else "s")
 
 
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """A hop to a place that is drawn, and who makes it."""
+
+    place: Place
+    via: tuple[Via, ...]
+    via_total: int
+
+
 class _Branches:
-    """Items by their parents; of one influence, with what lies between them and the start.
+    """Every hop between the items of a page; of one influence, with what lies between them and the start.
+
+    Each place is drawn whole below the first that it is found from on a shortest path; where another hop leads to it,
+    there stand its name and who makes that hop.
 
     Args:
         answer: the page.
@@ -118,46 +138,107 @@ class _Branches:
 
     def __init__(self, answer: Lineage, influence: Influence | None = None) -> None:
         self._answer = answer
+        self._influence = influence
+        self._start: Place = (answer.start.key, None)
         self._items = {_place(item): item for item in (*answer.through, *answer.items)}
         shown = [item for item in answer.items if item.influence is influence]
         self._listed = {_place(item) for item in shown}
         self.any = bool(shown)
-        self._children: dict[Place, list[LineageItem]] = defaultdict(list)
-        kept: set[Place] = set()
+        self._hops: dict[Place, dict[Place, _Hop]] = defaultdict(dict)
+        self._kept: set[Place] = set()
         for item in shown:
             place: Place | None = _place(item)
-            while place in self._items and place not in kept:
-                kept.add(place)
-                self._children[_parent(self._items[place])].append(self._items[place])
-                place = _parent(self._items[place])
+            while place in self._items and place not in self._kept:
+                self._kept.add(place)
+                found = self._items[place]
+                self._hops[_parent(found)][place] = _Hop(place, found.via, found.via_total)
+                place = _parent(found)
+        for edge in answer.edges:
+            self._add_edge(edge)
 
-    def grow(self, branch: Tree, place: Place, hops: int) -> None:
-        """Add what hangs on a place, with a stack of its own: lineage may be deeper than Python's."""
-        waiting = [(branch, place, hops)]
+    def _add_edge(self, edge: LineageEdge) -> None:
+        """A hop that didn't find what it leads to: from each place of its one end to each of the other."""
+        downstream = self._answer.direction is Direction.DOWNSTREAM
+        near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
+        if near == far:
+            return
+        place = self._start if far == self._start[0] else (far, self._influence)
+        if place != self._start and place not in self._kept:
+            return
+        for from_ in ((near, None), (near, Influence.DIRECT), (near, Influence.INDIRECT)):
+            if from_ != self._start and from_ not in self._kept:
+                continue
+            via = _by_influence(edge.via, from_[1], self._influence)
+            if place not in self._hops[from_] and (via or not edge.via):
+                self._hops[from_][place] = _Hop(place, via, edge.via_total)
+
+    def grow(self, root: Tree) -> None:
+        """Add what hangs on the start, with a stack of its own: lineage may be deeper than Python's."""
+        drawn = {self._start}
+        waiting = self._leaving(root, self._start, drawn)
         while waiting:
-            branch, place, hops = waiting.pop()
-            children = sorted(self._children.get(place, ()), key=lambda item: item.asset.spelling)
-            # Columns of a dataset that is meant as a whole, from which nothing more comes: one line for all.
-            members = [item for item in children if item.hops == hops and _place(item) not in self._children]
-            if members:
-                branch.add(
-                    Text("every column: " + shortened(", ".join(str(item.asset.column) for item in members), 1_000))
-                )
-            waiting += [(self._add(branch, item), _place(item), item.hops) for item in children if item not in members]
+            branch, hop, near = waiting.pop()
+            whole = hop.place not in drawn and self._depth(hop.place) == self._depth(near) + bool(hop.via)
+            grown = self._add(branch, hop, "" if whole else "above" if hop.place in drawn else "below")
+            if whole:
+                drawn.add(hop.place)
+                waiting += self._leaving(grown, hop.place, drawn)
 
-    def _add(self, branch: Tree, item: LineageItem) -> Tree:
-        label = _label(item)
-        if _place(item) not in self._listed:
+    def _leaving(self, branch: Tree, place: Place, drawn: set[Place]) -> list[tuple[Tree, _Hop, Place]]:
+        """The hops from a place, the last one first; columns that nothing comes from are one line."""
+        hops = sorted(self._hops.get(place, {}).values(), key=lambda hop: (self._spelling(hop.place), hop.place))
+        # Of a dataset that is meant as a whole.
+        members = [hop.place for hop in hops if not hop.via and not self._hops.get(hop.place)]
+        drawn.update(members)
+        if members:
+            names = ", ".join(str(self._items[member].asset.column) for member in members)
+            branch.add(Text(f"every column: {shortened(names, 1_000)}"))
+        return [(branch, hop, place) for hop in reversed(hops) if hop.place not in members]
+
+    def _depth(self, place: Place) -> int:
+        return 0 if place == self._start else self._items[place].hops
+
+    def _spelling(self, place: Place) -> str:
+        return self._answer.start.spelling if place == self._start else self._items[place].asset.spelling
+
+    def _add(self, branch: Tree, hop: _Hop, where: str) -> Tree:
+        """A node, or where it is drawn whole."""
+        if hop.place == self._start:
+            label, item = asset_text(self._answer.start), None
+        else:
+            item = self._items[hop.place]
+            label = _label(item)
+        if where or hop.place not in self._listed:
             label.stylize("dim")
-        label.append(_by(item) + _itself(self._answer, item.asset.key), style="dim")
+        if item is not None and item.influence is not self._influence:
+            # On the way to what is INDIRECT: it is drawn among the DIRECT.
+            return branch.add(label.append("  DIRECT, see above", style="dim"))
+        itself = "" if where else _itself(self._answer, hop.place[0])
+        label.append(f"{_by(hop)}{itself}{f'  see {where}' if where else ''}", style="dim")
         grown = branch.add(label)
-        for via in item.via:
+        for via in hop.via:
             for each in via.transformations[:_MOST_TRANSFORMATIONS]:
                 label.append(f"\n{transformation_text(each)}", style="cyan")
             if len(via.transformations) > _MOST_TRANSFORMATIONS:
                 label.append(f"\nand {len(via.transformations) - _MOST_TRANSFORMATIONS:,} more", style="cyan")
-        label.append(_mappings(item.columns, item.columns_total or 0), style="cyan")
+        if item is not None and not where:
+            label.append(_mappings(item.columns, item.columns_total or 0), style="cyan")
         return grown
+
+
+def _by_influence(vias: Iterable[Via], near: Influence | None, far: Influence | None) -> tuple[Via, ...]:
+    """Of the jobs that make a hop, those that make it so: none where it doesn't lead from one place to the other."""
+    if far is None:
+        return tuple(vias)
+    if near is Influence.INDIRECT:
+        return tuple(vias) if far is Influence.INDIRECT else ()
+    found = []
+    for via in vias:
+        does = tuple(
+            each for each in via.transformations if (each.type == Influence.DIRECT.value) == (far is Influence.DIRECT)
+        )
+        found += [replace(via, transformations=does)] if does else []
+    return tuple(found)
 
 
 def _label(item: LineageItem) -> Text:
@@ -169,11 +250,11 @@ def _label(item: LineageItem) -> Text:
     return text
 
 
-def _by(item: LineageItem) -> str:
-    if not item.via:
+def _by(hop: _Hop) -> str:
+    if not hop.via:
         return ""
-    more = f" and {item.via_total - 1:,} more" if item.via_total > 1 else ""
-    return f"  by {via_text(item.via[0])}{more}"
+    more = f" and {hop.via_total - 1:,} more" if hop.via_total > 1 else ""
+    return f"  by {via_text(hop.via[0])}{more}"
 
 
 def _itself(answer: Lineage, key: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from headwater.console import shortened
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 _MOST_EXPRESSION = 80
 SHORT_VERSION = 12
 """Characters of a digest that tell it from others."""
+LONGEST_PATH = 4_096
+"""Characters of the longest path that Linux takes: a shorter one is never cut, since it may be the answer."""
 
 
 def asset_text(asset: Asset) -> Text:
     """Its spelling, what tells it from others in bold."""
-    spelling, own = shortened(asset.spelling), asset.column or asset.title or asset.name
+    spelling, own = shortened(asset.spelling), visible(asset.column or asset.title or asset.name)
     text = Text(spelling)
     if spelling.endswith(own):
         text.stylize("bold", len(spelling) - len(own))
@@ -34,9 +37,11 @@ def moment_text(time: datetime | None) -> str:
 
 
 def span_text(first: datetime | None, last: datetime | None) -> str:
-    """From when to when, what both have in common said once."""
-    if first is None or last is None:
+    """From when to when, what both have in common said once; without an end, since when."""
+    if first is None:
         return "–"
+    if last is None:
+        return f"since {moment_text(first)}"
     if first == last:
         return moment_text(first)
     begin = f"{first:%Y-%m-%d %H:%M:%S}"
@@ -65,4 +70,4 @@ def short_version(code: str | None) -> str:
         return ""
     commit, _, mark = code.partition("-")
     is_commit = len(commit) == 40 and all(digit in "0123456789abcdef" for digit in commit)
-    return commit[:SHORT_VERSION] + (f"-{mark}" if mark else "") if is_commit else shortened(code, 40)
+    return commit[:SHORT_VERSION] + (f"-{shortened(mark, 40)}" if mark else "") if is_commit else shortened(code, 40)

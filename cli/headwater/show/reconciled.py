@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from headwater.console import shortened
+from headwater_schemas.ranges import range_text
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
     """One checkpoint of `reconcile --json`."""
     return {
-        "checkpoint": found.location,
+        "checkpoint": redact(found.location),
         "query_id": found.query_id,
         "job": {"namespace": known.job.namespace, "name": known.job.name},
         "batches": _bounds(found.batches),
-        "untold": None if found.untold is None else list(found.untold),
+        "not_emitted": None if found.not_emitted is None else list(found.not_emitted),
         "uncommitted": list(found.uncommitted),
         "unreadable": [{"batch_id": batch, "reason": reason} for batch, reason in found.unreadable],
         "purged": found.purged,
@@ -40,8 +42,8 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
         out.add_row(
             shortened(each["checkpoint"]),
             shortened(each["job"]["name"]),
-            f"{bounds['count']:,}: {bounds['first']} to {bounds['last']}" if bounds["count"] else "none",
-            "not asked" if each["untold"] is None else f"{len(each['untold']):,}",
+            f"{bounds['count']:,}: {range_text(bounds['first'], bounds['last'] + 1)}" if bounds["count"] else "none",
+            "not asked" if each["not_emitted"] is None else f"{len(each['not_emitted']):,}",
             ", ".join(map(str, each["uncommitted"])) or "none",
             gaps_text(each["gaps"]),
         )
@@ -49,13 +51,10 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
 
 
 def gaps_text(gaps: Iterable[dict[str, int]] | None) -> str:
-    """`0 to 11, 14`; none where there is none."""
+    """`0..12, 14`; none where there is none."""
     if gaps is None:
         return "not asked"
-    parts = (
-        f"{each['first']} to {each['last']}" if each["last"] > each["first"] else str(each["first"]) for each in gaps
-    )
-    return ", ".join(parts) or "none"
+    return ", ".join(range_text(each["first"], each["last"] + 1) for each in gaps) or "none"
 
 
 def _bounds(batches: Sequence[int]) -> dict[str, int | None]:

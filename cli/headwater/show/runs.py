@@ -11,7 +11,9 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show.batches import quality_text
 from headwater.show.names import SHORT_VERSION, moment_text, short_version
+from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import RunEventType
+from headwater_schemas.ranges import range_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +21,23 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.runs import Producer, QualityTurn, RunDetails, RunItem, Turn, VersionPage
+    from headwater_consumers.analysis.runs import (
+        OpenRun,
+        Producer,
+        QualityTurn,
+        RunDetails,
+        RunItem,
+        RunParent,
+        Turn,
+        VersionPage,
+    )
 
 _STYLES = {RunEventType.COMPLETE: "green", RunEventType.FAIL: "bold red", RunEventType.ABORT: "red"}
+_BECAUSE = {
+    Because.QUERY_CONTINUED: "it reported no end, and its streaming query went on without it",
+    Because.CHILDREN_CONTINUED: "it reported no end, and a streaming query of it went on in another application",
+    Because.PARENT_ENDED: "it reported no end, and the application that started it has ended",
+}
 _LONGEST_ERROR = 80
 
 
@@ -36,10 +52,29 @@ def table(runs: Sequence[RunItem]) -> Table:
             duration_text(run.began, run.ended_at),
             _state(run),
             "" if run.job is None else shortened(run.job.name),
-            run.run_id,
+            shortened(run.run_id),
             short_version(run.code_version),
             batches_text(run),
             shortened(_error(run), _LONGEST_ERROR),
+        )
+    return out
+
+
+def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
+    """A row for each run without an end, and for how long nothing was seen of it."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("last seen", "ago", "state", "job", "run", "began", "batches"):
+        out.add_column(heading, overflow="fold", justify="right" if heading == "ago" else "left")
+    for each in runs:
+        run = each.run
+        out.add_row(
+            moment_text(each.last_seen),
+            duration_text(each.last_seen, max(each.last_seen, now)),
+            _state(run),
+            "" if run.job is None else shortened(run.job.name),
+            shortened(run.run_id),
+            moment_text(run.began),
+            batches_text(run),
         )
     return out
 
@@ -48,24 +83,28 @@ def details(found: RunDetails) -> Table:
     """A row for each thing that is known."""
     run = found.run
     rows: list[tuple[str, str | Text | None]] = [
-        ("run", run.run_id),
+        ("run", shortened(run.run_id)),
         ("job", None if run.job is None else shortened(run.job.spelling)),
         ("state", _state(run)),
+        ("because", _because(run)),
         ("began", moment_text(run.began)),
         ("ended", moment_text(run.ended_at)),
         ("took", duration_text(run.began, run.ended_at)),
         ("for", _period(found)),
-        ("code", run.code_version),
-        ("configuration", run.config_version),
-        ("engine", " ".join(filter(None, (found.engine, found.engine_version)))),
-        ("plan", run.plan_digest),
-        ("parent", None if found.parent is None else f"{found.parent.run_id} of {shortened(found.parent.job_name)}"),
-        ("root", None if found.root is None else f"{found.root.run_id} of {shortened(found.root.job_name)}"),
+        ("code", _name(run.code_version)),
+        ("configuration", _name(run.config_version)),
+        ("engine", _name(" ".join(filter(None, (found.engine, found.engine_version))))),
+        ("plan", _name(run.plan_digest)),
+        (
+            "parent",
+            None if found.parent is None else f"{shortened(found.parent.run_id)} of {shortened(found.parent.job_name)}",
+        ),
+        ("root", None if found.root is None else f"{shortened(found.root.run_id)} of {shortened(found.root.job_name)}"),
         ("children", str(found.children) if found.children else None),
-        ("query", run.query_id),
-        ("checkpoint", found.checkpoint_location),
+        ("query", _name(run.query_id)),
+        ("checkpoint", _name(found.checkpoint_location)),
         ("micro-batches", f"{found.intervals:,}: {batches_text(run)}" if found.intervals else None),
-        ("published", found.publication),
+        ("published", _name(found.publication)),
         ("error", shortened(_error(run), 1_000)),
     ]
     out = Table(box=None, pad_edge=False, show_header=False)
@@ -84,11 +123,12 @@ def versions(page: VersionPage) -> Table:
         first: Producer | None = next(iter(item.producers), None)
         out.add_row(
             moment_text(item.produced_at),
-            f"{item.format} {item.version if item.format != 'files' else item.version[:SHORT_VERSION]}",
-            item.operation or "",
+            # The digest of files by its first digits, as `runs inputs` has it.
+            f"{shortened(item.format)} {shortened(item.version[: SHORT_VERSION if item.format == 'files' else None])}",
+            shortened(item.operation or ""),
             "" if item.file_count is None else f"{item.file_count:,}",
             "–" if first is None else _producer(first, item.producers_total),
-            "" if first is None else first.run_id or "",
+            "" if first is None else shortened(first.run_id or ""),
             "" if first is None else short_version(first.code_version),
             f"{item.readers:,}×",
         )
@@ -118,16 +158,38 @@ def duration_text(began: datetime | None, ended: datetime | None) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, seconds = divmod(round(seconds), 60)
+    if minutes >= 48 * 60:
+        return f"{minutes // (24 * 60)} d {minutes // 60 % 24:02} h"
     return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
 def batches_text(run: RunItem) -> str:
-    """`0 … 23`, of a streaming run."""
-    return "" if run.first_batch is None else f"{run.first_batch} … {run.last_batch}"
+    """`0..24`, of a streaming run whose last micro-batch is 23."""
+    if run.first_batch is None or run.last_batch is None:
+        return ""
+    return range_text(run.first_batch, run.last_batch + 1)
+
+
+def _name(text: str | None) -> str | None:
+    return None if text is None else shortened(text, 1_000)
+
+
+def _relative(run: RunParent | None) -> str | None:
+    return None if run is None else f"{shortened(run.run_id)} of {shortened(run.job_name)}"
 
 
 def _state(run: RunItem) -> Text:
-    return Text("–") if run.state is None else Text(run.state.value, _STYLES.get(run.state, ""))
+    if run.state is None:
+        return Text("–")
+    inferred = "" if run.inferred_because is None else ", inferred"
+    return Text(f"{run.state.value}{inferred}", _STYLES.get(run.state, ""))
+
+
+def _because(run: RunItem) -> str | None:
+    """Why the end of a run is inferred."""
+    if run.inferred_because is None:
+        return None
+    return f"{_BECAUSE[run.inferred_because]}: run {shortened(run.inferred_by or '')} began after it was last seen"
 
 
 def _error(run: RunItem) -> str:
@@ -148,7 +210,7 @@ def _producer(first: Producer, total: int) -> str:
 
 
 def _who(run: RunItem) -> tuple[str, str, str]:
-    return "" if run.job is None else shortened(run.job.name), run.run_id, short_version(run.code_version)
+    return "" if run.job is None else shortened(run.job.name), shortened(run.run_id), short_version(run.code_version)
 
 
 def _why(run: RunItem) -> str:
@@ -164,6 +226,6 @@ def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:
         if batch is None:
             out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} batches"))
             continue
-        who = _who(run) if run is not None else ("", batch.run_id or "", short_version(batch.code_version))
+        who = _who(run) if run is not None else ("", shortened(batch.run_id or ""), short_version(batch.code_version))
         out.append((word, moment_text(batch.processing_time), *who, f"batch {batch.batch_id}: {quality_text(batch)}"))
     return out

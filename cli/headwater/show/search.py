@@ -27,7 +27,7 @@ def table(page: SearchPage) -> Table:
             hit.match.value.lower(),
             asset.kind.value.lower(),
             _asset(hit),
-            asset.type or "",
+            shortened(asset.type or ""),
             _owners(hit),
             _tags(hit),
         )

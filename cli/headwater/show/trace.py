@@ -10,9 +10,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater.show.names import asset_text, moment_text, short_version
-from headwater_consumers.analysis.trace import Direction, Hop, Part, PartKind, Step, StepKind, Trace
+from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
+from headwater_consumers.analysis.trace import Direction, Hop, Part, PartKind, RunBrief, Step, StepKind, Trace
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text, partition_text, range_text
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
@@ -26,7 +27,6 @@ _STYLES = {
 }
 _MOST_RANGES = 8
 _MOST_FILES = 2
-_LONGEST_FILE = 24
 
 
 def tree(found: Trace) -> Tree:
@@ -40,12 +40,12 @@ def tree(found: Trace) -> Tree:
     branches = {0: root}
     for hop in found.hops:
         branch = branches[min(hop.after, default=0)].add(_step_text(hop))
-        branch.add(Text(hop.why, style="dim"))
+        branch.add(Text(shortened(hop.why, 600), style="dim"))
         for part in hop.outputs if forward else hop.inputs:
             branch.add(Text("→ " if forward else "← ").append_text(part_text(part)))
         branches[hop.number] = branch
     for note in found.notes:
-        root.add(Text(note, style="yellow"))
+        root.add(Text(shortened(note, 600), style="yellow"))
     return root
 
 
@@ -64,8 +64,8 @@ def step_name(step: Step) -> str:
     job = _job(step.job) if step.job is not None else "a job"
     if step.kind is StepKind.RUN:
         return job
-    again = " before it ran again" if step.kind is StepKind.CONFLICT else ""
-    return f"{job}{_batches(step)}{again}"
+    notes = {StepKind.CONFLICT: " before it ran again", StepKind.MISSING: ", of which nothing is known"}
+    return f"{job}{_batches(step)}{notes.get(step.kind, '')}"
 
 
 def step_words(step: Step) -> str:
@@ -74,17 +74,28 @@ def step_words(step: Step) -> str:
     codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
     if step.kind is StepKind.RUN or len(step.runs) == 1:
-        details.insert(0, f"run {step.runs[0].run_id}")
+        details.insert(0, f"run {shortened(step.runs[0].run_id)}")
+    elif step.runs:
+        details.insert(0, f"runs {', '.join(map(_run_and_batches, step.runs))}")
     return f"{step_name(step)} ({', '.join(details)})" if details else step_name(step)
+
+
+def _run_and_batches(run: RunBrief) -> str:
+    """Of several runs each with those of the step's micro-batches that are its own."""
+    if run.first_batch is None or run.last_batch is None:
+        return shortened(run.run_id)
+    return f"{shortened(run.run_id)} {batches_text(run.first_batch, run.last_batch)}"
 
 
 def _batches(step: Step) -> str:
     first, last = step.first_batch, step.last_batch
-    words = f" batch {first}" if first == last else f" batches {first} to {last}"
-    if step.spread_last_batch is not None and last is not None and step.spread_last_batch > last:
-        return f"{words}, by state up to {step.spread_last_batch}"
-    if step.spread_first_batch is not None and first is not None and step.spread_first_batch < first:
-        return f"{words}, by state from {step.spread_first_batch}"
+    if first is None or last is None:
+        return ""
+    spread_first = first if step.spread_first_batch is None else step.spread_first_batch
+    spread_last = last if step.spread_last_batch is None else step.spread_last_batch
+    words = f" {batches_text(first, last)}"
+    if spread_first < first or spread_last > last:
+        words += f", by state {range_text(spread_first, spread_last + 1)}"
     return words
 
 
@@ -100,30 +111,33 @@ def part_text(part: Part) -> Text:
     return text
 
 
-def part_words(part: Part) -> str:
-    """`0: 120–129, 1: 88` of offsets, by partition; names of files; a version."""
+def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
+    """`0:120..130, 1:88` of offsets, by partition; names of files; a version.
+
+    Args:
+        part: of a dataset.
+        longest_name: characters of a file's name; of a longer one the middle is left out.
+    """
     if part.kind is PartKind.OFFSETS:
-        ranges = [
-            f"{span.partition}: {span.start}" + (f"–{span.end - 1}" if span.end > span.start + 1 else "")
-            for span in part.offsets
-        ]
+        ranges = [partition_text(span.partition, span.start, span.end) for span in part.offsets]
         more = (
             f", and {len(ranges) - _MOST_RANGES} more range{'s' * (len(ranges) > _MOST_RANGES + 1)}"
             if len(ranges) > _MOST_RANGES
             else ""
         )
-        incarnation = f" (topic {part.topic_id})" if part.topic_id else ""
+        incarnation = f" (topic {shortened(part.topic_id)})" if part.topic_id else ""
         return ", ".join(ranges[:_MOST_RANGES]) + more + incarnation if ranges else "no records"
     if part.kind is PartKind.FILES:
-        names = [shortened(path.rpartition("/")[2] or path, _LONGEST_FILE) for path in part.files]
+        names = [shortened(path.rpartition("/")[2] or path, longest_name) for path in part.files]
         count = part.file_count if part.file_count is not None else len(names)
         if count <= _MOST_FILES and len(names) == count:
             return ", ".join(names) or "no files"
         return f"{count} files" + (f": {', '.join(names[:_MOST_FILES])}, …" if names else "")
     if part.kind is PartKind.SNAPSHOT:
-        return f"version {part.version}" + (f" ({', '.join(part.partitions)})" if part.partitions else "")
+        partitions = f" ({shortened(', '.join(part.partitions))})" if part.partitions else ""
+        return f"version {shortened(part.version or '')}{partitions}"
     if part.kind is PartKind.CHANGES:
-        return f"versions after {part.from_version or 'the beginning'} up to {part.version}"
+        return f"versions after {shortened(part.from_version or 'the beginning')} up to {shortened(part.version or '')}"
     if part.kind is PartKind.OTHER:
         return shortened(part.text or "")
     bound = f", since {moment_text(part.since)}" if part.since is not None else ""
@@ -162,7 +176,7 @@ def blast_table(found: Blast) -> Table:
 def _superseded(out: Table, each: Tainted, by: str) -> None:
     for n, gone in enumerate(each.superseded):
         first = n == 0 and not each.parts
-        what = f"{part_words(gone.part)}: {gone.why}"
+        what = f"{part_words(gone.part)}: {shortened(gone.why, 600)}"
         if gone.by is not None:
             what += f" By {step_words(gone.by)}."
         out.add_row(
@@ -177,7 +191,9 @@ def _superseded(out: Table, each: Tainted, by: str) -> None:
 def blast_summary(found: Blast) -> str:
     """The last line."""
     totals = found.totals
-    said = [f"{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
+    origin = found.hops[0].step if found.hops and not found.start else None
+    by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
+    said = [f"{by}{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
     said += [f"{totals.offsets:,} records at most"] if totals.offsets else []
     said += [f"{totals.files:,} files"] if totals.files else []
     said += [f"{totals.versions:,} versions"] if totals.versions else []

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 def document(info: StackInfo) -> dict[str, object]:
     """Addresses, processes and versions, as `up --json` and `status --json` print them."""
     return {
-        "kafka": {"bootstrap_servers": info.bootstrap_servers, "pid": info.kafka.pid, "version": info.kafka.version},
+        "kafka": {
+            "bootstrap_servers": info.bootstrap_servers,
+            "authentication": "none",
+            "pid": info.kafka.pid,
+            "version": info.kafka.version,
+        },
         "neo4j": {
             "uri": info.neo4j_uri,
             "browser": info.browser_url,
@@ -30,7 +35,7 @@ def document(info: StackInfo) -> dict[str, object]:
 def table(info: StackInfo) -> Table:
     """The addresses, for people."""
     grid = Table.grid(padding=(0, 2))
-    grid.add_row("Kafka", info.bootstrap_servers)
+    grid.add_row("Kafka", f"{info.bootstrap_servers}, without a password: every user of this machine may use it")
     grid.add_row("Neo4j", info.neo4j_uri)
     grid.add_row("Browser", info.browser_url)
     grid.add_row("User", f"{info.neo4j_user}, password in {info.password_file}")

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Self
 
 from headwater.errors import HeadwaterError
 from headwater.stack import neo4j, ports
+from headwater.stack.health import kafka_answers, neo4j_answers
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.jars import ensure_jars
 from headwater.stack.java import java_runtime
 from headwater.stack.kafka import KafkaBroker
 from headwater.stack.lock import LockName, read_lock
+from headwater.stack.paths import OURS, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +86,7 @@ class EmbeddedStack:
         """
         folder = self._data_dir or Path(tempfile.mkdtemp(prefix="headwater-stack-"))
         self._data_dir = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder, ours=OURS)
         try:
             broker, graph = self._servers(folder)
             # Neo4j first: it takes twice as long.
@@ -109,6 +111,26 @@ class EmbeddedStack:
         if self._temporary and self._data_dir is not None:
             shutil.rmtree(self._data_dir, ignore_errors=True)
             self._data_dir = None
+
+    def revive(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
+        """Start the servers anew that have ended or don't answer, where they were; the others go on undisturbed.
+
+        Args:
+            cancelled: As for `start`.
+
+        Raises:
+            HeadwaterError: A server did not come up. The others still run.
+        """
+        info = self.info
+        answers = ((self._neo4j, neo4j_answers), (self._kafka, kafka_answers))
+        gone = [server for server, answer in answers if server and (server.process.ended() or not answer(info))]
+        for server in gone:
+            server.process.stop()
+            server.start()
+        for server in gone:
+            server.wait(cancelled)
+        self._info = self._describe(info.data_dir)
+        return self._info
 
     def ended(self) -> list[str]:
         """The names of the servers that have ended by themselves."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.errors import ConfigurationError, UnreachableError
+from headwater.invocation import install_command
 from headwater.stack import trust
 from headwater.stack.java import java_runtime
 from headwater.stack.process import GuardedProcess
@@ -89,7 +90,9 @@ def ivy_jar() -> Path:
     folders = list(spec.submodule_search_locations or ()) if spec else []
     found = [jar for folder in folders for jar in Path(folder, "jars").glob("ivy-*.jar")]
     if not found:
-        raise ConfigurationError("PySpark, whose Ivy downloads the jars, is missing.", fix="Install headwater[stack].")
+        raise ConfigurationError(
+            "PySpark, whose Ivy downloads the jars, is missing.", fix=f"Install it: {install_command('stack')}"
+        )
     return found[0]
 
 

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import DownloadColumn
 
 from headwater.console import console
 from headwater.errors import ConfigurationError
@@ -117,9 +117,7 @@ def _artifact(jar: Jar) -> str:
 def _show(name: LockName, lines: Iterator[str], jars: Sequence[Jar]) -> None:
     # [SUCCESSFUL ] org.neo4j#neo4j-cypher;5.26.30!neo4j-cypher.jar (120ms)
     size = {(jar.organisation, jar.artifact): jar.size for jar in jars}
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    err = console.err
-    with Progress(*columns, console=err, transient=True, disable=console.json_mode or not err.is_terminal) as progress:
+    with console.progress(DownloadColumn()) as progress:
         task = progress.add_task(name, total=sum(jar.size for jar in jars))
         for line in lines:
             if match := re.search(r"\[SUCCESSFUL \] ([^#\s]+)#([^;]+);", line):

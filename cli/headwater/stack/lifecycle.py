@@ -9,12 +9,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from typing import IO, TYPE_CHECKING
 
 from headwater.errors import ExitCode, HeadwaterError
 from headwater.stack import state
+from headwater.stack.health import kafka_answers, neo4j_answers
 from headwater.stack.jars import ensure_jars
-from headwater.stack.supervisor import HANDED_OVER
+from headwater.stack.kafka import START_SECONDS as KAFKA_START_SECONDS
+from headwater.stack.neo4j import START_SECONDS as NEO4J_START_SECONDS
+from headwater.stack.paths import OURS, PRIVATE_UMASK, private_folder, write_private
+from headwater.stack.supervisor import HANDED_OVER, REVIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +29,6 @@ if TYPE_CHECKING:
 
 # The supervisor gives each JVM 30 s (`process.GRACE_SECONDS`), both at once.
 STOP_SECONDS = 45.0
-
-# All that Headwater ever writes into the folder. The folder may be one the user named, with other things in it.
-_OURS = ("demo", "kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
 class StartError(HeadwaterError):
@@ -86,8 +88,9 @@ def _started(data_dir: Path, *, quick: bool) -> tuple[subprocess.Popen[bytes], S
     # Here and not in the supervisor: this process has the terminal that a progress bar needs.
     for name in ("kafka", "neo4j"):
         ensure_jars(name)
-    data_dir.mkdir(parents=True, exist_ok=True)
+    private_folder(data_dir, ours=OURS)
     log = data_dir / "supervisor.log"
+    write_private(log, "")
     with log.open("wb") as output:
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "headwater.stack.supervisor", str(data_dir), *(["--quick"] if quick else [])],
@@ -95,6 +98,7 @@ def _started(data_dir: Path, *, quick: bool) -> tuple[subprocess.Popen[bytes], S
             stdout=subprocess.PIPE,
             stderr=output,
             start_new_session=True,
+            umask=PRIVATE_UMASK,
         )
     assert supervisor.stdout is not None  # noqa: S101  Popen was told to make one
     with supervisor.stdout as reports:
@@ -134,22 +138,44 @@ def bring_down(data_dir: Path) -> bool:
     if record is None:
         state.clear(data_dir)
         return False
-    members = [state.ProcessId.of(member.pid) for member in (record.info.kafka, record.info.neo4j) if _runs(member.pid)]
+    members: list[state.ProcessId] = []
+    for member in (record.info.kafka, record.info.neo4j):
+        with contextlib.suppress(ProcessLookupError):
+            members.append(state.ProcessId.of(member.pid))
     with contextlib.suppress(ProcessLookupError):
         os.kill(record.supervisor.pid, signal.SIGTERM)
     if not record.supervisor.wait_gone(STOP_SECONDS):
         with contextlib.suppress(ProcessLookupError):
             # Its guards then end the JVMs.
             os.kill(record.supervisor.pid, signal.SIGKILL)
-    for member in members:
-        member.wait_gone(STOP_SECONDS)
+    for process in members:
+        process.wait_gone(STOP_SECONDS)
     state.clear(data_dir)
     return True
 
 
+def revive(data_dir: Path) -> None:
+    """Have the supervisor of this folder start those of its servers anew that don't answer; the others go on.
+
+    Where one can't be started, or in no time, its supervisor ends, and all of the stack with it.
+    """
+    record = state.read(data_dir)
+    if record is None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(record.supervisor.pid, REVIVE)
+    deadline = time.monotonic() + KAFKA_START_SECONDS + NEO4J_START_SECONDS
+    while time.monotonic() < deadline:
+        now = state.read(data_dir)
+        if now is None or (kafka_answers(now.info) and neo4j_answers(now.info)):
+            return
+        time.sleep(0.2)
+    bring_down(data_dir)
+
+
 def purge(data_dir: Path) -> None:
     """Delete the data of a stack that is down, and the folder if nothing else is in it."""
-    for name in _OURS:
+    for name in OURS:
         path = data_dir / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -157,9 +183,3 @@ def purge(data_dir: Path) -> None:
             path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         data_dir.rmdir()
-
-
-def _runs(pid: int) -> bool:
-    import psutil
-
-    return psutil.pid_exists(pid)

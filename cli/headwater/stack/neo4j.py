@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
 from headwater.stack.java import java_runtime
+from headwater.stack.paths import private_folder, write_private
 from headwater.stack.ports import LOOPBACK
 from headwater.stack.process import GuardedProcess
 
@@ -108,6 +109,7 @@ class Neo4jServer:
 
     def start(self) -> None:
         """Start the JVM; `wait()` tells when it takes requests."""
+        private_folder(self._folder)
         for name in ("conf", "data/dbms", "logs", "plugins", "import", "run", "licenses", "lib"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         conf = _CONF.format(
@@ -116,7 +118,7 @@ class Neo4jServer:
         # A name that stands twice is an error to Neo4j.
         lines = [line for line in conf.splitlines() if line.partition("=")[0] not in self.settings]
         lines += [f"{name}={value}" for name, value in self.settings.items()]
-        (self._folder / "conf" / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_private(self._folder / "conf" / "neo4j.conf", "\n".join(lines) + "\n")
         if not self.password_file.exists():
             write_private(self.password_file, new_password() + "\n")
         if not (self._folder / "data" / "databases" / "system").exists():
@@ -128,6 +130,7 @@ class Neo4jServer:
             self._command(),
             output=self._folder / "logs" / "console.log",
             log=self._folder / "logs" / "neo4j.log",
+            private=True,
             delete=self._folder if self._delete else None,
         )
 
@@ -163,14 +166,6 @@ class Neo4jServer:
 def new_password() -> str:
     """A password of 128 random bits."""
     return secrets.token_urlsafe(16)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, from its first moment on."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor, for its mode
-        file.write(text)
 
 
 def initial_user(password: str, *, salt: bytes | None = None) -> str:

@@ -1,10 +1,21 @@
-"""Where the stack keeps things: downloads in the user's cache folder, data in the user's data folder."""
+"""Where the stack keeps things: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+# Of the servers and of what writes beside them: no other user may read a file or enter a folder.
+PRIVATE_UMASK: Final = 0o077
+
+# All that Headwater ever writes into the data folder. The user may have named a folder with other things in it.
+OURS: Final = ("demo", "kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
 def cache_dir() -> Path:
@@ -20,6 +31,45 @@ def data_dir() -> Path:
 def demo_dir() -> Path:
     """What `headwater demo` keeps, its own stack's data included; may not exist."""
     return data_dir() / "demo"
+
+
+def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None:
+    """Have a folder that only its owner can enter, and files in it that only they can read.
+
+    One that is there already is tightened, with everything below it: an earlier release left it open. Links are not
+    followed, and what belongs to another user stays.
+
+    Args:
+        folder: May not exist.
+        ours: Names that Headwater writes, of a folder that the user may have chosen: one with other things in it, such
+            as a home folder, stays as it is. None: the folder is Headwater's own.
+    """
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    elif ours is not None and not {entry.name for entry in folder.iterdir()} <= {*ours}:
+        return
+    if _tightened(folder):
+        for place, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                _tightened(Path(place, name))
+
+
+def _tightened(path: Path) -> bool:
+    """Whether others could read it until now."""
+    found = path.lstat()
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or not mode & PRIVATE_UMASK:
+        return False
+    path.chmod(mode & ~PRIVATE_UMASK)
+    return True
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, from its first moment on."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor, for its mode
+        file.write(text)
 
 
 def _chosen(variable: str, *, xdg: str, unix: str, macos: str) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
 from headwater.stack import guard
+from headwater.stack.paths import PRIVATE_UMASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ class GuardedProcess:
         log: Path | None = None,
         environment: Mapping[str, str] | None = None,
         delete: Path | None = None,
+        private: bool = False,
     ) -> None:
         """Start the program.
 
@@ -44,6 +46,7 @@ class GuardedProcess:
             log: Its own log, if it writes one beside its output. Also begun anew.
             environment: All of its environment; this process's if None.
             delete: A folder to remove when the program has ended.
+            private: Nobody else may read what it writes, its output included.
         """
         self.name = name
         self.log = log or output
@@ -51,6 +54,8 @@ class GuardedProcess:
         for path in {self.log, output}:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"")
+            if private:
+                path.chmod(0o600)
         arguments = [str(output), str(GRACE_SECONDS), str(delete or "-"), "--", *command]
         self._guard = subprocess.Popen(
             # -I -S: nothing of the user's environment, and a start in 15 ms.
@@ -59,6 +64,7 @@ class GuardedProcess:
             stdout=subprocess.PIPE,
             env=environment,
             start_new_session=True,
+            umask=PRIVATE_UMASK if private else -1,
         )
         assert self._guard.stdout is not None  # noqa: S101  Popen was told to make one
         first_line = self._guard.stdout.readline()

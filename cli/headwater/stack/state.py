@@ -7,23 +7,21 @@ ids are used again.
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import os
+import subprocess
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-import psutil
 from pydantic import TypeAdapter, ValidationError
 
 from headwater.stack import paths
 from headwater.stack.info import StackInfo
 from headwater.stack.ports import STANDARD, Ports
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-# psutil derives a start from the boot time, which moves a little whenever the clock is corrected.
+# The kernel keeps a start as time since boot, and the boot time moves a little whenever the clock is corrected.
 _START_TOLERANCE_SECONDS = 2.0
 
 
@@ -43,18 +41,17 @@ class ProcessId:
         """The process that has this number now.
 
         Raises:
-            psutil.NoSuchProcess: There is none.
+            ProcessLookupError: There is none, or it has ended and nobody has waited for it yet.
         """
-        return cls(pid, psutil.Process(pid).create_time())
+        started = _start_time(pid)
+        if started is None:
+            raise ProcessLookupError(pid)
+        return cls(pid, started)
 
     def alive(self) -> bool:
         """Whether this very process runs still."""
-        try:
-            process = psutil.Process(self.pid)
-            same = abs(process.create_time() - self.started) < _START_TOLERANCE_SECONDS
-            return same and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
+        started = _start_time(self.pid)
+        return started is not None and abs(started - self.started) < _START_TOLERANCE_SECONDS
 
     def wait_gone(self, timeout_seconds: float) -> bool:
         """Wait until it has ended; whether it has in time."""
@@ -64,6 +61,36 @@ class ProcessId:
                 return False
             time.sleep(0.1)
         return True
+
+
+def _start_time(pid: int) -> float | None:
+    """When a running process began, in seconds since the epoch; None for none, and for a zombie.
+
+    From /proc where there is one (proc(5): the state is field 3, the start field 22, in clock ticks since boot), else
+    from `ps`, to the second. Not by psutil: whoever reads the graph or runs a job has no need of it otherwise.
+    """
+    try:
+        # The command's name, field 2, may hold anything, `)` too.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        boot = next(line for line in Path("/proc/stat").read_bytes().splitlines() if line.startswith(b"btime "))
+    except (OSError, StopIteration):
+        return None if Path("/proc/self/stat").exists() else _start_time_by_ps(pid)
+    return None if fields[0] in b"ZX" else int(boot.split()[1]) + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def _start_time_by_ps(pid: int) -> float | None:
+    done = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)],
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # `Ss   Sun Nov 22 10:06:35 2026`
+    status, _, started = done.stdout.strip().partition(" ")
+    if not status or status.startswith("Z"):
+        return None
+    return float(calendar.timegm(time.strptime(started.strip(), "%a %b %d %H:%M:%S %Y")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ however it went, the stack ends. The byte `HANDED_OVER` makes it stay.
 
 On standard output it says one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
-again: that is logged, and `headwater status` shows it.
+again by itself: that is logged, and `headwater status` shows it. SIGUSR1, which the next `headwater up` sends, starts
+anew what has ended or doesn't answer.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from pathlib import Path
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.stack import state
 from headwater.stack.embedded import EmbeddedStack
+from headwater.stack.paths import OURS, PRIVATE_UMASK, private_folder
 
 HANDED_OVER = b"+"
+REVIVE = signal.SIGUSR1
 
 _CHECK_SECONDS = 1.0
 
@@ -40,10 +43,12 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
     Raises:
         HeadwaterError: It could not be started, or another supervisor has the folder.
     """
-    stop = threading.Event()
+    stop, revive = threading.Event(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    data_dir.mkdir(parents=True, exist_ok=True)
+    signal.signal(REVIVE, lambda *_: revive.set())
+    os.umask(PRIVATE_UMASK)
+    private_folder(data_dir, ours=OURS)
     threading.Thread(target=_watch_owner, args=(stop,), name="owner", daemon=True).start()
     with (data_dir / "supervisor.lock").open("w") as lock:
         try:
@@ -58,7 +63,11 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
             state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
             _report({"ready": True})
             _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
-            _watch(stack, stop)
+            while _watch(stack, stop, revive):
+                _log("starting anew what doesn't answer")
+                info = stack.revive(cancelled=stop.is_set)
+                state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
+                _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
         finally:
             stack.stop()
             state.clear(data_dir)
@@ -71,14 +80,19 @@ def _watch_owner(stop: threading.Event) -> None:
         stop.set()
 
 
-def _watch(stack: EmbeddedStack, stop: threading.Event) -> None:
+def _watch(stack: EmbeddedStack, stop: threading.Event, revive: threading.Event) -> bool:
+    """Wait until servers that have ended are to be started again; False: until there is nothing more to supervise."""
     known: set[str] = set()
     while not stop.wait(_CHECK_SECONDS):
         for name in set(stack.ended()) - known:
             known.add(name)
             _log(f"{name} has ended by itself")
         if len(known) == 2:
-            return
+            return False
+        if revive.is_set():
+            revive.clear()
+            return True
+    return False
 
 
 def _report(line: dict[str, object]) -> None:

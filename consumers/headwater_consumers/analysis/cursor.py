@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _VERSION = 1
 _DIGEST_BYTES = 8
 _MOST_CHARACTERS = 64_000
+_INTEGERS = range(-(2**63), 2**63)  # Neo4j's; MessagePack has 2**64 - 1 as well
 
 
 def encode(position: Sequence[str | int], *, question: object) -> str:
@@ -49,18 +50,38 @@ def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any
         version, digest, *position = msgspec.msgpack.decode(
             base64.b64decode(cursor[:_MOST_CHARACTERS] + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         )
-    except (ValueError, TypeError, binascii.Error, msgspec.DecodeError) as error:
-        raise QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor") from error
+    except (ValueError, TypeError, binascii.Error, msgspec.DecodeError, RecursionError) as error:
+        raise malformed() from error
     if version != _VERSION:
         raise QuestionError("The cursor is of another release: begin at the first page.", field="cursor")
     if digest != _digest(question):
         raise QuestionError(
             "The cursor is of another question: ask the same again, or begin at the first page.", field="cursor"
         )
-    # bool is an int to isinstance.
     if [type(value) for value in position] != list(kinds):
-        raise QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor")
+        raise malformed()
+    if any(isinstance(value, int) and value not in _INTEGERS for value in position):
+        raise malformed()
     return tuple(position)
+
+
+def decode_start(cursor: str | None, *, question: object) -> int:
+    """The number of items before the page, of a question whose position is just that; 0 of the first page.
+
+    Raises:
+        QuestionError: as `decode` does, or the number is negative.
+    """
+    if cursor is None:
+        return 0
+    (start,) = decode(cursor, question=question, kinds=(int,))
+    if start < 0:
+        raise malformed()
+    return int(start)
+
+
+def malformed() -> QuestionError:
+    """The error of a cursor that no answer gave, for those who read more into a position than its types."""
+    return QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor")
 
 
 def _digest(question: object) -> bytes:

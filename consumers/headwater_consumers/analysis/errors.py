@@ -6,7 +6,7 @@ AnalysisError
 ├── QuestionError        the question itself is wrong; names the field
 ├── TimeLimitError       the answer took longer than it may
 ├── GraphUnreachableError   Neo4j doesn't answer
-└── GraphRefusedError    Neo4j refuses user, password or database; names the setting
+└── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
 
 A defect, of a statement say, is raised as what it is.
 """
@@ -76,7 +76,7 @@ class GraphUnreachableError(AnalysisError):
 
 
 class GraphRefusedError(AnalysisError):
-    """Neo4j refuses us until a person changes a setting.
+    """Neo4j refuses us, or its graph is of another version of the model, until a person changes a setting.
 
     Attributes:
         setting: its name.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity, unit_of_work
@@ -17,6 +18,7 @@ from headwater_consumers.analysis.errors import (
 )
 from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.analysis.statements import statement
+from headwater_consumers.graph.schema import GRAPH_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,15 +43,19 @@ class Transaction:
     """A read transaction that runs statements by name.
 
     Attributes:
-        tenant: whose graph is asked; a parameter of every statement, `$tenant`.
+        tenant: whose graph is asked; a parameter of every statement, `$given.tenant`.
+        shared: what parts of one question look up for each other.
     """
 
     tenant: str
     _tx: ManagedTransaction
+    shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
         """All rows of `analysis/cypher/<name>.cypher`."""
-        return list(self._tx.run(statement(name), parameters, tenant=self.tenant))
+        # In one map, so that Neo4j makes one plan, and not one for each size of the names and lists (decisions:
+        # one-parameter).
+        return list(self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}}))
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:
         """The first row, or None."""
@@ -67,8 +73,8 @@ class Reader:
         driver: to the database; stays the caller's to close.
         target: where it is, for messages.
         tenant: whose graph.
-        timeout_seconds: for one question, all its statements together; Neo4j ends it then. One that stays silent for
-            5 s longer doesn't answer.
+        timeout_seconds: for one question, all its statements together. Neo4j ends it within two seconds after that,
+            and an answer that comes later than this is none. A server that stays silent for 5 s longer doesn't answer.
     """
 
     def __init__(
@@ -88,27 +94,47 @@ class Reader:
         """The answer of `question`, asked in one read transaction; it may be called again where that one was lost.
 
         Raises:
+            GraphRefusedError: also where the graph was made by another version of its model: what this one looks for
+                may not be there, and an answer would be less than the truth.
             AnalysisError: as the tree says; and whatever else `question` raises.
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
 
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
-            return question(Transaction(self.tenant, tx))
+            asked = Transaction(self.tenant, tx)
+            self._check_version(asked)
+            return question(asked)
 
         def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
                 return session.execute_read(work)
 
+        began = time.monotonic()
         try:
             # The driver waits for a server that hangs until the connection is given up, minutes later.
-            return within(limit + _PATIENCE_SECONDS, ask)
+            answer = within(limit + _PATIENCE_SECONDS, ask)
         except (Neo4jError, DriverError, OSError) as error:
             raise self._meaning(error, limit) from error
         except ValueError as error:
             if not str(error).startswith(_NO_SUCH_HOST):
                 raise
             raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
+        if time.monotonic() - began > limit:
+            # Neo4j looks for what to end every two seconds, and an answer may come just before it does.
+            raise TimeLimitError(limit)
+        return answer
+
+    def _check_version(self, tx: Transaction) -> None:
+        # With each question: a graph may be made anew, by another release, while this process goes on.
+        row = tx.row("service/graph_version")
+        if row is not None and row["version"] != GRAPH_VERSION:
+            raise GraphRefusedError(
+                f"The graph at {self._target.uri} was made with version {row['version']} of the graph's model; this "
+                f"release reads version {GRAPH_VERSION}. Use the release that made it, or replay the topic into an "
+                "empty database.",
+                setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
+            )
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri

@@ -1,7 +1,12 @@
 """What a person calls an asset ⇒ its node.
 
-Understood are, in this order: the key of the node; namespace and name in one word (`assets.spelling`); the name alone,
-or the title, where only one asset has it.
+Understood are, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or those that
+the dataset is known by besides: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title,
+where only one asset has it; the first characters of a key, four or more, where only one begins so.
+`spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has that.
+
+Of a dataset's names, whichever is asked for, the one that is shown is found (`identity`). Where several datasets have
+the name that is asked for, those that are there go before those that were dropped.
 """
 
 from __future__ import annotations
@@ -9,19 +14,22 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.identity import MOST_NAMES, Identities
 from headwater_consumers.analysis.search import names
 from headwater_consumers.graph.keys import column_key, dataset_key, job_key
+from headwater_schemas import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from headwater_consumers.analysis.reader import Transaction
 
 _KEY = re.compile(r"[0-9a-f]{32}")
+_SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
 # A spelling is tried at each of its slashes; a longer path than this is named by key or by name alone.
 _MOST_SPLITS = 100
 _MOST_HASHES = 8
@@ -48,7 +56,40 @@ def resolve_dataset(tx: Transaction, text: str) -> Found:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return _resolve(tx, text, AssetKind.DATASET, dataset_key, dataset_asset)
+    found, identities = _datasets(tx, text), Identities.of(tx)
+    # Each as the one that is shown for it.
+    shown = {identities.shown(each.asset.key): each for each in found}
+    for key in shown:
+        if (named := identities.named(key)) is not None:
+            shown[key] = Found(named.id, named.asset)
+    live = [key for key in shown if len(shown) > 1 and not identities.is_dropped(key)]
+    return _only(tx, text, AssetKind.DATASET, [shown[key] for key in (live if len(live) == 1 else shown)])
+
+
+def _datasets(tx: Transaction, text: str) -> list[Found]:
+    """All datasets that are called so."""
+    if _KEY.fullmatch(text):
+        return _by_keys(tx, AssetKind.DATASET, [text]) or [
+            Found(*each) for each in names.exact(tx, AssetKind.DATASET, text)
+        ]
+    keys = [dataset_key(tx.tenant, *split) for split in _splits(text)]
+    if "/" in text:
+        # As Spark takes it: s3a://lake/db/t, file:///data/t.
+        path = naming.path(text)
+        keys.append(dataset_key(tx.tenant, path.namespace, path.name))
+    if found := _by_keys(tx, AssetKind.DATASET, keys):
+        return found
+    if Identities.of(tx).any:
+        named = [row["key"] for row in tx.rows("identity/aliases", keys=keys, most=MOST_NAMES)]
+        if named:
+            return _by_keys(tx, AssetKind.DATASET, named)
+    for name in (text, text.partition(".")[2] if text.count(".") > 1 else ""):
+        alike = names.exact(tx, AssetKind.DATASET, name) if name else []
+        if name and Identities.of(tx).any:
+            alike += names.known_as(tx, name)
+        if alike:
+            return [Found(*each) for each in dict.fromkeys(alike)]
+    return _begun(tx, AssetKind.DATASET, text)
 
 
 def resolve_job(tx: Transaction, text: str) -> Found:
@@ -58,7 +99,7 @@ def resolve_job(tx: Transaction, text: str) -> Found:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return _resolve(tx, text, AssetKind.JOB, job_key, job_asset)
+    return _resolve(tx, text, AssetKind.JOB)
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
@@ -69,9 +110,11 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
         AmbiguousError: several datasets are called that.
     """
     owner = resolve_dataset(tx, dataset)
-    found = _column(tx, column_key(tx.tenant, owner.asset.key, column))
+    members = Identities.of(tx).members(owner.asset.key)
+    found = next(filter(None, (_column(tx, column_key(tx.tenant, member, column)) for member in members)), None)
     if found is None:
-        known = [found["name"] for found in tx.rows("resolve/columns", dataset=owner.asset.key)]
+        rows = (row for member in members for row in tx.rows("resolve/columns", dataset=member))
+        known = list(dict.fromkeys(row["name"] for row in rows))
         raise NotFoundError(
             f"{owner.asset.spelling} has no column {column!r}.",
             nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
@@ -106,17 +149,38 @@ def _column(tx: Transaction, key: str) -> Found | None:
     return None if row is None else Found(row["id"], column_asset(row["dataset"], row["properties"]))
 
 
-def _resolve(
-    tx: Transaction,
-    text: str,
-    kind: AssetKind,
-    key_of: Callable[[str, str, str], str],
-    asset_of: Callable[[Mapping[str, Any]], Asset],
-) -> Found:
+def _resolve(tx: Transaction, text: str, kind: AssetKind) -> Found:
+    keys = [text] if _KEY.fullmatch(text) else [job_key(tx.tenant, *split) for split in _splits(text)]
+    found = _by_keys(tx, kind, keys) or [Found(id_, asset) for id_, asset in names.exact(tx, kind, text)]
+    return _only(tx, text, kind, found or _begun(tx, kind, text))
+
+
+def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[Found]:
+    asset_of = job_asset if kind is AssetKind.JOB else dataset_asset
+    rows = tx.rows(f"resolve/{kind.value.lower()}_keys", keys=keys)
+    return [Found(row["id"], asset_of(row["properties"])) for row in rows]
+
+
+def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[Found]:
+    """The only one whose key begins so, if there is one.
+
+    Raises:
+        AmbiguousError: several do.
+    """
+    if _SHORT_KEY.fullmatch(text) is None:
+        return []
+    asset_of, label = job_asset if kind is AssetKind.JOB else dataset_asset, kind.value.lower()
+    rows = tx.rows(f"resolve/{label}_prefix", prefix=text.lower(), limit=_MOST_CANDIDATES)
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"Several {label}s have keys that begin with {text!r}: give more of it.",
+            candidates=[row["properties"]["key"] for row in rows],
+        )
+    return [Found(row["id"], asset_of(row["properties"])) for row in rows]
+
+
+def _only(tx: Transaction, text: str, kind: AssetKind, found: list[Found]) -> Found:
     label = kind.value.lower()
-    keys = [text] if _KEY.fullmatch(text) else [key_of(tx.tenant, *split) for split in _splits(text)]
-    found = [Found(row["id"], asset_of(row["properties"])) for row in tx.rows(f"resolve/{label}_keys", keys=keys)]
-    found = found or [Found(id_, asset) for id_, asset in names.exact(tx, kind, text)]
     if len(found) == 1:
         return found[0]
     if found:

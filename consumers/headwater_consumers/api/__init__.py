@@ -1,6 +1,8 @@
 """HTTP: the questions of `analysis` as an API, and the page that draws lineage. Reads only.
 
 app          wires it: routes, middleware, errors, one driver
+server       the app behind a socket
+connections  deadlines and limits of connections
 settings     the section `serve`
 asking       from a request to a question's answer: time limit, page size, the reader
 answers      answers as JSON, cacheable
@@ -8,6 +10,7 @@ problems     what goes wrong, as RFC 9457 problem details
 handlers     exceptions ⇒ problems
 parameters   what several routes take
 documented   the OpenAPI document: descriptions of fields, real examples, problems
+reference    the same as a page, `/docs`
 examples     requests with the answers that the recorded demo gives
 metrics      requests and their durations, for Prometheus
 routes/      the endpoints, an area each

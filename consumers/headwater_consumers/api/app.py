@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
 from headwater_consumers.api.area import BELOW
@@ -26,9 +26,11 @@ from headwater_consumers.api.middleware.hosts import Hosts
 from headwater_consumers.api.middleware.measure import Measure
 from headwater_consumers.api.middleware.media import Media
 from headwater_consumers.api.middleware.paths import Paths
+from headwater_consumers.api.middleware.sites import Sites
 from headwater_consumers.api.middleware.unforeseen import Unforeseen
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
+from headwater_consumers.api.reference import reference_page
 from headwater_consumers.api.routes import ROUTERS
 
 if TYPE_CHECKING:
@@ -67,10 +69,17 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Headers),
             Middleware(Unforeseen),
             Middleware(Hosts, names=limits.hosts()),
+            Middleware(Sites),
             Middleware(Codings),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
-            Middleware(Bodies, most_bytes=limits.body_max_bytes),
+            Middleware(
+                Bodies,
+                most_bytes=limits.body_max_bytes,
+                seconds=limits.body_timeout_seconds,
+                most=limits.threads + limits.waiting_max,
+                most_of_client=limits.bodies_per_client_max,
+            ),
             Middleware(Media, below=BELOW),
             Middleware(Admission, below=BELOW, most=limits.threads + limits.waiting_max),
             Middleware(Paths, below=BELOW),
@@ -96,8 +105,17 @@ def _document(app: FastAPI) -> None:
     async def openapi(_request: Request) -> Response:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
+    async def docs(_request: Request) -> Response:
+        return HTMLResponse(_reference(), headers={"Cache-Control": "no-cache"})
+
     app.openapi_schema = whole  # what `app.openapi()` gives
     app.add_route("/openapi.json", openapi, include_in_schema=False)
+    app.add_route("/docs", docs, include_in_schema=False)
+
+
+@cache
+def _reference() -> str:
+    return reference_page(openapi_document())
 
 
 @cache

@@ -20,6 +20,7 @@ from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.answers import answered
+from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
@@ -80,10 +81,11 @@ async def _asking(
         float | None,
         Query(
             alias="timeout",
-            ge=0.001,
+            ge=SHORTEST_TIMEOUT_SECONDS,
             le=3_600,
             allow_inf_nan=False,
-            description="Seconds that the answer may take. `HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "
+            description="Seconds that the answer may take; one that comes later is a 504. "
+            "`HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "
             "`HEADWATER_ANALYSIS_TIMEOUT_SECONDS` is taken where it isn't given.",
         ),
     ] = None,

@@ -20,6 +20,10 @@ QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 
 
 LONGEST_NAME = 12_288
+SHORTEST_TIMEOUT_SECONDS = 1.0
+"""Neo4j looks for what to end every two seconds: below this, a limit would be no more than a hope."""
+RENAMED = {"includeColumns": "columns"}
+"""Parameters of earlier releases, and what they are called now."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)")
 
 
@@ -68,8 +72,22 @@ RunId = Annotated[
     str, Path(alias="id", min_length=1, description="The run id, or the key of the run."), AfterValidator(unescaped)
 ]
 
+
+def in_capitals(text: Any) -> Any:
+    """Names of enumerations may be written in any case; answers have them in capitals."""
+    return text.upper() if isinstance(text, str) else text
+
+
+def in_small_letters(text: Any) -> Any:
+    """The one word of a parameter that is a number or that."""
+    return text.lower() if isinstance(text, str) else text
+
+
+AnyCase = BeforeValidator(in_capitals)
+
 Depth = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000)] | Literal["all"],
+    BeforeValidator(in_small_letters),
     Query(description="Most hops from the asset; `all` for all."),
 ]
 Limit = Annotated[
@@ -95,11 +113,8 @@ AsOf = Annotated[Time | None, Query(description="The graph as it was then: what 
 
 Values = list[Annotated[str, Field(min_length=1)]]
 """Of a parameter that may be given several times."""
-
-
-def in_capitals(text: Any) -> Any:
-    """Names of enumerations may be written in any case."""
-    return text.upper() if isinstance(text, str) else text
+Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
+"""The same, of types, which are in capitals."""
 
 
 def hops(depth: int | Literal["all"]) -> int | None:
@@ -120,6 +135,8 @@ async def known_only(request: Request) -> None:
         if name not in known:
             nearest = difflib.get_close_matches(name[:100], known, n=1)
             hint = f"; the nearest known one is `{nearest[0]}`" if nearest else ""
+            if (now := RENAMED.get(name)) in known:
+                hint = f" any more: it is called `{now}`"
             errors.append({"loc": ("query", name[:100]), "msg": f"There is no such parameter{hint}."})
         elif len(request.query_params.getlist(name)) > 1 and not known[name]:
             errors.append({"loc": ("query", name), "msg": "It is given more than once."})

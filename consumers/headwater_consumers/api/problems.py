@@ -3,9 +3,11 @@
 | status | type | when |
 |---|---|---|
 | 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
+| 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
 | 405 | `urn:headwater:method` | not with this method |
+| 408 | `urn:headwater:too-slow` | the body didn't arrive within `serve.body_timeout_seconds` |
 | 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
 | 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes` |
 | 415 | `urn:headwater:media-type` | the body isn't JSON, or is compressed |
@@ -14,7 +16,7 @@
 | 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
 | 503 | `urn:headwater:busy` | too many questions wait already |
 | 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
-| 503 | `urn:headwater:graph-refused` | Neo4j refuses this server's user, password or database |
+| 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
 
 No problem tells a secret, an address of ours, or where in the code it arose.
@@ -45,6 +47,8 @@ class ProblemType(StrEnum):
     NO_SUCH_PATH = "urn:headwater:no-such-path"
     METHOD = "urn:headwater:method"
     AMBIGUOUS = "urn:headwater:ambiguous"
+    CROSS_SITE = "urn:headwater:cross-site"
+    TOO_SLOW = "urn:headwater:too-slow"
     TOO_LARGE = "urn:headwater:too-large"
     MEDIA_TYPE = "urn:headwater:media-type"
     HOST = "urn:headwater:host"
@@ -62,6 +66,8 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.NO_SUCH_PATH: HTTPStatus.NOT_FOUND,
     ProblemType.METHOD: HTTPStatus.METHOD_NOT_ALLOWED,
     ProblemType.AMBIGUOUS: HTTPStatus.CONFLICT,
+    ProblemType.CROSS_SITE: HTTPStatus.FORBIDDEN,
+    ProblemType.TOO_SLOW: HTTPStatus.REQUEST_TIMEOUT,
     ProblemType.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     ProblemType.MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     ProblemType.HOST: HTTPStatus.MISDIRECTED_REQUEST,
@@ -79,6 +85,8 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.NO_SUCH_PATH: "Nothing is served there",
     ProblemType.METHOD: "Not with this method",
     ProblemType.AMBIGUOUS: "Several are called that",
+    ProblemType.CROSS_SITE: "Not from another site",
+    ProblemType.TOO_SLOW: "The body didn't arrive in time",
     ProblemType.TOO_LARGE: "The body is too large",
     ProblemType.MEDIA_TYPE: "Not a media type that is read",
     ProblemType.HOST: "Not a name of this server",

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import Query
 
 from headwater_consumers.api.parameters import LONGEST_NAME
+from headwater_schemas.ranges import MOST_OFFSET
 
-MOST_OFFSET = 2**63 - 1
 _MOST_PARTITION = 2**31 - 1
 _YEAR_SECONDS = 31_536_000
 

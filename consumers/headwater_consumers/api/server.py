@@ -7,6 +7,8 @@ Stopping, in this order: no new connections; requests under way go on for `serve
 from __future__ import annotations
 
 import contextlib
+import logging
+import resource
 import socket
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ import uvicorn
 
 from headwater_consumers.analysis.errors import GraphUnreachableError
 from headwater_consumers.api.app import create_app
+from headwater_consumers.api.connections import RESERVED, Connections, connection_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +24,18 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from headwater_consumers.api.asking import Graph
+    from headwater_consumers.api.settings import ServeSettings
+
+log = logging.getLogger("headwater.serve")
 
 # A name of 10 KB, every byte of it escaped, eight times over. What is longer is answered 400 before we see it.
 _LONGEST_HEAD_BYTES = 262_144
 _BACKLOG = 128
 _CHECK_SECONDS = 5.0
+# Besides clients' connections: Neo4j's, log, libraries; and what is accepted in one turn of the loop before
+# any of it can be refused.
+_OTHER_FILES = 128 + 2 * _BACKLOG
+_FEWEST_CONNECTIONS = 16
 
 
 class Server:
@@ -42,10 +52,11 @@ class Server:
     def __init__(self, graph: Graph, app: ASGIApp | None = None) -> None:
         self._graph = graph
         self._socket = _listening(graph.serve.host, graph.serve.port)
+        self.connections = Connections(graph.serve, _places(graph.serve))
         self._server = _Uvicorn(
             uvicorn.Config(
                 app or create_app(graph),
-                http="h11",
+                http=connection_class(self.connections),
                 ws="none",
                 loop="asyncio",
                 lifespan="on",
@@ -53,7 +64,9 @@ class Server:
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                backlog=_BACKLOG,
                 h11_max_incomplete_event_size=_LONGEST_HEAD_BYTES,
+                timeout_keep_alive=graph.serve.keep_alive_seconds,
                 timeout_graceful_shutdown=graph.serve.drain_seconds,
             )
         )
@@ -68,7 +81,8 @@ class Server:
         """Whether Neo4j answers now; that it doesn't is no reason not to serve.
 
         Raises:
-            GraphRefusedError: it refuses user, password or database, and goes on doing so until a setting is changed.
+            GraphRefusedError: it refuses user, password or database, or its graph is of another version; and goes on
+                doing so until a setting is changed.
         """
         try:
             self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
@@ -95,6 +109,31 @@ class _Uvicorn(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave signals to the command, which ends with status 0; uvicorn would raise them again afterwards."""
         yield
+
+
+def _places(settings: ServeSettings) -> int:
+    """How many connections the process may hold, with its limit of open files raised as far as need be and may be.
+
+    A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
+    """
+    wanted = settings.connections_max + RESERVED + settings.threads + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return settings.connections_max
+    granted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    places = min(settings.connections_max, max(_FEWEST_CONNECTIONS, settings.connections_max - (wanted - soft)))
+    if places < settings.connections_max:
+        log.warning(
+            "%d connections at most, not the %d of HEADWATER_SERVE_CONNECTIONS_MAX: the process may open %d files. "
+            "Raise its limit (`ulimit -n`, `LimitNOFILE=`).",
+            places,
+            settings.connections_max,
+            soft,
+        )
+    return places
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,8 +22,9 @@ class ServeSettings(BaseModel):
     """The port. 0 takes a free one and says which."""
 
     allowed_hosts: str = ""
-    """Names that requests may call this server by, with commas between; `*` is any. Empty: where `host` is a loopback
-    address, only its names, so that no web site can make a browser read the graph under a name of its own; else any."""
+    """Names that requests may call this server by, with commas between; `*` is any. Empty: the loopback's names and
+    `host` itself, so that no web site can make a browser read the graph under a name of its own. `headwater serve`
+    requires names where `host` isn't a loopback address."""
 
     threads: Annotated[int, Field(ge=1, le=256)] = 8
     """Questions asked at the same time; each holds a thread and a connection to Neo4j."""
@@ -42,6 +44,27 @@ class ServeSettings(BaseModel):
     body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
     """The largest body of a request."""
 
+    body_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
+    """How long the body of a request may take to arrive. Only then does it count as a question."""
+
+    bodies_per_client_max: Annotated[int, Field(ge=1, le=10_000)] = 16
+    """Bodies that one client may be sending at the same time. One more, and the oldest is given up."""
+
+    head_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
+    """How long the head of a request may take to arrive, from its connection or its first byte on."""
+
+    keep_alive_seconds: Annotated[int, Field(ge=1, le=3_600)] = 5
+    """How long a connection is kept for the next request."""
+
+    send_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 30.0
+    """How long a client may take nothing of its answer."""
+
+    connections_max: Annotated[int, Field(ge=1, le=100_000)] = 512
+    """Connections at the same time. One more takes the place of the one that has waited longest without a request."""
+
+    connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
+    """The same of one address; of IPv6, of one /64."""
+
     policy: str | None = None
     """A policy file (TOML) by which impacts are judged. None: the one that comes with Headwater."""
 
@@ -53,6 +76,18 @@ class ServeSettings(BaseModel):
         named = frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())
         if "*" in named:
             return None
-        if named:
-            return named
-        return LOOPBACK_NAMES if self.host.lower().strip("[]") in LOOPBACK_NAMES else None
+        return named or LOOPBACK_NAMES | {self._address}
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine reaches it: `localhost`, any of 127.0.0.0/8, `::1`."""
+        if self._address == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self._address).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def _address(self) -> str:
+        return self.host.lower().strip("[]")

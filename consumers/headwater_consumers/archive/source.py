@@ -6,7 +6,7 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.offsets import Position
+from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.source import Polled, SourceListener
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ class ArchiveSource:
         """Bring records again."""
         self._paused = False
 
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[PartitionOffsets]:
         """What there is, and how far it has been dealt with."""
         return [
-            Position(kept.partition, kept.begin, kept.end, self._committed.get(kept.partition)) for kept in self.kept
+            PartitionOffsets(kept.partition, kept.begin, kept.end, self._committed.get(kept.partition))
+            for kept in self.kept
         ]
 
     def lag(self) -> Mapping[Partition, int]:

@@ -4,41 +4,66 @@
 |------------------------------------------|----------------------------------------------------------------------|
 | Job READS, WRITES and FEEDS of a run     | its jobs, its uses, its span (`run_links`)                           |
 | READ, WROTE                              | positions of a run's or interval's uses (`fold.uses.versions_used`)  |
+| KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
 | `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
 | `current`, `last_seen` of HAS_COLUMN     | the dataset's register `schema` (`column_validity`)                  |
 | which variant is the Interval            | `IntervalFacts.winner`                                               |
+| `open`, `inferred_…` of a Run            | the other runs of its query, its children, its parent (`run_ends`)   |
 | NEXT and its properties                  | neighbouring intervals of one query (`next_properties`)              |
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from headwater_consumers.graph import keys
 from headwater_consumers.graph.model import RelType
-from headwater_consumers.materializer.fold.facts import ColumnFacts, Link, NodeFacts, Use
-from headwater_schemas.events import Certainty
+from headwater_consumers.materializer.fold.facts import ColumnFacts, Link, NodeFacts, Use, made_from
+from headwater_schemas.events import Certainty, RunEventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
+    from headwater_consumers.materializer.fold.facts import RunFacts
     from headwater_consumers.materializer.fold.registers import Props, Registers
 
+ABORT = RunEventType.ABORT.value
+TERMINAL = frozenset(type_.value for type_ in RunEventType if type_.is_terminal)
 _COMPARABLE = frozenset({Certainty.EXACT.value, Certainty.INFERRED.value})
 
 
-def run_links(run_jobs: Iterable[str], uses: Iterable[Use]) -> Iterator[Link]:
-    """What its uses say of a run's jobs, within the run's span: what goes into a run feeds all that comes out of it."""
-    uses = list(uses)
-    sources = {use.dataset for use in uses if use.type is RelType.CONSUMED}
-    targets = {use.dataset for use in uses if use.type is RelType.PRODUCED}
+def run_links(run_jobs: Iterable[str], uses: Mapping[Use, Registers]) -> Iterator[Link]:
+    """What its uses say of a run's jobs, within the run's span.
+
+    What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less.
+    """
+    consumed = {use.dataset for use in uses if use.type is RelType.CONSUMED}
+    outputs = [(use, registers) for use, registers in uses.items() if use.type is RelType.PRODUCED]
+    produced = [(use.dataset, made_from(registers, consumed)) for use, registers in outputs]
     for job in run_jobs:
-        for source in sources:
+        for source in consumed:
             yield Link(RelType.READS, job, source)
-        for target in targets:
+        for target, sources in produced:
             yield Link(RelType.WRITES, job, target)
-        for source in sources:
-            for target in targets:
+            for source in sources:
                 yield Link(RelType.FEEDS, source, target, job)
+
+
+def known_as(tenant: str, registers: Registers) -> dict[str, str]:
+    """The keys of the aliases that a dataset's registers have now, with the type of each; '' stands for none."""
+    _, cell = registers.get("symlinks", ("", None))
+    if not isinstance(cell, dict):
+        return {}
+    columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
+    out: dict[str, str] = {}
+    # They are sorted: of one name's several types the last stays.
+    for name, namespace, type_ in zip(*columns, strict=True):
+        out[keys.alias_key(tenant, namespace, name)] = type_
+    return out
 
 
 def declared_links(job: str, registers: Registers) -> set[Link]:
@@ -188,3 +213,170 @@ def _strings(value: object) -> list[str]:
 
 def _integers(value: object) -> list[int]:
     return [int(item) for item in value] if isinstance(value, list) else []
+
+
+class Because(StrEnum):
+    """Why a run that reported no end has ended all the same.
+
+    - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
+      whose checkpoint is in use.
+    - CHILDREN_CONTINUED: of an application: such a run, of one of its queries, is another application's, and neither
+      the application nor anything else that it started was seen since.
+    - PARENT_ENDED: of what an application started: the application has ended in one of these ways.
+    """
+
+    QUERY_CONTINUED = "QUERY_CONTINUED"
+    CHILDREN_CONTINUED = "CHILDREN_CONTINUED"
+    PARENT_ENDED = "PARENT_ENDED"
+
+
+class RunSeen(NamedTuple):
+    """What inferring ends needs of a run.
+
+    Attributes:
+        key: of the node.
+        run_id: its id.
+        reported: whether it reported COMPLETE, FAIL or ABORT.
+        first, last: the span in which it was observed; None where it wasn't.
+        parent: key of the run above it.
+        query: key of its streaming query.
+    """
+
+    key: str
+    run_id: str
+    reported: bool
+    first: datetime | None
+    last: datetime | None
+    parent: str | None
+    query: str | None = None
+
+
+class RunEnd(NamedTuple):
+    """That a run has ended, though it reported no end.
+
+    Attributes:
+        because: why that is known.
+        at: when it, or what it had started, was last seen.
+        by: id of the later run that shows it.
+        before: when that one began.
+    """
+
+    because: Because
+    at: datetime
+    by: str
+    before: datetime
+
+
+def seen(key: str, run: RunFacts) -> RunSeen:
+    """A run's base facts, as far as ends follow from them."""
+    _, state = run.registers.get("state", ("", None))
+    _, parent = run.registers.get("parent", ("", None))
+    _, query = run.registers.get("query_id", ("", None))
+    above = None
+    if isinstance(parent, dict):
+        above = keys.run_key(str(run.identity["tenant"]), str(parent["parent_run_id"]))
+    return RunSeen(
+        key,
+        str(run.identity["run_id"]),
+        isinstance(state, dict) and state["state"] in TERMINAL,
+        run.seen.first,
+        run.seen.last,
+        above,
+        str(query["_query"]) if isinstance(query, dict) else None,
+    )
+
+
+def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
+    """The end of a run whose streaming query went on without it.
+
+    Args:
+        run: which.
+        later: the first run of its query, by time and key, that began after it was last seen.
+    """
+    if run.reported or run.last is None or later is None or later.first is None:
+        return None
+    return RunEnd(Because.QUERY_CONTINUED, run.last, later.run_id, later.first)
+
+
+def application_end(
+    run: RunSeen, children: Iterable[tuple[RunSeen, RunSeen | None]], last: datetime | None
+) -> RunEnd | None:
+    """The end of a run whose queries went on below another.
+
+    Args:
+        run: which.
+        children: runs that it started and that reported no end, each with the later run of its query as in `own_end`.
+        last: when it, or any run that it started, was last seen.
+    """
+    if run.reported or last is None:
+        return None
+    proofs = [
+        (later.first, later.key, later.run_id)
+        for child, later in children
+        if own_end(child, later) is not None
+        and later is not None
+        and later.first is not None
+        and later.first > last
+        and later.parent not in (None, run.key)
+    ]
+    if not proofs:
+        return None
+    before, _, by = min(proofs)
+    return RunEnd(Because.CHILDREN_CONTINUED, last, by, before)
+
+
+def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
+    """The end of a run whose parent has ended in one of the ways above."""
+    if run.reported or run.last is None or above is None or run.last >= above.before:
+        return None
+    return RunEnd(Because.PARENT_ENDED, run.last, above.by, above.before)
+
+
+def end_properties(run: RunSeen, end: RunEnd | None) -> Props:
+    """What a Run shows of an end that is inferred; `open` where it has none at all."""
+    if run.reported:
+        return {}
+    if end is None:
+        return {} if run.last is None else {"open": True}
+    return {
+        "inferred_state": ABORT,
+        "inferred_ended_at": end.at,
+        "inferred_because": end.because.value,
+        "inferred_by": end.by,
+        "_inferred_before": end.before,
+    }
+
+
+def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
+    """`end_properties` of all runs there are."""
+    known = {key: seen(key, run) for key, run in runs.items()}
+    starts: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
+    children: dict[str, list[RunSeen]] = defaultdict(list)
+    for run in known.values():
+        if run.query is not None and run.first is not None:
+            starts[run.query].append((run.first, run.key))
+        if run.parent is not None:
+            children[run.parent].append(run)
+    for begun in starts.values():
+        begun.sort()
+    later = {run.key: _after(run, starts, known) for run in known.values()}
+    above: dict[str, RunEnd | None] = {}
+    for key, run in known.items():
+        last = max((each.last for each in (run, *children[key]) if each.last is not None), default=None)
+        below = application_end(run, ((child, later[child.key]) for child in children[key]), last)
+        above[key] = own_end(run, later[key]) or below
+    return {
+        key: end_properties(run, above[key] or child_end(run, above.get(run.parent or "")))
+        for key, run in known.items()
+    }
+
+
+def _after(
+    run: RunSeen, starts: Mapping[str, list[tuple[datetime, str]]], known: Mapping[str, RunSeen]
+) -> RunSeen | None:
+    """The first run of the same query that began after one was last seen."""
+    if run.query is None or run.last is None:
+        return None
+    begun = starts.get(run.query, [])
+    at = bisect_right(begun, run.last, key=lambda start: start[0])
+    return known[begun[at][1]] if at < len(begun) else None

@@ -4,6 +4,7 @@
 |--------------|-------------------------------------------------------------------------------------------|
 | Job          | "job", namespace, name                                                                    |
 | Dataset      | "dataset", namespace, name                                                                |
+| Alias        | "alias", namespace, name                                                                  |
 | Column       | "column", dataset key, field path                                                         |
 | Version      | "version", dataset key, format ("files" for a manifest), snapshot id or manifest digest   |
 | Run          | "run", run id                                                                             |
@@ -38,6 +39,12 @@ def job_key(tenant: str, namespace: str, name: str) -> str:
 def dataset_key(tenant: str, namespace: str, name: str) -> str:
     """Key of a dataset."""
     return graph_key(tenant, "dataset", namespace, name)
+
+
+@lru_cache(_CACHED)
+def alias_key(tenant: str, namespace: str, name: str) -> str:
+    """Key of a name that a dataset is known by besides its own."""
+    return graph_key(tenant, "alias", namespace, name)
 
 
 @lru_cache(_CACHED)

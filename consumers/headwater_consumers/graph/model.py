@@ -10,6 +10,7 @@ class Label(StrEnum):
 
     JOB = "Job"
     DATASET = "Dataset"
+    ALIAS = "Alias"
     COLUMN = "Column"
     VERSION = "Version"
     QUERY = "Query"
@@ -32,6 +33,7 @@ class RelType(StrEnum):
     INFLUENCES = "INFLUENCES"
     IN_QUERY = "IN_QUERY"
     IN_RUN = "IN_RUN"
+    KNOWN_AS = "KNOWN_AS"
     NEXT = "NEXT"
     OF = "OF"
     PRODUCED = "PRODUCED"

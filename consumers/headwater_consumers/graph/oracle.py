@@ -97,6 +97,10 @@ class _Graph:
         for key, dataset in delta.datasets.items():
             self.node(Label.DATASET, dataset)
             self._columns(key, dataset.identity, delta)
+            for alias, type_ in derive.known_as(str(dataset.identity["tenant"]), dataset.registers).items():
+                self.relationship(RelType.KNOWN_AS, key, alias, {"type": type_})
+        for alias_facts in delta.aliases.values():
+            self.node(Label.ALIAS, alias_facts)
         for key, query in delta.queries.items():
             self.node(Label.QUERY, query, **query.batches.properties())
             for job_key in query.jobs:
@@ -119,8 +123,9 @@ class _Graph:
             self.relationship(RelType.HAS_COLUMN, dataset, str(properties["key"]), validity)
 
     def _runs(self, delta: GraphDelta) -> None:
+        ends = derive.run_ends(delta.runs)
         for key, run in delta.runs.items():
-            self.node(Label.RUN, run, **run.batches.properties())
+            self.node(Label.RUN, run, **run.batches.properties(), **ends[key])
             tenant = str(run.identity["tenant"])
             for job in run.jobs:
                 self.relationship(RelType.OF, key, job)
@@ -182,6 +187,8 @@ class _Graph:
             if link.type is RelType.FEEDS:
                 job = delta.jobs[link.via]
                 properties = feeds_identity(str(job.identity["tenant"]), str(job.identity["name"]), link)
+            elif link.type is RelType.USED:
+                properties["_job"] = delta.plans[link.end].job
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
                 properties["observed"] = True if link in observed else None
                 properties["declared"] = True if link in declared else None

@@ -9,7 +9,7 @@ from headwater_consumers.graph.statements import names, statement
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
-GRAPH_VERSION = 2
+GRAPH_VERSION = 3
 """Rises whenever the same events would make another graph. A graph of another version has to be rebuilt."""
 
 _AWAIT_SECONDS = 300

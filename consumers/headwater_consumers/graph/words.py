@@ -93,6 +93,11 @@ def tenant_mark(tenant: str) -> str:
     return f"t_{_digest(tenant)}"
 
 
+def id_start(tenant: str, text: str) -> str:
+    """By which the ids of a tenant that begin with `text` are found: cut, as an index takes no value over 8 KB."""
+    return f"{tenant_mark(tenant)} {text[:LONGEST_WORD]}"
+
+
 def whole_mark(name: str) -> str:
     """A word that stands for a name as a whole, exactly as it is."""
     return f"n_{_digest(name)}"

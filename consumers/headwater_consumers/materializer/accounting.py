@@ -24,7 +24,7 @@ from confluent_kafka import KafkaException
 from headwater_consumers.materializer import dead_letter, kafka_errors
 from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.kafka_config import quiet
-from headwater_consumers.materializer.offsets import OffsetReader, Position
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end
 
@@ -92,7 +92,7 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
     """The accounting of the events topic for one consumer group.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topics: which is the events topic, and which the dead letters'.
         group: whose committed offsets.
 
@@ -123,7 +123,7 @@ def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accou
     return settle(positions, letters)
 
 
-def settle(positions: Iterable[Position], letters: Iterable[tuple[Partition, int]]) -> Accounting:
+def settle(positions: Iterable[PartitionOffsets], letters: Iterable[tuple[Partition, int]]) -> Accounting:
     """The figures, from what the brokers hold.
 
     Args:
@@ -136,7 +136,7 @@ def settle(positions: Iterable[Position], letters: Iterable[tuple[Partition, int
     return Accounting(tuple(_settled(position, offsets[position.partition]) for position in positions))
 
 
-def _settled(position: Position, letters: set[int]) -> PartitionAccount:
+def _settled(position: PartitionOffsets, letters: set[int]) -> PartitionAccount:
     committed = position.committed or 0
     dead = sum(offset < committed for offset in letters)
     expired = max(0, position.begin - committed)

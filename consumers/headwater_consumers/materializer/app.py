@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
-from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import BrokerUnavailableError, CredentialsRefusedError, TopicsUnusableError
 from headwater_consumers.materializer.fold import fold, reject
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.source import Source
     from headwater_schemas.events import LineageEvent
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Target:
     """What a consumer stands between.
 
     Attributes:
-        kafka: librdkafka settings that say where the cluster is and who we are (secrets included: never shown).
+        kafka: librdkafka settings with the bootstrap servers and the credentials (secrets included: never shown).
         neo4j: the graph.
         topics: names of the three topics.
         specs: how to create those that are missing; by default as `topic_specs` does.
@@ -105,7 +105,8 @@ def assemble(
     settings: MaterializerSettings,
     *,
     until_caught_up: bool = False,
-    say: Say,
+    warn: Log,
+    info: Log | None = None,
     watch: Callable[[Totals], None] = lambda _: None,
     source: Source | None = None,
     metrics: Metrics | None = None,
@@ -116,10 +117,11 @@ def assemble(
         target: what it stands between.
         settings: how it behaves.
         until_caught_up: stop when the group has committed what is on the topic at the start.
-        say: takes a line for the person who watches, when trouble begins, lasts and ends.
+        warn: logs a line when trouble begins and while it lasts.
+        info: logs a line when trouble is over; default: `warn`.
         watch: called twice a second with the totals so far.
         source: of the records, where it isn't the events topic.
-        metrics: what hears of every step, where somebody else listens too.
+        metrics: of every step, where the caller reads them too.
 
     Raises:
         FatalError: an address is none, or librdkafka takes no client of the settings.
@@ -130,7 +132,7 @@ def assemble(
     metrics, totals = metrics or Metrics(), Totals()
     tally = Tally(totals, metrics)
     health = Health(metrics, clock)
-    notices = Notices(say, clock)
+    notices = Notices(warn, clock, info=info)
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.
     with making_clients(target.servers):
@@ -150,7 +152,7 @@ def assemble(
         version_mismatch=GraphVersionMismatch,
     )
     dead_letters = KafkaDeadLetters(kafka, topic=target.topics.dead_letters, group=settings.group)
-    ends = Ends(
+    checkpoint_context = CheckpointContext(
         graph=graph,
         dead_letters=dead_letters,
         fold=_folded,
@@ -161,7 +163,7 @@ def assemble(
 
     def start() -> None:
         graph.prepare()
-        _ensure_topics(kafka, target.specs or topic_specs(target.topics), say)
+        _ensure_topics(kafka, target.specs or topic_specs(target.topics), warn)
 
     def finish() -> None:
         dead_letters.close()
@@ -170,7 +172,7 @@ def assemble(
     parts = Parts(
         source=source,
         lane=ThreadLane(),
-        ends=ends,
+        checkpoint_context=checkpoint_context,
         preparation=preparation,
         limit=BatchLimit(settings.batch_policy()),
         start=start,
@@ -196,8 +198,8 @@ def _folded(events: Sequence[LineageEvent]) -> Ready:
     return ready(fold(events))
 
 
-def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], say: Say) -> None:
-    """Create what is missing, and say what is there but not as it should be."""
+def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:
+    """Create the missing topics, and warn of settings that differ from what Headwater would set."""
     try:
         report = ensure_topics(kafka, specs, timeout_seconds=10.0)
     except contract.TransientError as error:
@@ -207,4 +209,4 @@ def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], say: Sa
     except contract.FatalError as error:
         raise TopicsUnusableError(str(error), setting=error.setting) from error
     for found in report.differences:
-        say(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater would set {found.wanted}.")
+        warn(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater would set {found.wanted}.")

@@ -28,7 +28,7 @@ class Batch:
         events: of the records that are good.
         folded: the events, folded; None where folding them together raised, or there are none.
         letters: of the records that are not.
-        reached: ends of partitions that were met behind the records.
+        reached: end offsets of partitions that were met behind the records.
         offsets: to commit once events are written and letters acknowledged.
     """
 
@@ -46,9 +46,9 @@ class Preparation:
 
     Attributes:
         decoder: of records' values.
-        reject: says what of an event the graph can't hold.
+        reject: finds what of an event the graph can't hold.
         fold: joins events.
-        timed: hears how long decoding and folding took.
+        timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
     """
 
@@ -64,7 +64,7 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
 
     Args:
         records: as fetched.
-        reached: ends of partitions reported behind them (see `records.next_offsets`).
+        reached: end offsets of partitions reported behind them (see `records.next_offsets`).
         ahead: what is known of the first of them.
         how: the codec and the fold.
 

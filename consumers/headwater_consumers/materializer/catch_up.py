@@ -16,7 +16,7 @@ _EVERY_SECONDS = 0.25
 
 
 class CatchUp:
-    """Compares the group's committed offsets, whoever committed them, with the ends at the first look.
+    """Compares the group's committed offsets, whoever committed them, with the end offsets at the first look.
 
     A partition that is gone since (its topic was deleted) counts as caught up: nothing of it is left to read.
 
@@ -32,7 +32,7 @@ class CatchUp:
         self._next = 0.0
 
     def done(self) -> bool:
-        """Whether it has; asks the brokers now and then. False where they can't tell."""
+        """Whether it has; asks the brokers now and then. False where they don't answer."""
         if self._clock() < self._next:
             return False
         self._next = self._clock() + _EVERY_SECONDS

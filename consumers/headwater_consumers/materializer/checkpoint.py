@@ -11,7 +11,7 @@ they are done, the loop hands the batch's offsets to `commits`, which is step 3.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +33,7 @@ from headwater_consumers.materializer.records import Decoded, Partition
 if TYPE_CHECKING:
     from headwater_consumers.materializer.batch import Batch
     from headwater_consumers.materializer.graph import WriteSummary
+    from headwater_consumers.materializer.reasons import DeadLetterReason
 
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
@@ -41,7 +42,7 @@ TRIES_ALONE = 4
 
 
 class Observer(Protocol):
-    """Who hears of a checkpoint's progress (the metrics)."""
+    """Receives the progress of a checkpoint (totals and metrics)."""
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
@@ -54,8 +55,8 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """Everything a checkpoint touches. Shared by all of them."""
+class CheckpointContext:
+    """Graph, dead-letter sink, policy and clock of the checkpoints. Shared by all of them."""
 
     graph: Graph
     dead_letters: DeadLetterSink
@@ -79,22 +80,29 @@ class Checkpoint:
     Attributes:
         batch: what it is about.
         was_split: whether the batch had to be halved for want of memory.
+        size: how many records the batch had at first, those that were disowned since included.
     """
 
-    def __init__(self, batch: Batch, ends: Ends) -> None:
+    def __init__(self, batch: Batch, context: CheckpointContext) -> None:
         self.batch = batch
         self.was_split = False
-        self._ends = ends
+        self.size = len(batch.records)
+        self._context = context
         self._unwritten = deque([_Slice(batch.events, batch.folded)] if batch.events else [])
         self._unsent = list(batch.letters)
-        self._letters = len(batch.letters)
+        self._reasons = Counter(letter.reason for letter in batch.letters)
         self._limit_checked = False
         self._tries_alone = 0
 
     @property
     def letters(self) -> int:
         """How many of the records are dead letters, as far as is known yet."""
-        return self._letters
+        return self._reasons.total()
+
+    @property
+    def reasons(self) -> Counter[DeadLetterReason]:
+        """How many of the records are dead letters for which reason, as far as is known yet."""
+        return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
         """Commit no offsets of these when it ends: they are another's by then, or ours from another offset on.
@@ -120,17 +128,17 @@ class Checkpoint:
         self._write()
         # Step 2: dead letters acknowledged.
         self._bury()
-        self._ends.limit.record(len(self.batch.records), self._letters)
+        self._context.limit.record(len(self.batch.records), self.letters)
 
     def _write(self) -> None:
         while self._unwritten:
             part = self._unwritten[0]
-            started = self._ends.clock()
+            started = self._context.clock()
             try:
                 folded = part.folded
                 if folded is None:
-                    folded = checked_fold(self._ends.fold, [item.event for item in part.events])
-                summary = self._ends.graph.apply(folded)
+                    folded = checked_fold(self._context.fold, [item.event for item in part.events])
+                summary = self._context.graph.apply(folded)
             except OverCapacityError as error:
                 self.was_split = True
                 self._doubt(part, error)
@@ -140,11 +148,11 @@ class Checkpoint:
                 self._give_way(part, error)
             else:
                 self._unwritten.popleft()
-                self._ends.observer.wrote(part.events, self._ends.clock() - started, summary)
+                self._context.observer.wrote(part.events, self._context.clock() - started, summary)
 
     def _doubt(self, part: _Slice, error: PermanentError) -> None:
         """Make way only while the database is well, and for an event alone only when it fails again and again."""
-        self._ends.graph.probe()  # raises when it isn't well: then this part stays first in line
+        self._context.graph.probe()  # raises when it isn't well: then this part stays first in line
         if len(part.events) == 1:
             self._tries_alone += 1
             if self._tries_alone < TRIES_ALONE:
@@ -156,7 +164,7 @@ class Checkpoint:
         self._tries_alone = 0
         self._unwritten.popleft()
         if len(part.events) > 1:
-            self._ends.observer.split(len(part.events), error)
+            self._context.observer.split(len(part.events), error)
             middle = len(part.events) // 2
             self._unwritten.extendleft([_Slice(part.events[middle:], None), _Slice(part.events[:middle], None)])
             return
@@ -164,23 +172,23 @@ class Checkpoint:
         name = f"{type(error).__module__}.{type(error).__name__}"
         letter = DeadLetter(bad.record, error.reason, Stage.APPLY, name, str(error), bad.event.event_id)
         self._unsent.append(letter)
-        self._letters += 1
+        self._reasons[letter.reason] += 1
 
     def _bury(self) -> None:
         if not self._unsent:
             return
         if not self._limit_checked:
-            self._ends.limit.check(len(self.batch.records), self._letters)
+            self._context.limit.check(len(self.batch.records), self.letters)
             self._limit_checked = True
         before = self._unsent
-        started = self._ends.clock()
+        started = self._context.clock()
         try:
-            self._ends.dead_letters.send(before)
+            self._context.dead_letters.send(before)
         except DeadLettersUndeliveredError as error:
             self._unsent = list(error.remaining)
             unsent = {id(letter) for letter in self._unsent}
             sent = [letter for letter in before if id(letter) not in unsent]
-            self._ends.observer.acknowledged(sent, self._ends.clock() - started)
+            self._context.observer.acknowledged(sent, self._context.clock() - started)
             raise
         self._unsent = []
-        self._ends.observer.acknowledged(before, self._ends.clock() - started)
+        self._context.observer.acknowledged(before, self._context.clock() - started)

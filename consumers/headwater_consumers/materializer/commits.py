@@ -22,7 +22,7 @@ class Commits:
     Args:
         source: commits them.
         backoff: between attempts.
-        confirmed: hears of offsets that are committed, and how long it took.
+        confirmed: called with the offsets that are committed, and how long it took.
         clock: monotonic seconds.
     """
 

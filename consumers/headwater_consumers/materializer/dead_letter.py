@@ -1,6 +1,6 @@
 """Dead letters: what they carry, and the topic that takes them.
 
-A letter is the original record, byte for byte (key, value, headers, timestamp), with headers added that say where it
+A letter is the original record, byte for byte (key, value, headers, timestamp), with headers added that record where it
 was and what is wrong. The `__connect.errors.*` names and meanings are Kafka Connect's
 (`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
 """

@@ -26,7 +26,7 @@ class KafkaDeadLetters:
     """Produces to the dead-letter topic, idempotently and with acks=all. Connects with the first letter.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the dead-letter topic.
         group: the consumer group, for the letters' headers.
     """

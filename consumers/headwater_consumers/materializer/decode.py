@@ -28,7 +28,7 @@ class Decoder(Protocol):
         """
 
 
-class Rejection(Protocol):
+class RejectionLike(Protocol):
     """Why a well-formed event can't be folded (`fold.Rejection`)."""
 
     @property
@@ -40,7 +40,7 @@ class Rejection(Protocol):
         """What is wrong, naming the field, without its value."""
 
 
-Reject = Callable[[LineageEvent], Rejection | None]
+Reject = Callable[[LineageEvent], RejectionLike | None]
 
 
 def decode_one(record: Record, decoder: Decoder, reject: Reject) -> Decoded | DeadLetter:
@@ -49,7 +49,7 @@ def decode_one(record: Record, decoder: Decoder, reject: Reject) -> Decoded | De
     Args:
         record: any.
         decoder: of its value. It looks a new fingerprint up before it calls it unknown.
-        reject: says what of a decoded event the graph can't hold.
+        reject: finds what of a decoded event the graph can't hold.
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.

@@ -1,4 +1,4 @@
-"""What can go wrong between Kafka and Neo4j, and what becomes of the events in hand.
+"""What can go wrong between Kafka and Neo4j, and what becomes of the events in flight.
 
     MaterializerError
     ├── TransientError                 RETRY  no event is to blame: hold on to them, back off, try for ever
@@ -11,7 +11,7 @@
     │   ├── FoldFailedError              folding it raised
     │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
     ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
-    └── FatalError                     STOP   a person has to change a setting; nothing in hand is committed
+    └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
         ├── SettingsRefusedError         no client can be made of the settings
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What becomes of the events in hand."""
+    """What becomes of the events in flight."""
 
     RETRY = "RETRY"
     SPLIT = "SPLIT"
@@ -104,7 +104,7 @@ class BrokerUnavailableError(TransientError):
 
 
 class SchemasUnavailableError(TransientError):
-    """Newer schemas can't be looked up now, so that a record can't be told from a poisonous one."""
+    """Newer schemas can't be looked up now, so that a record can't be distinguished from a poisonous one."""
 
     cause = RetryCause.SCHEMAS
 
@@ -124,7 +124,7 @@ class DeadLettersUndeliveredError(TransientError):
 
 
 class PermanentError(MaterializerError):
-    """One of the events in hand is to blame, whoever tries and however often."""
+    """One of the events in flight is to blame, whoever tries and however often."""
 
     verdict = Verdict.SPLIT
     reason: ClassVar[DeadLetterReason]

@@ -1,4 +1,4 @@
-"""The graph as the loop sees it: fold events, apply what came of it, and say whether the database is well."""
+"""The graph as the loop sees it: fold events, apply what came of it, and report whether the database is well."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Graph(Protocol):
         """Make the database ready: constraints, indexes, version. Safe to repeat.
 
         Raises:
-            MaterializerError: as the tree says.
+            MaterializerError: by the tree of `errors`.
         """
 
     def apply(self, folded: Folded) -> WriteSummary:

@@ -1,7 +1,7 @@
 """`/livez`, `/readyz` and `/metrics` on one port.
 
 - `/livez` is 200 while the loop moves. A database outage doesn't end it: restarting the consumer wouldn't help.
-- `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, saying what isn't.
+- `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, naming what isn't.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import make_wsgi_app
 
-from headwater_consumers.materializer.metrics import End
+from headwater_consumers.materializer.metrics import Dependency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ class Health:
         self._clock = clock
         self._moved = clock()
         self._assigned = 0
-        self._up = dict.fromkeys(End, False)
+        self._up = dict.fromkeys(Dependency, False)
 
     def moved(self) -> None:
         """The loop went round."""
@@ -44,10 +44,10 @@ class Health:
         """So many partitions are ours."""
         self._assigned = partitions
 
-    def up(self, end: End, *, up: bool) -> None:
-        """An end can be reached, or can't."""
-        self._up[end] = up
-        self._metrics.up(end, up=up)
+    def up(self, dependency: Dependency, *, up: bool) -> None:
+        """A dependency can be reached, or can't."""
+        self._up[dependency] = up
+        self._metrics.up(dependency, up=up)
 
     @property
     def alive(self) -> bool:
@@ -76,7 +76,7 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Say nothing: probes come every few seconds."""
+        """Log nothing: probes come every few seconds."""
 
 
 class HealthServer:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from confluent_kafka import TopicPartition
 
-    from headwater_consumers.materializer.kafka_news import KafkaNews
+    from headwater_consumers.materializer.kafka_callbacks import ClientCallbacks
     from headwater_consumers.materializer.offsets import Committed, OffsetReader
     from headwater_consumers.materializer.records import Partition
 
@@ -26,14 +26,16 @@ class Incarnation:
     Args:
         topic: the events topic.
         offsets: asks the brokers.
-        news: hears of brokers that don't answer.
+        callbacks: report brokers that do not answer.
         clock: monotonic seconds.
     """
 
-    def __init__(self, topic: str, offsets: OffsetReader, news: KafkaNews, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, topic: str, offsets: OffsetReader, callbacks: ClientCallbacks, clock: Callable[[], float]
+    ) -> None:
         self._topic = topic
         self._offsets = offsets
-        self._news = news
+        self._callbacks = callbacks
         self._clock = clock
         self._next_check = 0.0
 
@@ -44,7 +46,7 @@ class Incarnation:
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
             # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
-            self._news.notice(error, "looking up the topic's id")
+            self._callbacks.notice(error, "looking up the topic's id")
             self._next_check = self._clock()
             return "", {}
 

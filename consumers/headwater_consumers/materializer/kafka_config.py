@@ -1,4 +1,4 @@
-"""How the consumer talks to Kafka, in librdkafka's words."""
+"""How the consumer talks to Kafka, as settings of librdkafka."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# What librdkafka says by itself, a line for every attempt to connect. Whoever wants it adds a handler; what matters of
+# What librdkafka logs by itself, a line for every attempt to connect. Whoever wants it adds a handler; what matters of
 # it reaches people by `notices`.
 librdkafka_log = logging.getLogger("headwater.librdkafka")
 librdkafka_log.addHandler(logging.NullHandler())
@@ -31,7 +31,7 @@ class SourceConfig:
     """What a `KafkaSource` needs to know.
 
     Attributes:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         group: the consumer group.
         queued_kilobytes: librdkafka's fetch-ahead, of all partitions together; with the three batches the bulk of the

@@ -1,4 +1,4 @@
-"""What an error of librdkafka means for the records in hand.
+"""What an error of librdkafka means for the records in flight.
 
 Authentication and authorization are FATAL at once; everything else passes: a broker that is away, a rebalance, a topic
 that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and the Kafka protocol's.
@@ -50,34 +50,34 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
     """The error of our tree that stands for `raised`.
 
     Args:
-        raised: what librdkafka said.
+        raised: by librdkafka.
         servers: the bootstrap servers, for the message.
         doing: what was tried, as in "committing offsets".
     """
     error = kafka_error(raised)
-    code, said = error.name(), error.str()
+    code, text = error.name(), error.str()
     where = f"Kafka at {servers}"
-    if error.code() == KafkaError._INVALID_ARG and _UNUSABLE.search(said):
+    if error.code() == KafkaError._INVALID_ARG and _UNUSABLE.search(text):
         meant = unusable_settings(error)
         return SettingsRefusedError(str(meant), setting=meant.setting, code=code)
     if error.code() in _PASSWORD:
         return CredentialsRefusedError(
-            f"{where} refuses the credentials: {said}", setting="HEADWATER_KAFKA_SASL_PASSWORD", code=code
+            f"{where} refuses the credentials: {text}", setting="HEADWATER_KAFKA_SASL_PASSWORD", code=code
         )
     if error.code() in _MECHANISM:
-        return CredentialsRefusedError(f"{where}: {said}", setting="HEADWATER_KAFKA_SASL_MECHANISM", code=code)
+        return CredentialsRefusedError(f"{where}: {text}", setting="HEADWATER_KAFKA_SASL_MECHANISM", code=code)
     if error.code() in _FORBIDDEN:
         return CredentialsRefusedError(
-            f"{where} doesn't allow {doing}: {said}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
+            f"{where} doesn't allow {doing}: {text}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
         )
     if error.code() in _ARGUMENTS:
-        return TopicsUnusableError(f"{where}, {doing}: {said}", setting="HEADWATER_TOPIC_PREFIX", code=code)
-    return BrokerUnavailableError(f"{where}, {doing}: {said} ({code})", code=code)
+        return TopicsUnusableError(f"{where}, {doing}: {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
+    return BrokerUnavailableError(f"{where}, {doing}: {text} ({code})", code=code)
 
 
 @contextlib.contextmanager
 def making_clients(servers: str) -> Iterator[None]:
-    """The block makes Kafka clients; what librdkafka refuses to make one of is told by the setting's name.
+    """The block makes Kafka clients; what librdkafka refuses to make one of is reported by the setting's name.
 
     Args:
         servers: the bootstrap servers, for the message.

@@ -1,4 +1,4 @@
-"""The source for real: records of the events topic, as a member of a consumer group, with offsets committed by hand.
+"""The Kafka source: records of the events topic, as a member of a consumer group, with offsets committed explicitly.
 
 What librdkafka does by itself (joining, heartbeats, fetching ahead, finding brokers again) is left to it. What is added
 here: who owns which partition of which incarnation of the topic, and that a batch never outlives its partition.
@@ -15,9 +15,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer.errors import FatalError
 from headwater_consumers.materializer.incarnation import Incarnation
-from headwater_consumers.materializer.kafka_news import KafkaNews
+from headwater_consumers.materializer.kafka_callbacks import ClientCallbacks
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
-from headwater_consumers.materializer.offsets import OffsetReader, Position, start_offset
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets, start_offset
 from headwater_consumers.materializer.ownership import Ownership, committable
 from headwater_consumers.materializer.source import Polled
 
@@ -38,11 +38,11 @@ _CHUNK_RECORDS = 250
 
 
 class KafkaSource:
-    """The source for real. Construct, `subscribe`, `poll` often, `close`."""
+    """Consumer of the events topic. Construct, `subscribe`, `poll` often, `close`."""
 
     def __init__(self, config: SourceConfig, *, clock: Callable[[], float], notices: Notices) -> None:
         self._config = config
-        self._news = KafkaNews(config.servers, notices)
+        self._callbacks = ClientCallbacks(config.servers, notices)
         self._ownership = Ownership()
         self._committing: dict[Partition, int] = {}
         self._listener: SourceListener | None = None
@@ -50,17 +50,21 @@ class KafkaSource:
         self._rebalanced = False
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
-        self._incarnation = Incarnation(config.topic, self._offsets, self._news, clock)
+        self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks, clock)
         self._consumer = self._client()
 
     def _client(self) -> Consumer:
-        callbacks = {"error_cb": self._news.on_error, "stats_cb": self._news.on_stats, "on_commit": self._on_commit}
+        callbacks = {
+            "error_cb": self._callbacks.on_error,
+            "stats_cb": self._callbacks.on_stats,
+            "on_commit": self._on_commit,
+        }
         return Consumer(self._config.consumer_config() | callbacks)
 
     @property
     def reachable(self) -> bool:
         """Whether a broker was connected when last looked at."""
-        return self._news.reachable
+        return self._callbacks.reachable
 
     def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
@@ -88,17 +92,17 @@ class KafkaSource:
                     break
                 messages += chunk
                 size += sum(map(len, chunk))
-        self._news.raise_fatal()
+        self._callbacks.raise_fatal()
         polled = self._received(messages)
         if self._incarnation.is_another_than(self._ownership.partitions):
             self._join_anew()
         return polled
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Start to commit; the listener hears the answer within a later poll."""
+        """Start to commit; the listener is called with the answer within a later poll."""
         ours = self._ownership.ours(offsets)
         if not ours:
-            self._told().committed(None)
+            self._require_listener().committed(None)
             return
         self._committing = ours
         try:
@@ -119,10 +123,10 @@ class KafkaSource:
         try:
             committed = self._consumer.commit(offsets=committable(ours), asynchronous=False)
         except KafkaException as error:
-            raise self._news.classified(error, "committing offsets") from error
+            raise self._callbacks.classified(error, "committing offsets") from error
         for partition in committed or ():
             if partition.error is not None:
-                raise self._news.classified(partition.error, "committing offsets")
+                raise self._callbacks.classified(partition.error, "committing offsets")
         self._ownership.confirm(ours)
 
     def pause(self) -> None:
@@ -137,20 +141,20 @@ class KafkaSource:
             self._paused = False
             self._consumer.resume(self._consumer.assignment())
 
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[PartitionOffsets]:
         """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
 
         Raises:
-            BrokerUnavailableError: it can't be told now.
+            BrokerUnavailableError: the brokers don't answer now.
             FatalError: it may not be asked.
         """
         try:
             return self._offsets.positions(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
-            raise self._news.classified(error, "reading offsets") from error
+            raise self._callbacks.classified(error, "reading offsets") from error
 
     def lag(self) -> Mapping[Partition, int]:
-        """Offsets between what is committed and the end, for partitions of ours, as last heard of; asks nobody."""
+        """Offsets between what is committed and the end, for our partitions, as of the last fetch; asks no broker."""
         behind = {}
         for partition in self._ownership.partitions:
             at = TopicPartition(partition.topic, partition.number)
@@ -171,7 +175,7 @@ class KafkaSource:
             partition = self._ownership.find(message.topic(), message.partition())
             if error is not None:
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
-                    self._news.trouble(error)
+                    self._callbacks.trouble(error)
                 elif partition is not None and offset is not None:
                     reached[partition] = offset
             elif partition is not None and offset is not None:
@@ -191,15 +195,16 @@ class KafkaSource:
             for p in partitions
         ]
         consumer.incremental_assign(starts)
-        if self._paused and starts:
-            consumer.pause(starts)
-        self._told().assigned(self._ownership.take(partitions, topic_id, committed))
+        # Either way: librdkafka keeps a partition paused that went during a pause, also once it comes back.
+        if starts:
+            (consumer.pause if self._paused else consumer.resume)(starts)
+        self._require_listener().assigned(self._ownership.take(partitions, topic_id, committed))
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if consumer is not self._consumer:
             return
         self._rebalanced = True
-        self._told().revoked(self._ownership.those(partitions))
+        self._require_listener().revoked(self._ownership.those(partitions))
         self._ownership.give(partitions)
         consumer.incremental_unassign(partitions)
 
@@ -209,21 +214,26 @@ class KafkaSource:
         self._rebalanced = True
         those = self._ownership.those(partitions)
         self._ownership.give(partitions)
-        self._told().lost(those)
+        self._require_listener().lost(those)
         consumer.incremental_unassign(partitions)
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
         self._answer(error or next((p.error for p in partitions if p.error is not None), None))
 
     def _answer(self, error: KafkaError | None) -> None:
-        meant = None if error is None else self._news.kept(error, "committing offsets")
+        meant = None if error is None else self._callbacks.recorded(error, "committing offsets")
         if meant is None:
-            self._news.reachable = True  # statistics come only every two seconds
+            self._callbacks.reachable = True  # statistics come only every two seconds
             self._ownership.confirm(self._committing)
         if not isinstance(meant, FatalError):
-            self._told().committed(meant)
+            self._require_listener().committed(meant)
 
-    def _told(self) -> SourceListener:
+    def _require_listener(self) -> SourceListener:
+        """The subscribed listener.
+
+        Raises:
+            RuntimeError: nothing subscribed yet.
+        """
         if self._listener is None:
             raise RuntimeError("subscribe first")
         return self._listener
@@ -232,10 +242,12 @@ class KafkaSource:
         """Leave the group, and join it with a client that knows nothing of the topic.
 
         Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher ones, from elections in
-        the topic that is gone, it takes the new ones for old news and fetches nothing.
+        the topic that is gone, it takes the new ones for outdated and fetches nothing.
         """
         self._on_lost(self._consumer, [TopicPartition(p.topic, p.number) for p in self._ownership.partitions])
         left, self._consumer = self._consumer, self._client()
         left.close()
-        self._told().committed(None)  # of what was being committed nothing is ours; its answer went with the client
-        self.subscribe(self._told())
+        self._require_listener().committed(
+            None
+        )  # of what was being committed nothing is ours; its answer went with the client
+        self.subscribe(self._require_listener())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobResult:
     """How a job ended. `error` is what it raised; None: it returned."""
 
     error: BaseException | None = None
@@ -23,13 +23,13 @@ class Lane(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose outcome hasn't been taken."""
+        """Whether a job was started whose result hasn't been taken."""
 
     def start(self, job: Callable[[], None]) -> None:
         """Start a job. The lane must not be busy."""
 
-    def take(self, timeout_seconds: float) -> Outcome | None:
-        """The outcome of the job, waiting for it so long; None where it hasn't ended or there is none."""
+    def take(self, timeout_seconds: float) -> JobResult | None:
+        """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
         """No more jobs but `last`, which lets go of what the jobs used. Whether it was done in time.
@@ -43,14 +43,14 @@ class ThreadLane:
 
     def __init__(self, name: str = "writer") -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         self._busy = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose outcome hasn't been taken."""
+        """Whether a job was started whose result hasn't been taken."""
         return self._busy
 
     def start(self, job: Callable[[], None]) -> None:
@@ -64,16 +64,16 @@ class ThreadLane:
         self._busy = True
         self._jobs.put(job)
 
-    def take(self, timeout_seconds: float) -> Outcome | None:
-        """The outcome of the job, waiting for it so long; None where it hasn't ended or there is none."""
+    def take(self, timeout_seconds: float) -> JobResult | None:
+        """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
         if not self._busy:
             return None
         try:
-            outcome = self._outcomes.get(block=timeout_seconds > 0, timeout=timeout_seconds or None)
+            result = self._results.get(block=timeout_seconds > 0, timeout=timeout_seconds or None)
         except queue.Empty:
             return None
         self._busy = False
-        return outcome
+        return result
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
         """No more jobs but `last`. A job that doesn't end in time is left behind, and `last` waits for it."""
@@ -87,24 +87,24 @@ class ThreadLane:
             try:
                 job()
             except BaseException as error:  # noqa: BLE001 - the loop's thread decides; nothing may be lost here
-                self._outcomes.put(Outcome(error))
+                self._results.put(JobResult(error))
             else:
-                self._outcomes.put(Outcome())
+                self._results.put(JobResult())
 
 
 class InlineLane:
-    """A lane without a thread, for tests and simulations: the job runs when its outcome is asked for."""
+    """A lane without a thread, for tests and simulations: the job runs when its result is asked for."""
 
     def __init__(self) -> None:
         self._job: Callable[[], None] | None = None
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose outcome hasn't been taken."""
+        """Whether a job was started whose result hasn't been taken."""
         return self._job is not None
 
     def start(self, job: Callable[[], None]) -> None:
-        """Keep the job until its outcome is asked for.
+        """Keep the job until its result is asked for.
 
         Raises:
             RuntimeError: another one is waiting.
@@ -113,16 +113,16 @@ class InlineLane:
             raise RuntimeError("the lane takes one job at a time")
         self._job = job
 
-    def take(self, timeout_seconds: float) -> Outcome | None:  # noqa: ARG002 - nothing to wait for
-        """Run the job and return its outcome."""
+    def take(self, timeout_seconds: float) -> JobResult | None:  # noqa: ARG002 - nothing to wait for
+        """Run the job and return its result."""
         if self._job is None:
             return None
         job, self._job = self._job, None
         try:
             job()
         except Exception as error:  # noqa: BLE001 - as a thread's lane does
-            return Outcome(error)
-        return Outcome()
+            return JobResult(error)
+        return JobResult()
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:  # noqa: ARG002 - nothing to wait for
         """Forget a waiting job; do the last."""

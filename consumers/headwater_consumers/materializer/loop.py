@@ -22,7 +22,7 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     SchemasUnavailableError,
 )
-from headwater_consumers.materializer.hand import Hand
+from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Rebalance
 from headwater_consumers.materializer.reporting import Reporting
 from headwater_consumers.materializer.writing import Writing
@@ -51,14 +51,14 @@ class Loop:
         self._policy = policy
         self._clock = clock
         self._report = Reporting(parts, clock)
-        self._hand = Hand(parts.limit, Ahead(parts.preparation))
+        self._in_flight = InFlight(parts.limit, Ahead(parts.preparation))
         self._catch_up = CatchUp(parts.source, clock)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
         self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
         self._writing = Writing(
             parts,
             policy,
-            hand=self._hand,
+            in_flight=self._in_flight,
             commits=self._commits,
             report=self._report,
             backoff=Backoff(policy.backoff, clock, random),
@@ -93,6 +93,7 @@ class Loop:
             self._parts.totals.seconds = self._clock() - began
             self._parts.lane.close(self._parts.finish, self._policy.close_seconds)
             self._parts.source.close()
+            self._report.released(self._in_flight.held)
 
     def run_once(self) -> None:
         """One round: take what the lane has done, give it the next, prepare another, fetch.
@@ -108,23 +109,27 @@ class Loop:
         self._commits.send()
         self._fetch()
         if self._writing.busy:
-            self._hand.look_ahead()
+            self._in_flight.look_ahead()
         if self._writing.busy_seconds >= self._policy.silence_seconds:
             self._report.silent(self._writing.busy_seconds)
-        self._report.show(self._hand, paused=self._paused, committing=self._commits.backoff.attempts == 0)
+        self._report.show(self._in_flight, paused=self._paused, committing=self._commits.backoff.attempts == 0)
 
     # Fetching and preparing.
 
     def _prepare(self) -> None:
         """Decode and fold, once a whole batch is there; less than that only while nothing else waits to be written."""
-        hand = self._hand
-        idle = hand.current is None
-        if hand.prepared is not None or not hand.anything_fetched or not (hand.full or idle or self._stopping):
+        in_flight = self._in_flight
+        idle = in_flight.current is None
+        if (
+            in_flight.prepared is not None
+            or not in_flight.anything_fetched
+            or not (in_flight.full or idle or self._stopping)
+        ):
             return
         if not self._decode_backoff.due:
             return
         try:
-            hand.prepare(partial(prepare, how=self._parts.preparation))
+            in_flight.prepare(partial(prepare, how=self._parts.preparation))
         except SchemasUnavailableError as error:
             self._decode_backoff.failed()
             self._report.trouble(error)
@@ -133,35 +138,39 @@ class Loop:
             self._report.over(RetryCause.SCHEMAS)
 
     def _fetch(self) -> None:
-        hand, source = self._hand, self._parts.source
-        waiting = self._writing.backoff.attempts > 0 or self._decode_backoff.attempts > 0
+        in_flight, source = self._in_flight, self._parts.source
+        # What couldn't be decoded may be gone, with its partition: then nothing waits for another attempt.
+        undecoded = self._decode_backoff.attempts > 0 and in_flight.anything_fetched
+        waiting = self._writing.backoff.attempts > 0 or undecoded
         writing = self._writing.busy
-        passing = not waiting and not hand.overfull and self._writing.busy_seconds < self._policy.stall_seconds
-        if hand.full and writing and passing:
+        passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
+        if in_flight.full and writing and passing:
             # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
             # for one record at a time keeps rebalances and commits going.
             self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
             return
-        self._paused = hand.full or waiting
+        self._paused = in_flight.full or waiting
         if self._paused:
             source.pause()
         else:
             source.resume()
-        ready = not writing and not waiting and (hand.prepared is not None or hand.anything_fetched)
+        ready = not writing and not waiting and (in_flight.prepared is not None or in_flight.anything_fetched)
         timeout = 0.0 if ready else self._policy.busy_seconds if writing else self._policy.idle_seconds
-        self._poll(max_records=max(1, hand.room_records), max_bytes=max(1, hand.room_bytes), timeout_seconds=timeout)
+        self._poll(
+            max_records=max(1, in_flight.free_records), max_bytes=max(1, in_flight.free_bytes), timeout_seconds=timeout
+        )
 
     def _poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> None:
         polled = self._parts.source.poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
-        self._hand.add(polled)
+        self._in_flight.add(polled)
         self._report.consumed(len(polled.records))
 
-    # What the source tells (`source.SourceListener`), within a poll or its closing.
+    # Callbacks of the source (`source.SourceListener`), within a poll or its closing.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """These are ours now."""
-        self._hold(self._assigned | partitions, Rebalance.ASSIGNED)
+        self._hold(self._assigned | partitions, Rebalance.ASSIGNED, partitions)
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
         """These go: finish and commit what is being written of them, while the policy allows; drop the rest."""
@@ -173,12 +182,12 @@ class Loop:
         except BrokerUnavailableError as error:
             self._report.commit_failed(error)  # its next owner reads again what isn't committed
         self._forget(partitions)
-        self._hold(self._assigned - partitions, Rebalance.REVOKED)
+        self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are gone: drop what is in hand of them."""
+        """These are gone: drop what is in flight of them."""
         self._forget(partitions)
-        self._hold(self._assigned - partitions, Rebalance.LOST)
+        self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """The brokers' answer to the last commit."""
@@ -187,28 +196,30 @@ class Loop:
             self._report.commit_failed(error)
 
     def _forget(self, partitions: frozenset[Partition]) -> None:
-        self._hand.drop(partitions, writing=self._writing.busy)
+        self._report.released(self._in_flight.drop(partitions, writing=self._writing.busy))
         self._commits.drop(partitions)
 
-    def _hold(self, partitions: frozenset[Partition], kind: Rebalance) -> None:
+    def _hold(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
         self._assigned = partitions
-        self._report.rebalanced(kind, len(partitions))
+        self._report.rebalanced(kind, moved, len(partitions))
 
     # The end.
 
     def _caught_up(self) -> bool:
-        if not (self._policy.until_caught_up and self._writing.started and self._hand.empty and self._commits.idle):
+        if not (
+            self._policy.until_caught_up and self._writing.started and self._in_flight.empty and self._commits.idle
+        ):
             return False
         return self._catch_up.done()
 
     def _drain(self) -> None:
-        """Write and commit what is in hand. Trouble on the way ends it: what isn't committed is read again."""
+        """Write and commit what is in flight. Trouble on the way ends it: what isn't committed is read again."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         self._stopping = True
         if not self._writing.started:
             return
         self._parts.source.pause()
-        while not (self._hand.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:
+        while not (self._in_flight.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:
             self._report.moved()
             self._writing.start()
             self._prepare()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.records import Decoded, Partition
 
-# A `_created` series beside every counter would double the exposition and say what `process_start_time_seconds` says.
+# A `_created` series beside every counter would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _PREFIX = "headwater_materializer"
@@ -65,7 +65,7 @@ class FoldedAway(StrEnum):
     STALE = "stale"
 
 
-class End(StrEnum):
+class Dependency(StrEnum):
     """What the materializer stands between."""
 
     KAFKA = "kafka"
@@ -116,7 +116,7 @@ class Metrics:
         self._up = self._gauge("up", "1 while this end can be reached.", "end")
         self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
         self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
-        self._in_hand = self._gauge("records_in_hand", "Records read and not yet committed.")
+        self._in_flight = self._gauge("records_in_hand", "Records read and not yet committed.")
         self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end of a partition.", "partition")
         self._oldest = self._gauge(
             "oldest_unapplied_timestamp_seconds",
@@ -142,10 +142,10 @@ class Metrics:
             self._rebalances.labels(kind.value)
         for step in Step:
             self._steps.labels(step.value)
-        for end in End:
-            self._up.labels(end.value)
+        for dependency in Dependency:
+            self._up.labels(dependency.value)
 
-    # What a checkpoint tells (`checkpoint.Observer`).
+    # Of a checkpoint (`checkpoint.Observer`).
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
@@ -177,7 +177,7 @@ class Metrics:
         """These offsets are committed."""
         self.timed(Step.COMMIT, seconds)
 
-    # What the loop tells.
+    # Of the loop.
 
     def timed(self, step: Step, seconds: float) -> None:
         """A step took so long."""
@@ -204,13 +204,13 @@ class Metrics:
         self._rebalances.labels(kind.value).inc()
         self._assigned.set(assigned)
 
-    def up(self, end: End, *, up: bool) -> None:
-        """An end can be reached, or can't."""
-        self._up.labels(end.value).set(up)
+    def up(self, dependency: Dependency, *, up: bool) -> None:
+        """A dependency can be reached, or can't."""
+        self._up.labels(dependency.value).set(up)
 
     def holding(self, records: int, *, paused: bool) -> None:
-        """So many records are in hand, and whether fetching is paused."""
-        self._in_hand.set(records)
+        """So many records are in flight, and whether fetching is paused."""
+        self._in_flight.set(records)
         self._paused.set(paused)
 
     def lag(self, behind: Mapping[Partition, int]) -> None:
@@ -220,7 +220,7 @@ class Metrics:
             self._lag.labels(str(partition.number)).set(offsets)
 
     def oldest(self, published_ms: Mapping[Partition, int]) -> None:
-        """When the oldest record in hand was published, in ms of Unix time; other partitions have no series."""
+        """When the oldest record in flight was published, in ms of Unix time; other partitions have no series."""
         self._oldest.clear()
         for partition, milliseconds in published_ms.items():
             self._oldest.labels(str(partition.number)).set(milliseconds / 1000)

@@ -1,4 +1,4 @@
-"""What an exception of the Neo4j driver means for the events in hand.
+"""What an exception of the Neo4j driver means for the events in flight.
 
 | what is raised                                                  | means                                        |
 |-----------------------------------------------------------------|----------------------------------------------|

@@ -1,6 +1,6 @@
 """The graph for real: a Neo4j database, with the driver's exceptions translated into our tree.
 
-The driver's own retries are off: the loop retries, keeps polling Kafka meanwhile and says what is going on.
+The driver's own retries are off: the loop retries, keeps polling Kafka meanwhile and reports what is going on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Without a handler its warnings of broken connections go to stderr; what they come to is told as an error of our tree.
+# Without a handler its warnings of lost connections go to stderr; what they lead to is raised as an error of our tree.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
@@ -100,7 +100,7 @@ class Neo4jGraph:
         """Make the database ready: constraints, indexes, version.
 
         Raises:
-            MaterializerError: as the tree says.
+            MaterializerError: by the tree of `errors`.
         """
         try:
             self._writer.ensure_schema()
@@ -113,7 +113,7 @@ class Neo4jGraph:
         """Write it in one transaction.
 
         Raises:
-            MaterializerError: as the tree says.
+            MaterializerError: by the tree of `errors`.
         """
         return self._translated(lambda: self._writer.apply(folded))
 

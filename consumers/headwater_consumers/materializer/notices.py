@@ -1,4 +1,4 @@
-"""What the materializer says while trouble lasts: at once, then once a minute, and once when it is over."""
+"""Notices: log lines while trouble lasts, at once, then once a minute, and once when it is over."""
 
 from __future__ import annotations
 
@@ -15,50 +15,56 @@ EVERY_SECONDS = 60.0
 
 @dataclass(slots=True)
 class _Trouble:
-    """One episode. `told`: whether its beginning was said, so that its end is."""
+    """One episode. `reported`: whether its beginning was logged, so that its end is."""
 
     since: float
-    told: bool
+    reported: bool
 
 
 class Notices:
-    """One line for each kind of trouble at a time. Trouble that comes and goes is told of once a minute, too.
+    """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
 
     Args:
-        say: takes a line.
+        warn: logs a line.
         clock: monotonic seconds.
-        every_seconds: how often lasting trouble is told of again.
+        every_seconds: how often lasting trouble is reported again.
+        info: logs a line when trouble is over; default: `warn`.
     """
 
     def __init__(
-        self, say: Callable[[str], None], clock: Callable[[], float], every_seconds: float = EVERY_SECONDS
+        self,
+        warn: Callable[[str], None],
+        clock: Callable[[], float],
+        every_seconds: float = EVERY_SECONDS,
+        info: Callable[[str], None] | None = None,
     ) -> None:
-        self._say = say
+        self._warn = warn
+        self._info = info or warn
         self._clock = clock
         self._every = every_seconds
         self._troubles: dict[RetryCause, _Trouble] = {}
-        self._said: dict[RetryCause, float] = {}
+        self._last_reported: dict[RetryCause, float] = {}
 
     def trouble(self, cause: RetryCause, message: str) -> None:
-        """It is (still) there. Said when it wasn't lately."""
+        """It is (still) there. Logged unless it was within `every_seconds`."""
         now = self._clock()
         new = cause not in self._troubles
-        known = self._troubles.setdefault(cause, _Trouble(since=now, told=False))
-        if cause in self._said and now - self._said[cause] < self._every:
+        known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
+        if cause in self._last_reported and now - self._last_reported[cause] < self._every:
             return
-        self._said[cause] = now
-        if new or not known.told:
-            self._say(f"{message} Trying on; nothing is lost meanwhile.")
+        self._last_reported[cause] = now
+        if new or not known.reported:
+            self._warn(f"{message} Trying on; nothing is lost meanwhile.")
         else:
-            self._say(f"{message} Still trying after {_duration(now - known.since)}.")
-        known.told = True
+            self._warn(f"{message} Still trying after {_duration(now - known.since)}.")
+        known.reported = True
 
     def over(self, *causes: RetryCause) -> None:
         """They aren't there, or not any more."""
         for cause in causes:
             known = self._troubles.pop(cause, None)
-            if known is not None and known.told:
-                self._say(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
+            if known is not None and known.reported:
+                self._info(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
 
 
 def _duration(seconds: float) -> str:

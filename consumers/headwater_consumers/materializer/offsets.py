@@ -36,14 +36,14 @@ _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A committed offset and the incarnation of the topic that it is of; empty where the committer didn't say."""
+    """A committed offset and the incarnation of the topic that it is of; empty where the committer recorded none."""
 
     offset: int
     topic_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class PartitionOffsets:
     """Where one partition and the group stand. Half-open: `end` is the offset that the next record will get.
 
     Attributes:
@@ -124,7 +124,7 @@ class OffsetReader:
                     raise
                 time.sleep(_PAUSE_SECONDS)
 
-    def positions(self, topic: str, *, timeout_seconds: float) -> list[Position]:
+    def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
         """Every partition of the topic, by number."""
         description = self._describe(topic, timeout_seconds)
         topic_id = "" if description.topic_id is None else str(description.topic_id)
@@ -140,7 +140,7 @@ class OffsetReader:
             if known is not None and known.topic_id not in ("", topic_id):
                 known = None
             found.append(
-                Position(
+                PartitionOffsets(
                     Partition(topic, number, topic_id),
                     begin=begins[number],
                     end=ends[number],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
-from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit
@@ -52,13 +52,13 @@ class Parts:
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
         finish: lets go of what the lane used; called in the lane, last.
-        committed: hears which offsets are committed, and how long that took.
+        committed: called with the offsets that were committed, and how long that took.
         watch: called now and then, for whoever shows progress.
     """
 
     source: Source
     lane: Lane
-    ends: Ends
+    checkpoint_context: CheckpointContext
     preparation: Preparation
     limit: BatchLimit
     start: Callable[[], None]

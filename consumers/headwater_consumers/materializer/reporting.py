@@ -1,27 +1,32 @@
-"""What the loop lets others know: metrics, health, totals and the lines for whoever watches, from one place."""
+"""Reporting of the loop: metrics, health, totals and log lines, from one place."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.errors import RetryCause
-from headwater_consumers.materializer.metrics import End, Rebalance
+from headwater_consumers.materializer.metrics import Dependency, Rebalance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from headwater_consumers.materializer.checkpoint import Checkpoint
     from headwater_consumers.materializer.errors import TransientError
-    from headwater_consumers.materializer.hand import Hand
+    from headwater_consumers.materializer.in_flight import InFlight
     from headwater_consumers.materializer.parts import Parts
+    from headwater_consumers.materializer.records import Partition
 
 _SHOW_SECONDS = 0.5
 
+log = logging.getLogger("headwater.consume")
+
 
 class Reporting:
-    """Tells of what happened. Decides nothing.
+    """Reports what happened. Decides nothing.
 
     Args:
-        parts: where to tell it.
+        parts: metrics, health, totals and notices.
         clock: monotonic seconds.
     """
 
@@ -40,7 +45,7 @@ class Reporting:
         self._parts.metrics.retried(error)
         self._parts.notices.trouble(error.cause, str(error))
         if error.cause is RetryCause.GRAPH:
-            self._parts.health.up(End.NEO4J, up=False)
+            self._parts.health.up(Dependency.NEO4J, up=False)
 
     def commit_failed(self, error: TransientError) -> None:
         """The brokers didn't confirm offsets."""
@@ -49,37 +54,48 @@ class Reporting:
 
     def silent(self, seconds: float) -> None:
         """The database hasn't answered for so long."""
-        self._parts.health.up(End.NEO4J, up=False)
+        self._parts.health.up(Dependency.NEO4J, up=False)
         self._parts.notices.trouble(RetryCause.GRAPH, f"Neo4j hasn't answered a write for {seconds:.0f} s.")
 
     def over(self, *causes: RetryCause) -> None:
         """These troubles are not, or not any more."""
         self._parts.notices.over(*causes)
         if RetryCause.GRAPH in causes:
-            self._parts.health.up(End.NEO4J, up=True)
+            self._parts.health.up(Dependency.NEO4J, up=True)
 
     def consumed(self, records: int) -> None:
         """So many records were read."""
         self._parts.totals.consumed += records
         self._parts.metrics.consumed(records)
 
-    def rebalanced(self, kind: Rebalance, assigned: int) -> None:
-        """Partitions came or went; so many are ours now."""
+    def through(self, batch: Checkpoint) -> None:
+        """A batch is through steps 1 and 2."""
+        self._parts.totals.applied += batch.size - batch.letters
+        self._parts.totals.dead_lettered.update(batch.reasons)
+
+    def released(self, records: int) -> None:
+        """So many records were read and let go of: whoever has their partitions next reads them again."""
+        self._parts.totals.released += records
+
+    def rebalanced(self, kind: Rebalance, moved: Collection[Partition], assigned: int) -> None:
+        """These partitions came or went; so many are ours now."""
         self._parts.metrics.rebalanced(kind, assigned)
         self._parts.health.assigned(assigned)
+        names = ", ".join(str(partition) for partition in sorted(moved)) or "none"
+        log.info("Partitions %s: %s; %d are held now.", kind.value, names, assigned)
 
-    def show(self, hand: Hand, *, paused: bool, committing: bool) -> None:
+    def show(self, in_flight: InFlight, *, paused: bool, committing: bool) -> None:
         """How things stand after a round.
 
         Args:
-            hand: records read and not yet through steps 1 and 2.
+            in_flight: records read and not yet through steps 1 and 2.
             paused: whether fetching is paused.
             committing: whether offsets are committed without trouble.
         """
         parts = self._parts
         reachable = parts.source.reachable
-        parts.health.up(End.KAFKA, up=reachable)
-        parts.metrics.holding(hand.records, paused=paused)
+        parts.health.up(Dependency.KAFKA, up=reachable)
+        parts.metrics.holding(in_flight.records, paused=paused)
         if reachable and committing:
             self.over(RetryCause.BROKER)
         if self._clock() < self._next:
@@ -87,6 +103,6 @@ class Reporting:
         self._next = self._clock() + _SHOW_SECONDS
         lag = parts.source.lag()
         parts.metrics.lag(lag)
-        parts.metrics.oldest(hand.oldest)
+        parts.metrics.oldest(in_flight.oldest)
         parts.totals.behind = sum(lag.values()) if lag else None
         parts.watch()

@@ -10,7 +10,7 @@ from headwater_consumers.materializer.records import Partition, Record
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.errors import BrokerUnavailableError
-    from headwater_consumers.materializer.offsets import Position
+    from headwater_consumers.materializer.offsets import PartitionOffsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Polled:
 
 
 class SourceListener(Protocol):
-    """Who has to know which partitions are ours, and what is committed. Called within `poll` and `close`."""
+    """Callbacks of a source within `poll` and `close`: assigned, revoked or lost partitions, committed offsets."""
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """These are ours now, from their committed offset on."""
@@ -36,7 +36,7 @@ class SourceListener(Protocol):
         """These will be another's on return; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's already: drop what is in hand of them, commit nothing."""
+        """These are another's already: drop what is in flight of them, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """The answer to the last `commit`; None: it is done."""
@@ -61,7 +61,7 @@ class Source(Protocol):
         """
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Start to commit; the listener hears the answer within a later poll. One at a time.
+        """Start to commit; the listener is called with the answer within a later poll. One at a time.
 
         Partitions that aren't ours any more are left out.
         """
@@ -80,16 +80,16 @@ class Source(Protocol):
     def resume(self) -> None:
         """End a pause. Safe to call without one."""
 
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[PartitionOffsets]:
         """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
 
         Raises:
-            BrokerUnavailableError: it can't be told now.
+            BrokerUnavailableError: the brokers don't answer now.
             FatalError: it may not be asked.
         """
 
     def lag(self) -> Mapping[Partition, int]:
-        """Offsets between what is committed and the end, for partitions of ours, as last heard of; asks nobody."""
+        """Offsets between what is committed and the end, for our partitions, as of the last fetch; asks no broker."""
 
     @property
     def reachable(self) -> bool:

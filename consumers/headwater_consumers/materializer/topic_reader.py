@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.materializer.records import Record
 
-# A group is a must for librdkafka, though with `assign` and no commits the brokers never hear of it.
+# A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.
 _GROUP = "headwater-reader"
 _REQUEST_SECONDS = 10.0
 # How long no progress at all may last.
@@ -26,7 +26,7 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
     """Every record that is on the topic when this is called, each partition's in order. One is in memory at a time.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topic: which.
         newest: no more than so many of the last offsets of each partition; None: all.
 

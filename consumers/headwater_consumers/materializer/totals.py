@@ -1,4 +1,4 @@
-"""What one run of the consumer did, for its last word."""
+"""Totals of one run of the consumer, for its summary."""
 
 from __future__ import annotations
 
@@ -21,16 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Totals:
-    """Counts since the start of this process. What the group has done altogether is `accounting`'s to say.
+    """Counts since the start of this process. What the group has done altogether is `accounting`'s to report.
+
+    Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each record that was read is in one.
 
     Attributes:
+        consumed: records read from the topic; one that was released and read again counts twice.
+        applied: records whose effect is in the graph, whether it was there already or not.
+        dead_lettered: records that the dead-letter topic has acknowledged, by reason.
+        released: records let go of before they were through, because their partition went to another consumer or this
+            one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
-        behind: offsets between the last commits and the ends, over the partitions of this consumer; None before
+        behind: offsets between the last commits and the end offsets, over the partitions of this consumer; None before
             anything is known of them.
     """
 
     consumed: int = 0
     applied: int = 0
+    released: int = 0
     transactions: int = 0
     retries: int = 0
     dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
@@ -45,6 +53,7 @@ class Totals:
             "applied": self.applied,
             "dead_lettered": self.dead_lettered.total(),
             "dead_lettered_by_reason": {reason.value: n for reason, n in sorted(self.dead_lettered.items())},
+            "released": self.released,
             "transactions": self.transactions,
             "retries": self.retries,
             "committed": {str(partition): offset for partition, offset in sorted(self.committed.items())},
@@ -53,7 +62,7 @@ class Totals:
 
 
 class Tally:
-    """Hears what a checkpoint tells (`checkpoint.Observer`) and the loop, and keeps totals and metrics."""
+    """Observer of checkpoints (`checkpoint.Observer`) and of the loop, which keeps totals and metrics."""
 
     def __init__(self, totals: Totals, metrics: Metrics) -> None:
         self._totals = totals
@@ -61,7 +70,6 @@ class Tally:
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
-        self._totals.applied += len(events)
         self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 
@@ -71,7 +79,6 @@ class Tally:
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
         """These dead letters are acknowledged."""
-        self._totals.dead_lettered.update(letter.reason for letter in letters)
         self._metrics.acknowledged(letters, seconds)
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:

@@ -60,9 +60,9 @@ def truth(
     """Fold the events topic. What is in memory is the graph's base facts, not the events.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topics: which is the events topic, and which the dead letters'.
-        group: whose committed offsets say how far.
+        group: whose committed offsets bound it.
         decoder: of records' values.
         read: called once a record.
 

@@ -1,4 +1,4 @@
-"""Writing: what the lane is given to do, what its outcomes come to, and when an attempt is made again."""
+"""Writing: the jobs of the lane, their results, and when a failed attempt is made again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.materializer.backoff import Backoff
     from headwater_consumers.materializer.commits import Commits
-    from headwater_consumers.materializer.hand import Hand
+    from headwater_consumers.materializer.in_flight import InFlight
     from headwater_consumers.materializer.parts import LoopPolicy, Parts
     from headwater_consumers.materializer.records import Partition
     from headwater_consumers.materializer.reporting import Reporting
@@ -25,9 +25,9 @@ class Writing:
     Args:
         parts: the lane, and what its jobs touch.
         policy: how often the database is looked at while there is nothing to write.
-        hand: what there is to write.
+        in_flight: what there is to write.
         commits: takes the offsets of what is written.
-        report: hears how it goes.
+        report: of successes and failures.
         backoff: between attempts at one job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
@@ -42,7 +42,7 @@ class Writing:
         parts: Parts,
         policy: LoopPolicy,
         *,
-        hand: Hand,
+        in_flight: InFlight,
         commits: Commits,
         report: Reporting,
         backoff: Backoff,
@@ -51,7 +51,7 @@ class Writing:
     ) -> None:
         self._parts = parts
         self._ping_seconds = policy.ping_seconds
-        self._hand = hand
+        self._in_flight = in_flight
         self._commits = commits
         self._report = report
         self._clock = clock
@@ -64,7 +64,7 @@ class Writing:
 
     @property
     def busy(self) -> bool:
-        """Whether the lane has a job whose outcome isn't known."""
+        """Whether the lane has a job whose result isn't known."""
         return self._job is not None
 
     @property
@@ -74,7 +74,7 @@ class Writing:
 
     def writes(self, partitions: Collection[Partition]) -> bool:
         """Whether anything of these partitions is being written now."""
-        current = self._hand.current
+        current = self._in_flight.current
         return self.busy and current is not None and not current.batch.offsets.keys().isdisjoint(partitions)
 
     def start(self) -> None:
@@ -87,32 +87,32 @@ class Writing:
             self._parts.lane.start(job.run)
 
     def finish(self, timeout_seconds: float) -> None:
-        """Take the outcome of the lane's job, if there is one by then.
+        """Take the result of the lane's job, if there is one by then.
 
         Raises:
             FatalError: a person has to change a setting.
         """
-        outcome = self._parts.lane.take(timeout_seconds)
-        if outcome is None or self._job is None:
+        result = self._parts.lane.take(timeout_seconds)
+        if result is None or self._job is None:
             return
         job, self._job = self._job, None
         seconds = self._clock() - self._since
         self._next_ping = self._clock() + self._ping_seconds
-        if outcome.error is None:
+        if result.error is None:
             self._succeeded(job, seconds)
         else:
-            self._failed(settled(job, outcome.error))
+            self._failed(settled(job, result.error))
 
     def _next(self) -> Job | None:
-        hand = self._hand
+        in_flight = self._in_flight
         if not self.started:
             return Job(JobKind.START, self._parts.start)
-        if hand.current is None and hand.prepared is not None:
-            hand.current, hand.prepared = Checkpoint(hand.prepared, self._parts.ends), None
-        if hand.current is not None:
-            return Job(JobKind.CHECKPOINT, hand.current.advance)
+        if in_flight.current is None and in_flight.prepared is not None:
+            in_flight.current, in_flight.prepared = Checkpoint(in_flight.prepared, self._parts.checkpoint_context), None
+        if in_flight.current is not None:
+            return Job(JobKind.CHECKPOINT, in_flight.current.advance)
         if self._clock() >= self._next_ping:
-            return Job(JobKind.PING, self._parts.ends.graph.ping)
+            return Job(JobKind.PING, self._parts.checkpoint_context.graph.ping)
         return None
 
     def _succeeded(self, job: Job, seconds: float) -> None:
@@ -123,13 +123,14 @@ class Writing:
         if job.kind is JobKind.START:
             self.started = True
             self._ready()
-        elif job.kind is JobKind.CHECKPOINT and self._hand.current is not None:
-            if self._hand.current.was_split:
+        elif job.kind is JobKind.CHECKPOINT and self._in_flight.current is not None:
+            if self._in_flight.current.was_split:
                 self._parts.limit.halve()
             else:
-                self._parts.limit.fitted(len(self._hand.current.batch.records), seconds)
-            self._commits.add(self._hand.current.batch.offsets)
-            self._hand.current = None
+                self._parts.limit.fitted(len(self._in_flight.current.batch.records), seconds)
+            self._report.through(self._in_flight.current)
+            self._commits.add(self._in_flight.current.batch.offsets)
+            self._in_flight.current = None
 
     def _failed(self, error: TransientError) -> None:
         self.backoff.failed()

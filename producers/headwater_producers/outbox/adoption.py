@@ -35,7 +35,7 @@ class Adoption:
         self._backlog = backlog
         self._clock = clock
         self._next_look = 0.0
-        self._told: set[Path] = set()
+        self._reported: set[Path] = set()
 
     def look(self) -> None:
         """Takes over what there is, the oldest first, if it is time to look."""
@@ -47,10 +47,10 @@ class Adoption:
             try:
                 store = Store.adopt(path)
             except OutboxUnusableError as error:
-                self._tell(path, error)
+                self._report(path, error)
                 continue
             if store is not None:
-                logger.info("%d events that another process left in %s are relayed", store.count, path)
+                logger.info("sending %d events that another process left in %s", store.count, path)
                 self._backlog.adopt(store)
 
     def set_aside(self, path: Path) -> None:
@@ -60,8 +60,8 @@ class Adoption:
         except OSError as error:
             logger.warning("%s can't be renamed: %s", path, error)
 
-    def _tell(self, path: Path, error: OutboxUnusableError) -> None:
-        if path not in self._told:
-            self._told.add(path)
+    def _report(self, path: Path, error: OutboxUnusableError) -> None:
+        if path not in self._reported:
+            self._reported.add(path)
             self._backlog.metrics.disk_errors.inc()
-            logger.error("An outbox can't be read and is left alone: %s", error)
+            logger.error("Outbox unreadable, skipped: %s", error)

@@ -85,11 +85,11 @@ class Relay:
             try:
                 moved = self._run_once()
             except Exception:
-                logger.exception("The outbox's relay goes on after an unexpected error")
+                logger.exception("Unexpected error in the outbox's relay; retrying")
                 moved = False
                 self._stopping.wait(_POLL_SECONDS)
             if not moved:
-                self._await_news()
+                self._await_change()
 
     def _run_once(self) -> bool:
         """One batch of each file; whether there was any."""
@@ -114,16 +114,16 @@ class Relay:
         self._progress.pop(store, None)
         self._backlog.let_go(store)
         if store.damage is not None:
-            logger.error("An outbox is damaged; what can be read of it is relayed, it is kept aside: %s", store.damage)
+            logger.error("Outbox damaged: %s. Its readable events were sent to Kafka; the file is kept", store.damage)
             self._adoption.set_aside(store.path)
 
-    def _await_news(self) -> None:
+    def _await_change(self) -> None:
         own = self._progress_of(self._backlog.store)
         with self._backlog.changed:
-            news = self._backlog.changed.wait_for(
+            changed = self._backlog.changed.wait_for(
                 lambda: self._stopping.is_set() or self._backlog.newest_relayable > own.after, _POLL_SECONDS * 4
             )
-        if not news:
+        if not changed:
             self._backlog.store.purge()
 
     def _relay(self, store: Store) -> bool:
@@ -146,12 +146,12 @@ class Relay:
         self._backlog.settle(store, delivered, delivered=True)
         if lost := [number for number, record in batch if record.event_id in too_large]:
             first = next(failure for failure in failed if failure.event_id in too_large)
-            logger.error("Kafka doesn't take %d lineage events, which are lost: %s", len(lost), first.reason)
+            logger.error("%d lineage events lost, too large for the topic: %s", len(lost), first.reason)
             self._backlog.settle(store, lost, delivered=False)
         if len(delivered) + len(lost) < len(batch):
             progress.again_at = progress.again_at or time.monotonic() + _RETRY_SECONDS
             again = next(failure for failure in failed if failure.event_id not in too_large)
-            logger.warning("Kafka refused lineage events, which stay in the outbox: %s", again.reason)
+            logger.warning("Kafka refused lineage events: %s. They stay in the outbox", again.reason)
         return True
 
     def _next(self, store: Store, progress: _Progress) -> list[Numbered]:

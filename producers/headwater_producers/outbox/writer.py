@@ -28,7 +28,7 @@ class Writer:
     def __init__(self, backlog: Backlog) -> None:
         self._backlog = backlog
         self._stopping = threading.Event()
-        self._told_of: str | None = None
+        self._logged_problem: str | None = None
         self._thread = threading.Thread(target=self._run, name="headwater-outbox-writer", daemon=True)
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class Writer:
                 written = self._write_group()
             except Exception:
                 # A dead thread would strand every event without a word.
-                logger.exception("The outbox's writer goes on after an unexpected error")
+                logger.exception("Unexpected error in the outbox's writer; retrying")
                 written = False
             if self._stopping.is_set() and (not written or not self._backlog.any_unwritten):
                 return
@@ -71,7 +71,7 @@ class Writer:
             self._complain(str(error))
             return False
         self._backlog.metrics.commit_seconds.observe(time.monotonic() - began)
-        self._told_of = None
+        self._logged_problem = None
         self._backlog.written(group)
         if dropped := self._backlog.make_room():
             logger.warning("The outbox is full: its %d oldest events were dropped (outbox_when_full)", dropped)
@@ -88,9 +88,9 @@ class Writer:
         logger.error("%s was removed while it was in use: its %d events are in %s now", gone, moved, fresh.path)
 
     def _complain(self, problem: str) -> None:
-        if problem != self._told_of:
-            self._told_of = problem
+        if problem != self._logged_problem:
+            self._logged_problem = problem
             logger.error(
-                "The outbox can't be written: %s. Events wait in memory, and go to Kafka from there; trying on.",
+                "The outbox can't be written: %s. Events are kept in memory and sent to Kafka from there; retrying.",
                 problem,
             )

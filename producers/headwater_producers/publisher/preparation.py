@@ -73,7 +73,7 @@ class Preparation:
         self._stopping = stopping
         self._registry = RegistryClient(settings.registry) if settings.registry else None
         self._registry_id: int | None = None
-        self._said: str | None = None
+        self._logged_error: str | None = None
 
     def done(self, producer: Producer) -> bool:
         """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
@@ -112,9 +112,9 @@ class Preparation:
             raise
         except FatalError as error:
             # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
-            if str(error) != self._said:
-                self._said = str(error)
-                logger.warning("Going on without looking after the topics: %s", error)
+            if str(error) != self._logged_error:
+                self._logged_error = str(error)
+                logger.warning("Topics can't be created or checked, continuing: %s", error)
             return True
         for found in report.differences:
             logger.warning(

@@ -133,7 +133,7 @@ class Sender:
                 # what the job has to say.
                 if repr(error) != self._last_unexpected:
                     self._last_unexpected = repr(error)
-                    logger.exception("The publisher's thread goes on after an unexpected error")
+                    logger.exception("Unexpected error in the publisher; retrying")
                 self._stopping.wait(_RETRY_SECONDS)
 
     def _run_once(self) -> None:
@@ -162,9 +162,10 @@ class Sender:
         if now - self._last_complaint >= COMPLAINT_EVERY_SECONDS:
             self._last_complaint = now
             logger.warning(
-                "%d lineage events wait for Kafka at %s, the oldest for %d s; trying on. %s.",
+                "Kafka at %s unreachable: %d lineage events are buffered, the oldest for %d s, and will be sent when "
+                "it is back. %s.",
+                self._settings.require_servers(),
                 self._ledger.outstanding(),
-                self._settings.bootstrap_servers,
                 now - since,
                 self._ledger.problem or "No error was reported",
             )
@@ -247,9 +248,9 @@ class Sender:
 
     def _on_error(self, error: KafkaError) -> None:
         """Librdkafka's word on the connection as a whole, called from `poll`."""
-        servers = self._settings.bootstrap_servers
+        servers = self._settings.require_servers()
         if error.fatal():
-            logger.warning("The producer can't go on and is replaced: %s", error.str())
+            logger.warning("Kafka producer failed and is recreated: %s", error.str())
             with self._lock:
                 self._gate_open, self._broken = False, True
         elif error.code() in _REFUSED:

@@ -69,9 +69,9 @@ def attach(
     with _lock:
         if (running := sessions.running_capture(spark)) is not None:
             sessions.join(spark)
-            # A cell of a notebook that is run again says nothing new.
-            said = settings is not None or overrides or sink is not None
-            if said and not running.is_as_asked(chosen, sink):
+            # A cell of a notebook that is run again changes nothing.
+            given = settings is not None or overrides or sink is not None
+            if given and not running.is_as_asked(chosen, sink):
                 logger.warning(
                     "lineage capture: this application is being captured already; what a second attach sets otherwise "
                     "is ignored"
@@ -79,7 +79,7 @@ def attach(
             return running
         target = sink if sink is not None else _kafka(chosen)
         listeners = sessions.join(spark)
-        emission = Emission(chosen, target, listeners.heard)
+        emission = Emission(chosen, target, listeners.observed)
         engine = start_engine(spark, chosen, emission, Notes(emission.notes_folder))
         emission.start(engine)
         key = sessions.application_id(spark)
@@ -99,7 +99,7 @@ def attach(
         shutdown.install()
         shutdown.drain_before_stop(spark)
         listeners.target = engine
-        for session in listeners.heard():
+        for session in listeners.observed():
             engine.found(session)
     return capture
 

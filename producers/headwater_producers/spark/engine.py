@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.events.application import application_ended, application_started
-from headwater_producers.spark.in_turn import in_turn
 from headwater_producers.spark.metrics import shared_metrics
+from headwater_producers.spark.run_all import run_all
 from headwater_producers.spark.runtime.signals import Attached, BatchFunctionCalled, QueryStarted, QueryTerminated
 from headwater_producers.spark.runtime.weights import weigh
 from headwater_producers.spark.runtime.worker import Order
@@ -19,8 +19,8 @@ from headwater_producers.spark.streaming.gaps import Gaps
 if TYPE_CHECKING:
     from headwater_producers.spark.emission import Emission
     from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.once import Once
-    from headwater_producers.spark.kafka_ends import KafkaEnds
+    from headwater_producers.spark.events.dedup_cache import DedupCache
+    from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets
     from headwater_producers.spark.runtime.dispatch import Dispatch
     from headwater_producers.spark.runtime.inbox import Inbox
     from headwater_producers.spark.runtime.signals import Signal
@@ -41,8 +41,8 @@ class Engine:
         inbox: where signals wait.
         worker: who handles them; not started yet.
         streams: the application's streaming queries.
-        ends: asks Kafka for the ends of the topics they write.
-        gaps: what of them can't be told any more.
+        end_offsets: reads the end offsets of the topics they write.
+        gaps: their micro-batches that can't be recovered any more.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Engine:
         inbox: Inbox[Signal | Order],
         worker: Worker,
         streams: StreamFlow,
-        ends: KafkaEnds,
+        end_offsets: KafkaEndOffsets,
         gaps: Gaps | None = None,
     ) -> None:
         self.context = context
@@ -61,27 +61,27 @@ class Engine:
         self._inbox = inbox
         self._worker = worker
         self._streams = streams
-        self._ends = ends
+        self._end_offsets = end_offsets
         self._gaps = gaps or Gaps()
         self._started_at = datetime.now(UTC)
-        self._told_of_drops = False
+        self._logged_drops = False
         self._end: Order | None = None
         self.emission: Emission | None = None
 
-    def start(self, handler: Dispatch, said: Once) -> None:
+    def start(self, handler: Dispatch, dedup: DedupCache) -> None:
         """Starts the worker, whose first act is the START of the application's run."""
-        for event in application_started(self.context, self._started_at, said):
+        for event in application_started(self.context, self._started_at, dedup):
             self._worker.emit(event)
         self._worker.start(handler, self._streams)
 
     def found(self, session: Any) -> None:
-        """Has the queries told that run in a session already."""
+        """Has the queries tracked that run in a session already."""
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def offer(self, signal: Signal) -> None:
         """Takes a signal, or drops it where too many wait. Never waits.
 
-        The start and end of a query are never dropped: nothing that comes later tells of them. Nor is the call of a
+        The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
         foreachBatch function: its writes would be taken for those of the micro-batch before.
         """
         always = isinstance(signal, BatchFunctionCalled | QueryStarted | QueryTerminated)
@@ -90,18 +90,18 @@ class Engine:
         if self._inbox.put(signal, weight=weight, always=always):
             return
         shared_metrics().dropped.inc()
-        if not self._told_of_drops:
-            self._told_of_drops = True
+        if not self._logged_drops:
+            self._logged_drops = True
             logger.warning(
-                "lineage capture: %d callbacks wait already, of some %d MiB, so some are dropped: micro-batches, which "
-                "are told from the checkpoint later, and writes, which aren't (capture_queue_size, "
-                "capture_queue_max_bytes)",
+                "lineage capture: the queue is full (%d callbacks, about %d MiB); new ones are dropped. Micro-batches "
+                "are backfilled from the checkpoint later, batch writes are not. Raise capture_queue_size or "
+                "capture_queue_max_bytes",
                 self._inbox.waiting,
                 self._inbox.bytes >> 20,
             )
 
     @property
-    def hears_reads(self) -> bool:
+    def captures_reads(self) -> bool:
         """Whether queries that only read are captured."""
         return self.settings.capture_reads
 
@@ -115,7 +115,7 @@ class Engine:
         return self._worker.carry_out(order) and order.taken_in
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """On the query's thread, before a foreachBatch function is called: waits where the emission policy says so."""
+        """On the query's thread, before a foreachBatch function: waits where the emission policy requires it."""
         if self.emission is not None:
             self.emission.hold(frame, query_id, batch_id)
 
@@ -133,20 +133,21 @@ class Engine:
 
         def end() -> None:
             now = datetime.now(UTC)
-            in_turn(
+            run_all(
                 (
                     lambda: self._streams.abort_all(error, now) if session_ends else None,
                     lambda: self._worker.emit(self._ended(kind, error, now)),
-                    self._ends.close,
+                    self._end_offsets.close,
                 )
             )
 
-        self._end = Order(self._deadline(None), action=end, last=True)
+        self._end = Order(
+            self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
+        )
         delivered = self._worker.carry_out(self._end)
         if not self.ended_in_time:
             logger.warning(
-                "lineage capture: the time was over before everything that had happened was looked at; %d callbacks "
-                "waited (capture_drain_timeout_seconds)",
+                "lineage capture: stopped after capture_drain_timeout_seconds with %d callbacks unprocessed",
                 self._inbox.waiting,
             )
         return delivered
@@ -163,7 +164,7 @@ class Engine:
         )
 
     def blame(self, query_id: str, error: RunError) -> None:
-        """Says why a query is about to be stopped: its run FAILs by that."""
+        """Records why a query is about to be stopped: its run FAILs by that."""
         self._streams.blame(query_id, error)
 
     @property

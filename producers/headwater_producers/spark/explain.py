@@ -13,6 +13,7 @@ from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
 from headwater_producers.spark.plan.jvm.scala import class_name
 from headwater_producers.spark.plan.jvm.transposing import before_transposing
 from headwater_producers.spark.plan.lattice import subtype
+from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.output_schema import output_fields
 from headwater_producers.spark.plan.schema import path_text, schema_definition
 from headwater_producers.spark.plan.transposed import transposed
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from headwater_producers.spark.plan.column import DataType
+    from headwater_producers.spark.plan.relation import Relation
     from headwater_producers.spark.plan.settings import PlanSettings
+    from headwater_schemas.events import ColumnLineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +134,11 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
         return _unknown(schema, (), f"{class_name(plan)} is a command: its rows are of no dataset")
     if turned is not None:
         relation = transposed(relation, turned.index, schema)
+    with reporting(description.names):
+        return _explained(relation, schema, problems)
+
+
+def _explained(relation: Relation, schema: DataType, problems: ColumnLineage) -> LineageExplanation:
     return LineageExplanation(
         outputs=tuple(
             LineageOutput(path=path_text(path), sources=_sources(column, path[-1]))

@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from headwater_schemas.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -88,7 +90,7 @@ def _html_row(row: _Row) -> str:
 
 def _one_line(cell: str) -> str:
     # A line break or a terminal's escape in a name would be obeyed.
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cell)
+    return visible(cell)
 
 
 def _width(cell: str) -> int:

@@ -148,6 +148,6 @@ def _undelivered(report: FlushReport) -> int:
         logger.warning(
             "lineage capture: %d events are not delivered yet: %s",
             report.outstanding,
-            report.problem or "the time was over",
+            report.problem or "timed out",
         )
     return failed + report.outstanding

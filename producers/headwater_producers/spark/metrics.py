@@ -21,8 +21,8 @@ class Queue(Protocol):
         """What they weigh."""
 
 
-class Told(StrEnum):
-    """Whether micro-batches that no checkpoint has any more were told in time: `told` of the gaps' counter."""
+class Emitted(StrEnum):
+    """Whether purged micro-batches were emitted before: the label `emitted` of the gaps' counter."""
 
     NEVER = "never"
     UNKNOWN = "unknown"
@@ -37,7 +37,9 @@ class CaptureMetrics:
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
-        self.queued = Gauge("headwater_capture_queued", "Callbacks of Spark that wait for capture.", registry=registry)
+        self.queued = Gauge(
+            "headwater_capture_queued", "Callbacks of Spark's listeners that wait for capture.", registry=registry
+        )
         # Asked for when it is scraped: nothing is counted on the query's thread.
         self.queued.set_function(lambda: sum(queue.waiting for queue in list(self._queues)))
         self.queued_bytes = Gauge(
@@ -47,27 +49,29 @@ class CaptureMetrics:
         )
         self.queued_bytes.set_function(lambda: sum(queue.bytes for queue in list(self._queues)))
         self.dropped = Counter(
-            "headwater_capture_dropped_total", "Callbacks turned away: too many waited.", registry=registry
+            "headwater_capture_dropped_total", "Callbacks dropped because the queue was full.", registry=registry
         )
         self.published = Counter(
-            "headwater_capture_published_total", "Events handed to the sink, which took them.", registry=registry
+            "headwater_capture_published_total", "Events accepted by the outbox or the publisher.", registry=registry
         )
-        self.refused = Counter("headwater_capture_refused_total", "Events that the sink refused.", registry=registry)
+        self.refused = Counter(
+            "headwater_capture_refused_total", "Events refused by the outbox or the publisher.", registry=registry
+        )
         self.reconciled = Counter(
             "headwater_capture_reconciled_total",
-            "Micro-batches told from a checkpoint, since they weren't when they ran.",
+            "Micro-batches backfilled from a checkpoint.",
             registry=registry,
         )
         gaps = Counter(
             "headwater_capture_gap_batches_total",
-            "Micro-batches that no checkpoint has any more, and that were never told, or not to anybody's knowledge.",
-            ["told"],
+            "Micro-batches purged from the checkpoint whose lineage was never emitted, or isn't known to have been.",
+            ["emitted"],
             registry=registry,
         )
-        self.gaps = {told: gaps.labels(told.value) for told in Told}
+        self.gaps = {emitted: gaps.labels(emitted.value) for emitted in Emitted}
         self.overruns = Counter(
             "headwater_capture_overruns_total",
-            "Streaming queries stopped, since the lineage of what they had committed wasn't durable.",
+            "Streaming queries stopped because lineage of committed micro-batches wasn't durable (fail_closed).",
             registry=registry,
         )
 

@@ -38,7 +38,7 @@ class ApplicationListeners:
 
     @property
     def target(self) -> SignalTarget | None:
-        """Who hears them: nobody while it is None."""
+        """Who receives their callbacks: nobody while it is None."""
         return self._target
 
     @target.setter
@@ -47,7 +47,7 @@ class ApplicationListeners:
         for listeners in list(self.sessions.values()):
             listeners.target = target
 
-    def heard(self) -> list[Any]:
+    def observed(self) -> list[Any]:
         """The sessions that are still there, without copies that queries run in."""
         distinct = {id(listeners): listeners for listeners in list(self.sessions.values())}
         return [session for listeners in distinct.values() if (session := listeners.session) is not None]
@@ -117,7 +117,7 @@ def watch_new_sessions() -> None:
             if _applications and application_id(made) in _applications:
                 join(made, is_new=True)
         except Exception:
-            logger.warning("lineage capture doesn't see a new session", exc_info=True)
+            logger.warning("lineage capture: a new session can't be observed", exc_info=True)
         return made
 
     setattr(new_session, _MARK, True)

@@ -14,8 +14,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
+from headwater_producers.spark.events.run_error import ErrorDetail
 from headwater_producers.spark.spark_properties import property_name, setting_meant, settings_named
-from headwater_schemas.kafka import ClientProperties
+from headwater_schemas.kafka import Address, ClientProperties
 from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS, TopicPrefix
 from headwater_schemas.variables import OTHER_VARIABLES
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENV_PREFIX = "HEADWATER_"
+
+
+_TABLES = {"kafka_client_properties": '{"client.rack": "a"}', "kafka_cluster_names": '{"b1:9092,b2:9092": "orders"}'}
+"""Settings that are JSON where they are text, with an example of each."""
 
 
 def _tags_in_text(tags: Any) -> Any:
@@ -63,9 +68,12 @@ class CaptureSettings(BaseSettings):
         capture_queue_max_bytes: how much of the JVM's memory they may keep from being freed, by an estimate: each keeps
             its query's plans alive. Default: an eighth of the driver's heap.
         capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
+        capture_stall_seconds: at most this long it waits for a Kafka that acknowledges nothing, if there is an outbox.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
         capture_literals: whether the texts of expressions show the literals that the job's code has.
+        capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
+            well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
         coalesce_max_seconds: how long a micro-batch waits for others, at most.
@@ -73,6 +81,7 @@ class CaptureSettings(BaseSettings):
             the last ones; 0: nothing is told from checkpoints.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
+        kafka_cluster_names: the same where a job has to do with several clusters, by cluster id, or by brokers of each.
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
         kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
             see `headwater_schemas.kafka.KafkaSettings`.
@@ -107,14 +116,17 @@ class CaptureSettings(BaseSettings):
     capture_queue_size: int = Field(default=1_000, ge=1)
     capture_queue_max_bytes: int | None = Field(default=None, ge=1)
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
+    capture_stall_seconds: float = Field(default=3.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_literals: bool = True
+    capture_errors: ErrorDetail = "stack"
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
     coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
     coalesce_max_seconds: float = Field(default=60.0, gt=0)
     reconcile_max_batches: int = Field(default=100, ge=0)
-    kafka_bootstrap_servers: str | None = None
+    kafka_bootstrap_servers: Address | None = None
     kafka_cluster_name: str | None = None
+    kafka_cluster_names: dict[str, str] | None = None
     kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] | None = None
     kafka_sasl_username: str | None = None
@@ -124,7 +136,7 @@ class CaptureSettings(BaseSettings):
     kafka_ssl_key_location: Path | None = None
     kafka_ssl_key_password: SecretStr | None = None
     kafka_client_properties: Annotated[ClientProperties, AfterValidator(_no_other_brokers)] | None = None
-    registry_url: str | None = Field(default=None, pattern=r"^https?://")
+    registry_url: Address | None = Field(default=None, pattern=r"^https?://")
     registry_username: str | None = None
     registry_password: SecretStr | None = None
     registry_timeout_seconds: float = Field(default=10.0, gt=0)
@@ -172,7 +184,7 @@ class CaptureSettings(BaseSettings):
             return cls(**_parsed({**submitted, **overrides}))
         except SettingsError:
             raise CaptureSettingsError(
-                f"{ENV_PREFIX}KAFKA_CLIENT_PROPERTIES, from the environment: it is no JSON; "
+                f"{_no_json_in_environment()}, from the environment: it is no JSON; "
                 'write it like {"client.rack": "a"}'
             ) from None
         except ValidationError as error:
@@ -216,14 +228,26 @@ def environment_names() -> frozenset[str]:
 
 
 def _parsed(given: dict[str, Any]) -> dict[str, Any]:
-    """The table among the settings may be JSON, as in the environment."""
-    text = given.get("kafka_client_properties")
-    if not isinstance(text, str):
-        return given
-    try:
-        return {**given, "kafka_client_properties": json.loads(text)}
-    except ValueError:
-        raise CaptureSettingsError('kafka_client_properties is no JSON; write it like {"client.rack": "a"}') from None
+    """The tables among the settings may be JSON, as in the environment."""
+    parsed = dict(given)
+    for name, example in _TABLES.items():
+        if isinstance(text := given.get(name), str):
+            try:
+                parsed[name] = json.loads(text)
+            except ValueError:
+                raise CaptureSettingsError(f"{name} is no JSON; write it like {example}") from None
+    return parsed
+
+
+def _no_json_in_environment() -> str:
+    """Which of the tables can't be read there."""
+    for name in _TABLES:
+        variable = f"{ENV_PREFIX}{name.upper()}"
+        try:
+            json.loads(os.environ.get(variable) or "{}")
+        except ValueError:
+            return variable
+    return f"{ENV_PREFIX}{next(iter(_TABLES)).upper()}"
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -27,6 +27,14 @@ class EventSink(Protocol):
 
 
 @runtime_checkable
+class KeepingSink(EventSink, Protocol):
+    """A sink that keeps what it couldn't deliver for a later process. So the end of a script needn't wait for Kafka."""
+
+    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+        """Like `flush`, but gives up as soon as Kafka has acknowledged nothing for `stall_seconds`."""
+
+
+@runtime_checkable
 class DurableSink(EventSink, Protocol):
     """A sink that knows what would survive the process. A sink without this is durable where `flush` says delivered.
 

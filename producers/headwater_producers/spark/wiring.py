@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.engine import Engine
 from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
-from headwater_producers.spark.events.once import Once
 from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
-from headwater_producers.spark.kafka_ends import KafkaEnds, own_connection
+from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets, own_connection
 from headwater_producers.spark.metrics import shared_metrics
-from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.plan import KafkaClusters, PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
-from headwater_producers.spark.streaming.catching_up import CatchingUp
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.coalescing import Coalescing
+from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
-from headwater_producers.spark.streaming.telling import Teller
 from headwater_producers.spark.versions import capture_version, git_commit
 from headwater_schemas.events import EngineRef, Owner, Tag, Versions
 
@@ -47,7 +47,7 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
         spark: a session of the application.
         settings: of the capture.
         sink: where events go.
-        notes: how far queries were told to the sink's destination; None: nobody knows.
+        notes: the last micro-batch of each query emitted to the sink's destination; None: not known.
     """
     context = event_context(
         settings,
@@ -58,25 +58,28 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
     plan_settings = PlanSettings(
         max_plan_bytes=settings.capture_max_plan_bytes,
         literals=settings.capture_literals,
-        kafka_cluster_names={"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {},
+        kafka_cluster_names=_cluster_names(settings),
+        kafka_clusters=KafkaClusters(),
     )
-    said = Once()
+    dedup = DedupCache()
     heap = int(spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
     inbox: Inbox[Signal | Order] = Inbox(
         settings.capture_queue_size, settings.capture_queue_max_bytes or heap // _QUEUES_SHARE
     )
     shared_metrics().watch(inbox)
     worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
-    ends = KafkaEnds(own_connection(settings))
+    end_offsets = KafkaEndOffsets(own_connection(settings))
     files = JvmFiles(spark.sparkContext)
     notes, gaps = notes or Notes(), Gaps()
-    teller = Teller(context=context, emit=worker.emit, said=said, files=files, sinks=SinkOffsets(ends), notes=notes)
+    emitter = StreamEmitter(
+        context=context, emit=worker.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), notes=notes
+    )
     # Nothing may wait where the next micro-batch waits for it.
     per_event = 1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches
     streams = StreamFlow(
-        teller,
+        emitter,
         wait_seconds=settings.capture_foreach_batch_wait_seconds,
-        catching_up=CatchingUp(
+        backfill=Backfill(
             context=context,
             emit=worker.emit,
             files=files,
@@ -84,7 +87,7 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
             gaps=gaps,
             notes=notes,
             per_event=per_event,
-            inside=teller.inside,
+            inside=emitter.inside,
         ),
         coalescing=Coalescing(per_event, settings.coalesce_max_seconds),
         notes=notes,
@@ -95,20 +98,31 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
         streams=streams,
         emit=worker.emit,
         failed=worker.failed,
-        said=said,
+        dedup=dedup,
         settings=plan_settings,
     )
     engine = Engine(
-        context=context, settings=settings, inbox=inbox, worker=worker, streams=streams, ends=ends, gaps=gaps
+        context=context,
+        settings=settings,
+        inbox=inbox,
+        worker=worker,
+        streams=streams,
+        end_offsets=end_offsets,
+        gaps=gaps,
     )
-    engine.start(dispatch, said)
+    engine.start(dispatch, dedup)
     return engine
+
+
+def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
+    every = {"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {}
+    return every | (settings.kafka_cluster_names or {})
 
 
 def event_context(
     settings: CaptureSettings, *, app_name: str, spark_version: str, started_by: Orchestration
 ) -> EventContext:
-    """What the settings say of an application, under a run id of its own."""
+    """The context of an application by its settings, under a run id of its own."""
     return EventContext(
         tenant=settings.tenant,
         namespace=settings.job_namespace,
@@ -125,5 +139,6 @@ def event_context(
         criticality=settings.job_criticality,
         owners=(Owner(settings.job_owner),) if settings.job_owner else None,
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
+        errors=settings.capture_errors,
         max_event_bytes=settings.topic_max_message_bytes,
     )

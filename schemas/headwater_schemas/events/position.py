@@ -146,6 +146,9 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
         certainty: how sure `position` is; UNKNOWN without one.
         rows, bytes, files: read or written by this run or micro-batch, where known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
+        inputs: of an output, the datasets that it was made from, where its run or micro-batch has others that it wasn't
+            made from; None where that isn't known, or they are all of them. A run's reports of an output add up: it is
+            made from all that they list, and from every input of the run as soon as one of them lists none.
     """
 
     dataset: DatasetRef
@@ -155,3 +158,4 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int | None = None
     files: int | None = None
     facets: dict[str, str] = {}
+    inputs: tuple[DatasetRef, ...] | None = None

@@ -1,12 +1,24 @@
-"""Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic."""
+"""Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic; by cluster id in a TOPIC symlink.
+
+Two jobs may list different brokers of one cluster, or have different names for it. The id that the brokers report is
+the same for all of them, so it is what tells that `kafka://b1:9092` and `kafka://b2:9092` are one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headwater_schemas.events.common import DatasetRef
+from headwater_schemas.events.dataset import Symlink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DEFAULT_PORT = 9092
+SYMLINK_TOPIC = "TOPIC"
+EVERY_CLUSTER = "*"
+"""Among declared names: of clusters that no other of them is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,34 @@ def kafka_topic(bootstrap_servers: str, topic: str, cluster_name: str | None = N
         cluster_name: stands for the broker list where it is set.
     """
     return KafkaTopic(cluster_name or _canonical(bootstrap_servers), topic).ref
+
+
+def kafka_symlink(cluster_id: str, topic: str) -> Symlink:
+    """A topic by its cluster's id, as brokers report it: `kafka://MkU3OEVBNTcwNTJENDM2Qk`, `flights.departed`."""
+    return Symlink(f"kafka://{cluster_id}", topic, SYMLINK_TOPIC)
+
+
+def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_id: str | None = None) -> str | None:
+    """The name declared for a cluster; None where none is.
+
+    Args:
+        names: by the cluster's id, by brokers of it (`host:port,…`, one of which has to be among `bootstrap_servers`),
+            or by `*` for every other cluster. An id goes before brokers.
+        bootstrap_servers: as a job has them.
+        cluster_id: as the brokers report it; None where that isn't known.
+    """
+    if cluster_id is not None and cluster_id in names:
+        return names[cluster_id]
+    servers = set(_canonical(bootstrap_servers).split(","))
+    for brokers in sorted(names.keys() - {EVERY_CLUSTER}):
+        if servers & set(_canonical(brokers).split(",")):
+            return names[brokers]
+    return names.get(EVERY_CLUSTER)
+
+
+def is_declared_cluster(namespace: str) -> bool:
+    """Whether a namespace names a Kafka cluster by a name that somebody chose: brokers always have a port."""
+    return namespace.startswith("kafka://") and ":" not in namespace.removeprefix("kafka://").rpartition("]")[2]
 
 
 def _canonical(bootstrap_servers: str) -> str:

@@ -1,4 +1,4 @@
-"""Files and objects: the directory that is the dataset, whatever part of it a job names.
+r"""Files and objects: the directory that is the dataset, whatever part of it a job names.
 
 | platform        | namespace                           | name                           |
 |-----------------|-------------------------------------|--------------------------------|
@@ -15,7 +15,12 @@ What is cut off the end, again and again until nothing is left to cut (partition
     …/2013/01/01, …/2013-01-01, …/20130101   dates as folders
     …/part-00000-7f.snappy.parquet           files that Spark, Hive or MapReduce wrote
     …/_delta_log/…, …/_spark_metadata/…, …/_temporary/…   what a table keeps beside its data
-    …/*.csv, …/{a,b}/x           from the first folder with a glob on
+
+A writer takes a path as it stands, so `path` does too: a `[`, `*`, `?` or `{` in it is part of a name. A reader takes
+it for a pattern, which `path_pattern` cuts before the first step that has an unescaped one:
+
+    …/*.csv, …/{a,b}/x           ⇒ …
+    …/out\[1\]/x                 ⇒ …/out[1]/x, the folder that a writer calls so
 """
 
 from __future__ import annotations
@@ -27,7 +32,9 @@ from typing import ClassVar
 from headwater_schemas.events.common import DatasetRef
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
-_GLOB = re.compile(r"[*?{}\[\]]")
+# Hadoop's GlobPattern: a backslash takes the next character literally, a lone `]` or `}` stands for itself.
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_GLOB = re.compile(r"[*?{\[]")
 _HIDDEN = frozenset({"_delta_log", "_spark_metadata", "_temporary", "_committed", "_started", "_SUCCESS"})
 _PARTITION = re.compile(r"([^=]+)=(.*)")
 _TIME_KEYS = frozenset(
@@ -101,12 +108,24 @@ def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
     """The dataset that a path is, or is a part of. Never raises: an odd path gets an odd name.
 
     Args:
-        uri: as Hadoop's `Path` prints it, not percent-encoded; a file, a directory, a partition or a glob.
+        uri: as Hadoop's `Path` prints it, not percent-encoded; a file, a directory or a partition. Taken literally.
         default_scheme: of a path without one (the scheme of Spark's `fs.defaultFS`).
     """
+    return _named(*_split(uri.strip(), default_scheme))
+
+
+def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
+    """The dataset that a reader's path is: up to the first step with a glob, its escapes resolved. Never raises.
+
+    Args:
+        uri: as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.
+        default_scheme: as of `path`.
+    """
     scheme, authority, raw = _split(uri.strip(), default_scheme)
-    if scheme in {"abfs", "abfss", "wasb", "wasbs", "http", "https"}:
-        raw = raw.partition("?")[0]  # a shared access signature
+    return _named(scheme, authority, _until_glob(raw))
+
+
+def _named(scheme: str, authority: str, raw: str) -> DatasetRef:
     dataset = _dataset_path(raw)
     if scheme in LocalFiles.schemes:
         return LocalFiles(authority, dataset).ref
@@ -118,16 +137,30 @@ def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
 def _split(uri: str, default_scheme: str) -> tuple[str, str, str]:
     # One letter before the colon is a Windows drive, which the pattern's two letters leave to the other branch.
     if found := _URI.fullmatch(uri):
-        return found["scheme"].lower(), found["authority"] or "", found["path"]
-    raw = uri.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", uri) else uri
-    return default_scheme, "", f"/{raw}" if raw[1:2] == ":" else raw
+        scheme, authority, raw = found["scheme"].lower(), found["authority"] or "", found["path"]
+    else:
+        raw = uri.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", uri) else uri
+        scheme, authority, raw = default_scheme, "", f"/{raw}" if raw[1:2] == ":" else raw
+    if scheme in {"abfs", "abfss", "wasb", "wasbs", "http", "https"}:
+        raw = raw.partition("?")[0]  # a shared access signature
+    return scheme, authority, raw
+
+
+def _until_glob(raw: str) -> str:
+    kept: list[str] = []
+    for step in raw.split("/"):
+        if _GLOB.search(_ESCAPED.sub("", step)):
+            break
+        kept.append(_ESCAPED.sub(r"\1", step))
+    # What is left of `/*.csv` is the root.
+    return "/" if kept == [""] else "/".join(kept)
 
 
 def _dataset_path(raw: str) -> str:
     rooted = raw.startswith("/")
     segments = [segment for segment in raw.split("/") if segment not in {"", "."}]
     for index, segment in enumerate(segments):
-        if segment in _HIDDEN or _GLOB.search(segment):
+        if segment in _HIDDEN:
             segments = segments[:index]
             break
     while segments:

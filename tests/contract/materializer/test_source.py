@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from headwater_consumers.materializer.records import Partition, next_offsets
 from support.materializer.worlds import Listener, World, gather, patiently, until
 
@@ -84,6 +86,29 @@ def test_a_pause_brings_no_records_and_loses_none(world: World) -> None:
     assert [record.value for record in gather(source, 3)] == [b"1", b"2", b"3"]
 
 
+def test_a_partition_that_goes_during_a_pause_is_read_when_it_comes_back(world: World) -> None:
+    for number in range(2):
+        world.put(b"%d" % number, partition=number)
+    one, first = world.source(), Listener()
+    one.subscribe(first)
+    one.commit(next_offsets(gather(one, 2)))
+    until(lambda: bool(first.answers), one)
+    one.pause()
+    two, second = world.source(), Listener()
+    two.subscribe(second)
+    world.share(one, two)
+    until(lambda: len(first.assigned_now) == len(second.assigned_now) == 1, one, two, seconds=60)
+    one.resume()
+    (gone,) = second.assigned_now
+
+    two.close()
+    if hasattr(one, "assign"):
+        one.assign(gone.number)
+    until(lambda: gone in first.assigned_now, one, seconds=60)
+    world.put(b"new", partition=gone.number)
+    assert [record.value for record in gather(one, 1)] == [b"new"]
+
+
 def test_a_poll_brings_no_more_records_than_asked_for(world: World) -> None:
     for number in range(20):
         world.put(b"%d" % number)
@@ -161,3 +186,58 @@ def test_the_lag_is_from_what_is_committed_to_the_end_from_the_first_record_on(w
     source.commit(next_offsets(records[:3]))
     until(lambda: bool(listener.answers), source)
     assert source.lag()[records[0].partition] == 1
+
+
+def test_what_lies_behind_the_last_record_is_reached_and_no_record(world: World) -> None:
+    """Markers of transactions and aborted records have offsets; without them the group would never have caught up."""
+    world.transact(b"0", b"1")  # and a marker: 2
+    world.transact(b"never", b"seen", commit=False)  # 3, 4 and a marker: 5
+    source, listener = world.source(), Listener()
+    source.subscribe(listener)
+    values: list[bytes | None] = []
+    reached: dict[Partition, int] = {}
+    deadline = time.monotonic() + 30
+    while not any(partition.number == 0 and offset == 6 for partition, offset in reached.items()):
+        assert time.monotonic() < deadline, f"reached {reached} with {values}"
+        polled = source.poll(max_records=10, max_bytes=1 << 20, timeout_seconds=0.05)
+        values += [record.value for record in polled.records]
+        reached |= polled.reached
+    assert values == [b"0", b"1"]
+    (partition,) = [each for each in reached if each.number == 0]
+    source.commit({partition: 6})
+    until(lambda: bool(listener.answers), source)
+    assert patiently(source.positions)[0].pending == 0
+
+    world.put(b"after")
+    (after,) = gather(source, 1)
+    assert (after.value, after.offset) == (b"after", 6)
+
+
+def test_an_end_comes_after_every_record_before_it(world: World) -> None:
+    """Else what is committed with it would skip records that were fetched and not written."""
+    for number in range(6):
+        world.put(b"%d" % number)
+    source = world.source()
+    source.subscribe(Listener())
+    seen = 0
+    deadline = time.monotonic() + 30
+    while seen < 6:
+        assert time.monotonic() < deadline
+        polled = source.poll(max_records=2, max_bytes=1 << 20, timeout_seconds=0.05)
+        seen += len(polled.records)
+        assert all(offset <= seen for partition, offset in polled.reached.items() if partition.number == 0)
+
+
+def test_records_that_expire_during_a_pause_are_passed_over(world: World) -> None:
+    world.put(b"0")
+    source = world.source()
+    source.subscribe(Listener())
+    gather(source, 1)
+    source.pause()
+    for number in range(1, 6):
+        world.put(b"%d" % number)
+    world.expire(4)
+    assert patiently(source.positions)[0].begin == 4
+    source.resume()
+    kept = gather(source, 2)[-2:]
+    assert [(record.value, record.offset) for record in kept] == [(b"4", 4), (b"5", 5)]

@@ -85,6 +85,17 @@ def old_reader() -> Decoder:
     return Decoder(Published())
 
 
+def known_by(event: LineageEvent, version: int) -> LineageEvent:
+    """An event without the fields that versions after `version` have added."""
+    datum = datum_of(event)
+    if version < 3:
+        runs = [datum["run_event"]] if datum["run_event"] else []
+        entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
+        for use in [use for body in (*runs, *entries) for use in body["outputs"]]:
+            del use["inputs"]
+    return msgspec.convert(datum, LineageEvent)
+
+
 @pytest.mark.parametrize("name", FULL_EVENTS)
 @pytest.mark.parametrize("writer", VERSIONS, ids=lambda schema: f"from-{schema.version}")
 @pytest.mark.parametrize("reader", VERSIONS, ids=lambda schema: f"to-{schema.version}")
@@ -93,7 +104,7 @@ def test_every_version_reads_every_other(writer: AvroSchema, reader: AvroSchema,
     stream = BytesIO(written(datum_of(event), writer))
     read = schemaless_reader(stream, writer.parsed, reader.parsed)
     assert stream.read() == b""
-    assert msgspec.convert(read, LineageEvent) == event
+    assert msgspec.convert(read, LineageEvent) == known_by(event, min(writer.version, reader.version))
 
 
 @pytest.mark.parametrize("name", FULL_EVENTS)

@@ -2,39 +2,71 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from datetime import datetime
+from io import BytesIO
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
+from fastavro import schemaless_writer
 
 from headwater_schemas import identity
-from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.avro_schema import current_schema, released_schemas
+from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode
 from support.events import FULL_EVENTS
-from support.goldens import FOLDER, document, event_of, value_of
+from support.goldens import FOLDER, document, event_of, files, value_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = sorted(FOLDER.glob("*.json"))
+    from headwater_schemas.avro_schema import AvroSchema
+
+ALL = [(schema, file) for schema in released_schemas() for file in files(schema.version).values()]
+IDS = [f"{schema.version}-{file.stem}" for schema, file in ALL]
+
+# SHA-256 of all of a version's bytes, in the order of their kinds' names. A line is added with a version, never edited.
+FROZEN = {
+    1: "66021f1057c0f9469d2726074877d01b491b813ee91550dd21304a2830b19b19",
+    2: "eb0708626af4a613f1e9ba3133e0e40e81f2af2ceb89bc886580e310c791b2f4",
+    3: "b38dec5148ea37436c5e10b6e5bc27623685b516ac83468827ba7bc3f4441685",
+}
 
 
-def test_there_is_one_for_every_kind() -> None:
-    assert {file.stem for file in FILES} == set(FULL_EVENTS)
+def test_every_version_has_one_for_every_kind_and_no_other() -> None:
+    assert set(FOLDER.rglob("*.json")) == {file for _, file in ALL}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_bytes_read_as_the_event_and_the_event_writes_as_the_bytes(file: Path) -> None:
+@pytest.mark.parametrize("version", FROZEN)
+def test_what_is_on_a_topic_stays_as_it_is(version: int) -> None:
+    contents = [value_of(json.loads(file.read_text("utf-8"))) for _, file in sorted(files(version).items())]
+    assert hashlib.sha256(b"".join(contents)).hexdigest() == FROZEN[version], (
+        "never edit: add a version of the contract"
+    )
+
+
+def test_every_version_is_frozen() -> None:
+    assert list(FROZEN) == [schema.version for schema in released_schemas()]
+
+
+@pytest.mark.parametrize(("schema", "file"), ALL, ids=IDS)
+def test_the_bytes_read_as_the_event_and_the_event_writes_as_the_bytes(schema: AvroSchema, file: Path) -> None:
     content = json.loads(file.read_text("utf-8"))
     event, value = event_of(content), value_of(content)
     assert Decoder().decode(value) == event
-    assert encode(event) == value
+    out = BytesIO()
+    datum = msgspec.to_builtins(event, builtin_types=(datetime,))
+    schemaless_writer(out, schema.parsed, datum, disable_tuple_notation=True)
+    assert SINGLE_OBJECT_MAGIC + schema.fingerprint + out.getvalue() == value
     assert identity.event_id(event) == event.event_id
     assert identity.record_key(event).decode() == content["record_key"]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_file_is_what_the_refresh_would_write(file: Path) -> None:
-    content = json.loads(file.read_text("utf-8"))
-    assert document(FULL_EVENTS[file.stem]()) == content, (
-        "if that is meant: PYTHONPATH=tests uv run python -m support.goldens --refresh"
+@pytest.mark.parametrize("name", FULL_EVENTS)
+def test_the_current_version_is_what_is_written_today(name: str) -> None:
+    content = json.loads(files(current_schema().version)[name].read_text("utf-8"))
+    assert encode(event_of(content)) == value_of(content)
+    assert document(FULL_EVENTS[name]()) == content, (
+        "a new field belongs to a new version: PYTHONPATH=tests uv run python -m support.goldens --add"
     )

@@ -12,9 +12,11 @@ from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.runs import Role
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import RunEventType
 from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from neo4j import Driver
@@ -44,14 +46,21 @@ def latest(history: History, time: datetime) -> Run | None:
     )
 
 
-def edges_of(run: Run | None) -> Edges:
+def since_complete(history: History, time: datetime) -> list[Run]:
+    """The load job's last run that was complete by then, and those begun since: their plans hold."""
+    begun = [run for run in history.runs if run.job == LOAD and run.began <= time]
+    complete = [run.began for run in begun if run.state is RunEventType.COMPLETE and run.ended <= time]
+    return [run for run in begun if not complete or run.began >= max(complete)]
+
+
+def edges_of(runs: Iterable[Run]) -> Edges:
     out: dict[tuple[str | None, str], set[tuple[TransformationKind, str]]] = {}
-    for output, source, kind, text in run.edges if run else ():
+    for output, source, kind, text in (edge for run in runs for edge in run.edges):
         out.setdefault((source, output), set()).add((kind, text))
     return {ends: frozenset(said) for ends, said in out.items()}
 
 
-def naive(before: Run | None, after: Run | None) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
+def naive(before: Iterable[Run], after: Iterable[Run]) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
     was, is_ = edges_of(before), edges_of(after)
     out = {}
     for ends in was.keys() | is_.keys():
@@ -77,7 +86,7 @@ def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> N
     times = [BEGIN + timedelta(days=day, hours=1) for day in days]
     runs = latest(history, times[0]), latest(history, times[1])
     answer = diff(reader, Point(time=times[0]), Point(time=times[1]), job=LOAD.name)
-    assert said(answer) == naive(*runs)
+    assert said(answer) == naive(*(since_complete(history, time) for time in times))
     assert answer.edges_total == len(answer.edges)
     reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
     changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
@@ -89,7 +98,7 @@ def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> N
 def test_until_now(reader: Reader, history: History) -> None:
     since = BEGIN + timedelta(days=8, hours=1)
     answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
-    assert said(answer) == naive(latest(history, since), latest(history, BEGIN + timedelta(days=99)))
+    assert said(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
     assert said(answer) == {
         ("value.total", "total"): (Change.CHANGED, *_total(history)),
         ("value.note", "note"): (Change.REMOVED, *_one(history.runs[1], "note"), frozenset()),
@@ -113,9 +122,9 @@ def test_two_runs_and_two_code_versions(reader: Reader, history: History) -> Non
     old, new = history.runs[1], history.runs[13]
     by_run = diff(reader, Point(run=old.run_id), Point(run=new.run_id))
     by_code = diff(reader, Point(code_version="v1"), Point(code_version="v2"), job=LOAD.name)
-    assert said(by_run) == said(by_code) == naive(old, new) != {}
+    assert said(by_run) == said(by_code) == naive([old], [new]) != {}
     back = diff(reader, Point(code_version="v2"), Point(code_version="v1"), job=LOAD.name)
-    assert said(back) == naive(new, old)
+    assert said(back) == naive([new], [old])
     for answer in (by_run, by_code):
         assert (Change.ADDED, "/data/rates") in {(one.change, one.dataset.name) for one in answer.datasets}
         assert {job.name for job in answer.jobs} == {LOAD.name}

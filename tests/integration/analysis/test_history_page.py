@@ -45,7 +45,7 @@ def test_the_same_as_documents(indexed_demo: None, capsys: pytest.CaptureFixture
         ("runs versions nothing", 3),
         ("runs list flights.enrich --kind column", 2),
         ("runs list flights.enrich --cursor x", 2),
-        ("runs list flights.enrich --since yesterday", 2),
+        ("runs list flights.enrich --since someday", 2),
         ("diff flights.enrich", 2),
         ("diff --before-code 1 --after-code 2", 2),
         ("diff flights.enrich --before 2026-01-01 --before-run x", 2),

@@ -30,7 +30,7 @@ PARAMETERS = {
 def test_in_the_order_of_the_index(clean_database: Driver, name: str) -> None:
     GraphWriter(clean_database, "neo4j").ensure_schema()
     with clean_database.session(database="neo4j") as session:
-        plan = session.run("EXPLAIN " + statement(f"runs/{name}"), PARAMETERS).consume().plan
+        plan = session.run("EXPLAIN " + statement(f"runs/{name}"), {"given": PARAMETERS}).consume().plan
     assert plan is not None
     operators = below_the_page(plan)
     assert "NodeIndexSeek" in operators or "NodeIndexSeekByRange" in operators, operators

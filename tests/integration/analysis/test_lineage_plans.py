@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater.show.lineage import summary
+from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion, lineage
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
+    DatasetEvent,
     DatasetRef,
+    DatasetUse,
     JobEvent,
     JobRef,
     RunEvent,
     RunEventType,
     RunRef,
+    SchemaDefinition,
+    SchemaField,
     TransformationKind,
     TransformationType,
     build,
@@ -107,8 +112,11 @@ def test_at_a_time_it_is_the_one_that_had_run_last_by_then(graph: Reader, when: 
     assert upstream(graph, as_of=when) == sources
 
 
-def test_a_column_that_newer_plans_dont_write_keeps_its_last_lineage(graph: Reader) -> None:
-    assert upstream(graph, "y") == {"c"}
+def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_note(graph: Reader) -> None:
+    answer = lineage(graph, LineageQuestion("out", Direction.UPSTREAM, "y"))
+    assert not answer.items
+    assert answer.notes == ("Its dataset was seen to be made of in; no plan that holds says so of this column.",)
+    assert upstream(graph, "y", as_of=1.5) == {"c"}
 
 
 def test_since_a_time_only_what_ran_later(graph: Reader) -> None:
@@ -117,9 +125,50 @@ def test_since_a_time_only_what_ran_later(graph: Reader) -> None:
 
 
 def test_since_a_time_and_until_another_only_what_ran_in_between(graph: Reader) -> None:
-    """The plan of z ran before, and again later."""
+    """The plan of z ran before, and again later, and complete runs without it in between."""
     assert upstream(graph, "z", since=4) == {"g"}
-    assert upstream(graph, "z", since=0, as_of=4) == {"g"}
+    assert upstream(graph, "z", since=0, as_of=1.5) == {"g"}
+    assert upstream(graph, "z", since=0, as_of=4) == set()
     assert upstream(graph, "z", since=2, as_of=4) == set()
-    assert upstream(graph, since=3, as_of=5) == set()
+    assert upstream(graph, since=3, as_of=5) == {"b"}, "a run that has only begun ends no plan"
+    assert upstream(graph, since=3, as_of=5.5) == set()
     assert upstream(graph, since=3, as_of=4.5) == {"b"}
+
+
+def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, reader: Reader) -> None:
+    """Neither when a hop was last seen, nor that nothing is upstream of what wasn't there yet."""
+    schema = SchemaDefinition((SchemaField(path="x"),))
+    events = [
+        build.run_event(
+            RunEvent(
+                type=RunEventType.COMPLETE,
+                inputs=(DatasetUse(dataset=IN),),
+                outputs=(DatasetUse(dataset=OUT),),
+                plan_digest=plan_digest(plan("a")),
+            ),
+            job=JOB,
+            run=RunRef(f"r{number}"),
+            producer="p",
+            event_time=day(number),
+        )
+        for number in (2, 4)
+    ]
+    events.append(build.dataset_event(DatasetEvent(dataset=OUT, schema=schema), producer="p", event_time=day(2)))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold([*events, build.plan_event(plan("a"), job=JOB, producer="p", event_time=day(2))]))
+
+    def asked(when: float, column: str | None = None) -> Lineage:
+        return lineage(reader, LineageQuestion("out", Direction.UPSTREAM, column, as_of=day(when), edges=True))
+
+    for column in (None, "x"):
+        assert [asked(when, column).unknown_until for when in (1, 2, 5)] == [day(2), None, None]
+        for when, last in ((3, None), (4, day(4))):
+            answer = asked(when, column)
+            vias = [via for each in answer.items for via in each.via] + [
+                via for each in answer.edges for via in each.via
+            ]
+            spans = {(via.first_seen, via.last_seen) for via in vias}
+            assert spans == {(day(2), last)}
+    said = summary(asked(1))
+    assert said == "n/out wasn't known at 2025-01-02 00:00:00Z: it was first seen at 2025-01-03 00:00:00Z."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,15 +13,19 @@ from headwater_consumers.analysis.runs import (
     inputs,
     intervals,
     last_good,
+    open_runs,
     outputs,
     resolve_either,
     run,
     runs,
     versions,
 )
+from headwater_consumers.analysis.statements import statement
+from headwater_consumers.graph.derive import Because
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
-from headwater_schemas.events import RunEventType
+from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunEvent, RunEventType, RunRef
+from headwater_schemas.events.build import run_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
 
 if TYPE_CHECKING:
@@ -217,6 +221,89 @@ def test_what_cannot_be_asked(reader: Reader, history: History) -> None:
         runs(reader, job=REPAIR.name, limit=1, cursor=cursor)
     with pytest.raises(QuestionError):
         intervals(reader, job="orders.clean", cursor="no cursor")
+
+
+KILLED = datetime(2026, 1, 1, tzinfo=UTC)
+APP = JobRef("f", "flights")
+
+
+def told(
+    job: str, run_id: str, minute: int, *, query: str | None = None, parent: str | None = None, kind: str = "START"
+) -> LineageEvent:
+    above = None if parent is None else ParentRun(parent, APP)
+    body = RunEvent(type=RunEventType(kind), query_id=query, parent=above)
+    at = KILLED + timedelta(minutes=minute)
+    return run_event(body, job=JobRef("f", job), run=RunRef(run_id), producer="test", event_time=at)
+
+
+@pytest.fixture
+def killed(clean_database: Driver) -> GraphWriter:
+    """An application was killed with a query and a write in flight; the query went on below another start of it."""
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    events = [
+        *(
+            told("flights", "a1", 0),
+            told("enrich", "r1", 1, query="q", parent="a1"),
+            told("write", "w1", 2, parent="a1"),
+        ),
+        *(told("flights", "a2", 60), told("enrich", "r2", 61, query="q", parent="a2")),
+        told("enrich", "r2", 90, query="q", parent="a2", kind="RUNNING"),
+        told("nightly", "n1", 30),
+    ]
+    for event in reversed(events):
+        writer.apply(fold([event]))
+    return writer
+
+
+def test_a_later_run_of_the_query_ends_the_runs_of_a_killed_driver(reader: Reader, killed: GraphWriter) -> None:
+    for run_id, because, minute in (
+        ("r1", Because.QUERY_CONTINUED, 1),
+        ("a1", Because.CHILDREN_CONTINUED, 2),
+        ("w1", Because.PARENT_ENDED, 2),
+    ):
+        found = run(reader, run_id).run
+        assert (found.state, found.inferred_because, found.inferred_by) == (RunEventType.ABORT, because, "r2")
+        assert found.ended_at == KILLED + timedelta(minutes=minute)
+    aborted = runs(reader, job="enrich", states=[RunEventType.ABORT])
+    assert ([each.run_id for each in aborted.items], aborted.total) == (["r1"], 1)
+    assert [each.run_id for each in runs(reader, job="enrich", states=[RunEventType.START]).items] == []
+    bad = last_good(reader, job="enrich").first_bad
+    assert bad is not None
+    assert bad.run_id == "r1"
+
+
+def test_an_end_that_comes_late_holds(reader: Reader, killed: GraphWriter) -> None:
+    killed.apply(fold([told("enrich", "r1", 1, query="q", parent="a1", kind="COMPLETE")]))
+    found = run(reader, "r1").run
+    assert (found.state, found.inferred_because) == (RunEventType.COMPLETE, None)
+    assert (run(reader, "a1").run.state, run(reader, "w1").run.state) == (RunEventType.START, RunEventType.START)
+
+
+def test_open_runs_the_longest_unseen_first(reader: Reader, killed: GraphWriter) -> None:
+    """The application is seen as its query is."""
+    page = open_runs(reader)
+    minutes = [(each.run.run_id, (each.last_seen - KILLED).total_seconds() / 60) for each in page.items]
+    assert sorted(minutes) == [("a2", 90), ("n1", 30), ("r2", 90)]
+    assert [minute for _, minute in minutes] == [30, 90, 90]
+    assert (page.total, page.next_cursor) == (3, None)
+    before = open_runs(reader, before=KILLED + timedelta(minutes=80))
+    assert ([each.run.run_id for each in before.items], before.total) == (["n1"], 1)
+    assert [each.run.run_id for each in open_runs(reader, job="flights").items] == ["a2"]
+    one_by_one, cursor = [], None
+    for _ in range(3):
+        page = open_runs(reader, limit=1, cursor=cursor)
+        one_by_one += [each.run.run_id for each in page.items]
+        cursor = page.next_cursor
+    assert (one_by_one, cursor) == ([name for name, _ in minutes], None)
+
+
+def test_open_runs_are_found_by_their_index(reader: Reader, killed: GraphWriter, clean_database: Driver) -> None:
+    with clean_database.session(database="neo4j") as session:
+        asked = {"before": KILLED, "of": None, "tenant": "default", "seen": None, "key": "", "limit": 1}
+        plan = session.run("EXPLAIN " + statement("runs/open"), {"given": asked}).consume().plan
+    assert "NodeByLabelScan" not in str(plan)
+    assert "NodeIndexSeek" in str(plan)
 
 
 def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:

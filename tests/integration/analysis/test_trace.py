@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.statements import statement
@@ -83,6 +84,11 @@ def spans(of: Part) -> list[tuple[int, int, int]]:
     return [(span.partition, span.start, span.end) for span in of.offsets]
 
 
+def made_of(output: DatasetUse, *inputs: DatasetUse) -> DatasetUse:
+    """An output that says what it was made from."""
+    return structs.replace(output, inputs=tuple(each.dataset for each in inputs))
+
+
 def batch_run(
     name: str, inputs: tuple[DatasetUse, ...], outputs: tuple[DatasetUse, ...], at: int, number: int = 0
 ) -> LineageEvent:
@@ -137,6 +143,30 @@ def test_which_batch_run_and_code_read_a_record_and_what_it_wrote(clean_database
     assert (found.total, found.max_hops, found.truncated, found.notes) == (1, 1, False, ())
 
 
+def test_an_output_is_followed_from_what_it_was_made_from_alone(clean_database: Driver, reader: Reader) -> None:
+    """Whether a micro-batch or a batch run says so of its outputs; one that doesn't is made from all."""
+    ranges: Ranges = {0: (0, 10)}
+    one, other = kafka_use("one", ranges, EXACT), kafka_use("other", ranges, EXACT)
+    of_one, of_other, of_any = (kafka_use(f"of {name}", ranges, EXACT) for name in ("one", "other", "any"))
+    again, apart = kafka_use("again", ranges, EXACT), kafka_use("apart", ranges, EXACT)
+    stream = Stream("split")
+    stream.entries.append(Entry(0, (one, other), (made_of(of_one, one), made_of(of_other, other), of_any)))
+    nightly = batch_run("nightly", (of_one, of_other), (made_of(again, of_one), made_of(apart, of_other)), 60)
+    write(clean_database, stream, events=[nightly])
+
+    def reached(start: str, direction: Direction) -> dict[str, set[str]]:
+        found = trace(reader, Offsets(start, 0, 3, 4), direction=direction, depth=None)
+        parts = {
+            hop.step.job.name: hop.inputs if direction is BACK else hop.outputs for hop in found.hops if hop.step.job
+        }
+        return {job: {part.dataset.name for part in given} for job, given in parts.items()}
+
+    assert reached("one", Direction.FORWARD) == {"split": {"of one", "of any"}, "nightly": {"again"}}
+    assert reached("other", Direction.FORWARD) == {"split": {"of other", "of any"}, "nightly": {"apart"}}
+    assert reached("apart", BACK) == {"nightly": {"of other"}, "split": {"other"}}
+    assert reached("of any", BACK) == {"split": {"one", "other"}}
+
+
 def test_five_hops_and_back(clean_database: Driver, reader: Reader) -> None:
     streams = [copying(f"q{n}", f"t{n}", f"t{n + 1}") for n in range(5)]
     write(clean_database, *streams)
@@ -166,11 +196,78 @@ def test_what_was_not_read_yet_is_said(clean_database: Driver, reader: Reader) -
     assert [end.dataset.name for end in found.ends] == ["in"]
 
 
+def test_a_record_that_two_runs_read_is_a_step_of_each(clean_database: Driver, reader: Reader) -> None:
+    """The second start begins ten offsets before the end of the first; neither makes the other less certain."""
+    stream = copying("copy", "in", "out", batches=4)
+    for batch in range(4, 8):
+        ranges: Ranges = {0: (batch * 10 - 10, batch * 10)}
+        outputs = (kafka_use("out", {0: (batch * 10, batch * 10 + 10)}, EXACT),)
+        stream.entries.append(Entry(batch, (kafka_use("in", ranges, EXACT),), outputs, run=7))
+    write(clean_database, stream)
+    found = trace(reader, Offsets("in", 0, 35, 36))
+    one, other = found.hops
+    first, second = stream.run_id(0), stream.run_id(7)
+    assert [(each.step.first_batch, each.step.last_batch, each.certainty) for each in found.hops] == [
+        (3, 3, EXACT),
+        (4, 4, EXACT),
+    ]
+    assert [[(run.run_id, run.first_batch) for run in each.step.runs] for each in found.hops] == [
+        [(first, 3)],
+        [(second, 4)],
+    ]
+    assert f"Batch 4 of run {second} read offset 35 of partition 0, too." in one.why
+    assert f"Batch 3 of run {first} read offset 35 of partition 0, too." in other.why
+    assert spans(part(other.outputs, "out")) == [(0, 40, 50)]
+
+
+def test_a_restart_is_another_step(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, copying("copy", "in", "out"))
+    found = trace(reader, Offsets("in", 0, 85, 115))
+    assert [(each.step.first_batch, each.step.last_batch) for each in found.hops] == [(8, 9), (10, 11)]
+    assert [len(each.step.runs) for each in found.hops] == [1, 1]
+
+
+def test_a_missing_batch_may_have_read_it(clean_database: Driver, reader: Reader) -> None:
+    stream = copying("copy", "in", "out", batches=6)
+    del stream.entries[2:4]
+    write(clean_database, stream, copying("on", "out", "end", batches=6))
+    found = trace(reader, Offsets("in", 0, 27, 28))
+    [only] = found.hops
+    assert (only.step.kind, only.step.first_batch, only.step.last_batch) == (StepKind.MISSING, 2, 3)
+    assert (only.step.query_name, only.step.runs, only.certainty) == ("copy", (), UPPER_BOUND)
+    assert only.why.startswith(
+        "No known micro-batch of copy read offset 27 of partition 0. Nothing is known of micro-batches 2..4 between "
+        f"batch 1 (run {stream.run_id(0)}) and batch 4 (run {stream.run_id(0)}): one of them may have read it."
+    )
+    written = part(only.outputs, "out")
+    assert (spans(written), written.certainty) == ([(0, 20, 40), (1, 20, 40)], UPPER_BOUND)
+    assert found.notes == ()
+    on = hop(trace(reader, Offsets("in", 0, 27, 28), depth=None), "on")
+    assert (on.step.first_batch, on.step.last_batch, on.certainty, on.overall) == (2, 3, EXACT, UPPER_BOUND)
+    [back] = trace(reader, Offsets("out", 1, 30, 31), direction=BACK).hops
+    assert (back.step.kind, spans(part(back.inputs, "in"))) == (StepKind.MISSING, [(0, 20, 40), (1, 20, 40)])
+
+
+def test_before_the_first_known_batch_and_where_ids_go_on(clean_database: Driver, reader: Reader) -> None:
+    """Between batches with ids in a row, offsets that neither read are a gap: no batch is missing there."""
+    stream = copying("copy", "in", "out", batches=6)
+    del stream.entries[:2]
+    stream.entries[2].inputs = (kafka_use("in", {0: (45, 50), 1: (40, 50)}, EXACT),)
+    write(clean_database, stream)
+    [only] = trace(reader, Offsets("in", 0, 5, 6)).hops
+    assert (only.step.kind, only.step.first_batch, only.step.last_batch) == (StepKind.MISSING, 0, 1)
+    assert "before batch 2" in only.why
+    assert part(only.outputs, "out").kind is PartKind.UNKNOWN
+    found = trace(reader, Offsets("in", 0, 42, 43))
+    assert found.hops == ()
+    assert found.notes == ("copy read offset 42 of partition 0 in no micro-batch that is known.",)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Reader, seed: int) -> None:
     """Forwards to the ends and backwards to the beginnings: the same batches and the same offsets."""
     rng = random.Random(f"pipeline {seed}")
-    odd = Oddities(missing=0.1, gap=0.05, left_out=0.1, rewind=0.03, overlap=0.3 * (seed % 2))
+    odd = Oddities(gap=0.05, left_out=0.1, rewind=0.03, overlap=0.3 * (seed % 2))
     topics = [f"t{n}" for n in range(4)]
     streams = [
         random_stream(f"q{a}{b}", topics[a], topics[b], rng, batches=40, odd=odd)
@@ -196,6 +293,48 @@ def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Rea
                 for of in each.outputs if direction is BACK else each.inputs:
                     got.setdefault(of.dataset.name, set()).update(offsets_in(of))
             assert got == {name: offsets for name, offsets in expected.items() if offsets}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_lost_where_batches_are_missing(clean_database: Driver, reader: Reader, seed: int) -> None:
+    """What is found holds at least what all micro-batches used, those included of which nothing is known."""
+    rng = random.Random(f"missing {seed}")
+    topics = [f"t{n}" for n in range(3)]
+    streams = [
+        random_stream(f"q{a}{b}", topics[a], topics[b], rng, batches=30, odd=Oddities(new_partition=0.0))
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    known = [
+        replace(
+            stream,
+            entries=[
+                entry for entry in stream.entries if entry.batch in (0, len(stream.entries) - 1) or rng.random() < 0.8
+            ],
+        )
+        for stream in streams
+    ]
+    write(clean_database, *known)
+    for direction, start in ((Direction.FORWARD, "t0"), (BACK, "t2")):
+        lost = next(
+            entry
+            for stream, kept in zip(streams, known, strict=True)
+            for entry in stream.entries
+            if entry not in kept.entries
+            and any(a < b for a, b in ranges_of((entry.inputs if start == "t0" else entry.outputs), start).values())
+        )
+        ranges = ranges_of(lost.inputs if start == "t0" else lost.outputs, start)
+        partition, (first, end) = next((p, (a, b)) for p, (a, b) in ranges.items() if a < b)
+        first = max(0, first - 10)
+        found = trace(reader, Offsets(start, partition, first, end), direction=direction, depth=None, limit=1_000)
+        expected = naive_closure(streams, start, {partition: (first, end)}, produced=direction is BACK)
+        got: dict[str, set[tuple[int, int]]] = {}
+        for each in found.hops:
+            for of in each.outputs if direction is BACK else each.inputs:
+                got.setdefault(of.dataset.name, set()).update(offsets_in(of))
+        assert StepKind.MISSING in {each.step.kind for each in found.hops}
+        assert {name: offsets - got.get(name, set()) for name, offsets in expected.items()} == {
+            name: set() for name in expected
+        }
 
 
 def offsets_in(of: Part) -> set[tuple[int, int]]:
@@ -447,8 +586,8 @@ def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None
     assert (only.step.first_batch, only.step.last_batch) == (7, 7)
     found = trace(reader, Times("out", None, at, at + timedelta(seconds=30)), direction=BACK)
     assert [spans(each) for each in found.start] == [[(0, 70, 110), (1, 70, 110)]]
-    [only] = found.hops
-    assert (only.step.first_batch, only.step.last_batch, only.step.batches) == (7, 10, 4)
+    batches = [(each.step.first_batch, each.step.last_batch, each.step.batches) for each in found.hops]
+    assert batches == [(7, 9, 3), (10, 10, 1)], "the query was started again before batch 10"
 
 
 def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
@@ -541,7 +680,7 @@ SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRe
 
 def operators(driver: Driver, name: str) -> list[str]:
     with driver.session() as session:
-        plan = session.run("EXPLAIN " + statement(f"trace/{name}"), PARAMETERS).consume().plan
+        plan = session.run("EXPLAIN " + statement(f"trace/{name}"), {"given": PARAMETERS}).consume().plan
     assert plan is not None
 
     def walk(node: dict[str, Any]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -16,6 +15,7 @@ import pytest
 from headwater.settings import environment_name, setting_names
 from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.problems import STATUS
+from support.run_rules import rewrite, updating
 
 if TYPE_CHECKING:
     import httpx
@@ -51,9 +51,9 @@ def test_the_examples(demo: httpx.Client) -> None:
     text = PAGE.read_text(encoding="utf-8")
     found = EXAMPLE.findall(text)
     assert len(found) >= 5
-    if os.environ.get("UPDATE_GOLDENS") == "1":
+    if updating():
         written = EXAMPLE.sub(lambda match: f"{match[1]}\n```\n\n```json\n{answer(match[1])}\n```", text)
-        PAGE.write_text(written, encoding="utf-8")
+        rewrite(PAGE, written)
         return
     for command, shown in found:
         assert answer(command) == shown.rstrip("\n"), command

@@ -5,12 +5,12 @@ UPDATE_GOLDENS=1 writes the answers anew: look at every difference before you co
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from jsonschema import Draft202012Validator
 
 from support import api_examples
+from support.run_rules import updating
 
 if TYPE_CHECKING:
     import httpx
@@ -29,7 +29,7 @@ def test_every_example_is_a_real_answer(demo: httpx.Client) -> None:
         answer = response.json()
         schema = document["paths"][path][method.lower()]["responses"]["200"]["content"]["application/json"]["schema"]
         Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
-        if os.environ.get("UPDATE_GOLDENS") == "1":
+        if updating():
             api_examples.write(name, {**recorded, "answer": answer})
         else:
             assert answer == recorded["answer"], name

@@ -105,7 +105,7 @@ def test_what_is_not_there_comes_with_the_nearest_names(demo: httpx.Client) -> N
 
 
 def test_the_graph_is_all_that_flows_between_its_nodes(demo: httpx.Client) -> None:
-    drawn = demo.get("/api/v1/graph?asset=flights.enriched&depth=all&direction=both&includeColumns=true").json()
+    drawn = demo.get("/api/v1/graph?asset=flights.enriched&depth=all&direction=both&columns=true").json()
     nodes = {node["asset"]["key"]: node for node in drawn["nodes"]}
     names = {node["asset"]["title"]: node for node in drawn["nodes"]}
     assert nodes[drawn["start"]["key"]]["hops"] == 0
@@ -165,7 +165,7 @@ def test_neo4j_ends_a_question_at_its_time_limit(
     monkeypatch.setattr(routes, "lineage", slow)
     capped = replace(graph, serve=graph.serve.model_copy(update={"timeout_max_seconds": 1.0}))
     with client_of(capped) as client:
-        for query, seconds in (("?timeout=0.5", "0.5 s"), ("?timeout=3600", "1 s"), ("", "1 s")):
+        for query, seconds in (("?timeout=1", "1 s"), ("?timeout=3600", "1 s"), ("", "1 s")):
             answer = client.get(f"/api/v1/assets/x/upstream{query}")
             assert (answer.status_code, answer.json()["type"]) == (504, "urn:headwater:time-limit")
             assert seconds in answer.json()["detail"]

@@ -6,8 +6,10 @@ refused, right data taken, methods that aren't there refused with `Allow`.
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,7 @@ from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from support import api_examples
 from support.api import client_of
 from support.demo_graph import load_demo
 
@@ -33,7 +36,7 @@ EXAMPLES = 25
 CHECKS = {
     # Well-formed parameters can make no sense together, and any text may be a cursor of another question: 400.
     "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "404", "409", "504"]},
-    # A `timeout` of a millisecond is well-formed too.
+    # A `timeout` of a second is well-formed too.
     "not_a_server_error": {"expected-statuses": ["2xx", "4xx", "504"]},
 }
 schema = schemathesis.openapi.from_dict(
@@ -56,3 +59,34 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
     case.call_and_validate(base_url=url)
+
+
+PAGED = sorted(
+    name
+    for name, (method, path) in api_examples.operations(openapi_document()).items()
+    if "cursor" in {each["name"] for each in openapi_document()["paths"][path][method.lower()].get("parameters", ())}
+)
+NO_CURSORS = (
+    b"\x91" * 20_000,
+    b"\x81" * 20_000,
+    b"\x93\x01\xc4\x08" + b"\x91" * 20_000,
+    b"\xdd\xff\xff\xff\xff",
+    b"\xc1",
+    b"\xcf" + b"\xff" * 8,
+)
+
+
+@pytest.mark.parametrize("operation", PAGED)
+def test_a_cursor_that_no_answer_gave_is_the_parameter_at_fault(url: str, operation: str) -> None:
+    method, path = api_examples.operations(openapi_document())[operation]
+    recorded = api_examples.read(operation)
+    with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+        for content in NO_CURSORS:
+            cursor = base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+            asked = {**recorded, "query": {**recorded["query"], "cursor": cursor}}
+            answer = api_examples.ask(client, method, path, asked)
+            assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "cursor"), answer.text
+
+
+def test_most_lists_are_paged() -> None:
+    assert {"assets", "jobs", "runs", "gaps", "search", "impact", "impact_analyze", "asset_runs"} <= set(PAGED)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from headwater.bench.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
-from headwater.bench.capture.run import Options, run
-from headwater.bench.capture.show import view
 from headwater.console import console
+from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
+from headwater_benchmarks.capture.run import Options, run
+from headwater_benchmarks.capture.show import view
 
 pytestmark = pytest.mark.spark
 

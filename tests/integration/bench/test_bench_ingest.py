@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.bench.ingest.options import Options
-from headwater.bench.ingest.run import run
-from headwater.bench.ingest.servers import Database
-from headwater.bench.ingest.show import view
 from headwater.console import console
+from headwater_benchmarks.ingest.options import Options
+from headwater_benchmarks.ingest.run import run
+from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.show import view
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 if TYPE_CHECKING:

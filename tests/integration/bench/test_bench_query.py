@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.bench.estate import store
-from headwater.bench.estate.sizes import Sizes
-from headwater.bench.query.run import Options, run
-from headwater.bench.query.show import view
 from headwater.console import console
+from headwater_benchmarks.estate import store
+from headwater_benchmarks.estate.sizes import Sizes
+from headwater_benchmarks.query.run import Options, run
+from headwater_benchmarks.query.show import view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

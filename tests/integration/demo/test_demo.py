@@ -55,6 +55,10 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     assert (data / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
     check_document(json.loads(output))
 
+    # The stack's consumers are one group: what the demo's has read and dead-lettered, the next one leaves alone.
+    again = json.loads(run(data, ["consume", "--until-caught-up", "--port", "0", "--json"]))
+    assert (again["consumed"], again["dead_lettered"]) == (0, 0)
+
     # --keep: the stack is up, and every command finds it.
     status = json.loads(run(data, ["status", "--json"]))
     assert status["healthy"] == {"kafka": True, "neo4j": True}

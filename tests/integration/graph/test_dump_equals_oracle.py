@@ -12,7 +12,7 @@ from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from support.graph.cases import Case, load_cases
-from support.graph.colliding import colliding_events
+from support.graph.colliding import colliding_events, ending_events
 from support.graph.picture import picture
 
 if TYPE_CHECKING:
@@ -56,6 +56,38 @@ def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> 
 def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
     events = colliding_events(dice, EVENTS)
+    expected = list(oracle(fold(events)))
+
+    def consume(number: int) -> None:
+        mine = random.Random(seed * 10 + number)
+        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
+        mine.shuffle(share)
+        apply_in_batches(writer, share, mine)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(consume, range(2)))
+    assert list(dump(graph)) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ends_that_are_inferred_in_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    """Also after every batch, so that what was inferred is taken back and inferred otherwise on the way."""
+    dice = random.Random(f"ends {seed}")
+    events = ending_events(dice, 60)
+    dice.shuffle(events)
+    done = 0
+    while done < len(events):
+        size = dice.choice([1, 1, 2, 5, 20])
+        writer.apply(fold(events[done : done + size]))
+        done += size
+        assert list(dump(graph)) == list(oracle(fold(events[:done])))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(6))
+def test_ends_that_two_writers_infer_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    dice = random.Random(f"ends at once {seed}")
+    events = ending_events(dice, 80)
     expected = list(oracle(fold(events)))
 
     def consume(number: int) -> None:

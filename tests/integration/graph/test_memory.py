@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.workload.mixture import Mixture
+from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import ready
 

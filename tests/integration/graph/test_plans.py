@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.workload.mixture import Mixture
+from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.fold import fold
 

@@ -163,7 +163,7 @@ def test_the_chain_is_whole_and_nothing_is_blanked(
     [told] = dry["checkpoints"]
     assert told["job"] == {"namespace": "default", "name": "app.copy"}, "the graph knows its job, and its cluster"
     assert told["batches"] == {"count": 6, "first": 2, "last": 7}
-    assert (told["untold"], told["uncommitted"], told["unreadable"]) == ([4, 6, 7], [8], [])
+    assert (told["not_emitted"], told["uncommitted"], told["unreadable"]) == ([4, 6, 7], [8], [])
     assert (told["purged"], told["gaps"]) == (2, [{"first": 0, "last": 1}])
     assert dry["sent"] == 0
 
@@ -186,6 +186,6 @@ def test_the_chain_is_whole_and_nothing_is_blanked(
     assert faults == [(2, [], [], 0), *[(0, [], [], 0)] * 5], "batches 0 and 1 are missing; else it is one chain"
 
     whole = list(dump(graph))
-    assert run(capsys, "reconcile", str(checkpoint))["checkpoints"][0]["untold"] == []
+    assert run(capsys, "reconcile", str(checkpoint))["checkpoints"][0]["not_emitted"] == []
     assert main(["consume", "--until-caught-up"]) == ExitCode.DONE
     assert list(dump(graph)) == whole, "sending it again changes nothing"

@@ -60,7 +60,7 @@ PARAMETERS: dict[str, Any] = {
 @pytest.mark.parametrize("name", [name for name in names("write") if name != "await_indexes"])
 def test_every_write_statement_seeks_by_index(graph: Driver, name: str) -> None:
     with graph.session() as session:
-        plan = session.run("EXPLAIN " + statement("write", name), PARAMETERS).consume().plan
+        plan = session.run("EXPLAIN " + statement("write", name), {"batch": PARAMETERS, **PARAMETERS}).consume().plan
     assert plan is not None
     operators = set(_operators(plan))
     scans = {operator for operator in operators if operator.split("@")[0] in SCANS}
@@ -78,7 +78,7 @@ def _operators(plan: dict[str, Any]) -> list[str]:
 
 def test_neighbours_are_the_ends_of_an_index_range(graph: Driver) -> None:
     with graph.session() as session:
-        plan = session.run("EXPLAIN " + statement("write", "neighbours"), rows=[]).consume().plan
+        plan = session.run("EXPLAIN " + statement("write", "neighbours"), batch={"rows": []}).consume().plan
     assert plan is not None
     operators = _operators(plan)
     assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(operators), operators

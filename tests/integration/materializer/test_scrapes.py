@@ -57,7 +57,7 @@ def test_a_consumers_scrape_is_clean_before_and_after_events(world: RealWorld, s
         consumer.until(lambda: 'reason="NOT_AN_EVENT"} 1.0' in consumer.get("/metrics")[1], "the dead letter")
         text = consumer.get("/metrics")[1]
     found = {name for name, _ in samples(text)}
-    # A series of a partition is there while something is in hand.
+    # A series of a partition is there while something is in flight.
     missing = {name for name in declared() if name.startswith("headwater_materializer_")} - found
     assert missing <= {"headwater_materializer_oldest_unapplied_timestamp_seconds"}
     accept_scrape(text)

@@ -1,4 +1,4 @@
-"""kill -9 at 60 moments: whatever was said to be durable reaches Kafka, and nothing that was never put."""
+"""kill -9 at 61 moments: whatever was said to be durable reaches Kafka, and nothing that was never put."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater_producers.outbox import Outbox
 from support.fake_producer import FakeCluster
 from support.outbox import delivered, metrics, publisher, until
 
-ROUNDS = 60
+ROUNDS = 61
 
 
 @pytest.mark.timeout(300)

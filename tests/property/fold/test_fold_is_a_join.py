@@ -10,6 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwater_consumers.graph.derive import run_links
 from headwater_consumers.graph.lines import relationship_key
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import GraphDelta, fold, reject
@@ -18,6 +19,7 @@ from support.event_strategies import events
 from support.graph.colliding import Pools, colliding_events
 
 if TYPE_CHECKING:
+    from headwater_consumers.materializer.fold.facts import Link
     from headwater_schemas.events import LineageEvent
 
 POOLS = st.builds(
@@ -84,6 +86,18 @@ def test_join_changes_neither_side(a: list[LineageEvent], b: list[LineageEvent])
     joined = x.join(y)
     joined.join(fold(b))
     assert (x, y) == (fold(a), fold(b))
+
+
+@settings(max_examples=150, deadline=None)
+@given(colliding(), colliding())
+def test_what_follows_of_runs_only_grows(a: list[LineageEvent], b: list[LineageEvent]) -> None:
+    """The writer creates and widens READS, WRITES and FEEDS; it never deletes what it observed."""
+    x, y = fold(a), fold(b)
+    assert _run_links(x) | _run_links(y) <= _run_links(x.join(y))
+
+
+def _run_links(delta: GraphDelta) -> set[Link]:
+    return {link for run in delta.runs.values() for link in run_links(run.jobs, run.uses)}
 
 
 @settings(max_examples=100, deadline=None)

@@ -167,7 +167,7 @@ def test_callbacks_that_find_no_room_are_counted(
         status = capture.status()
     assert status.dropped >= 4
     assert status.dropped + status.received == 6
-    assert caplog.text.count("some are dropped") == 1
+    assert caplog.text.count("new ones are dropped") == 1
 
 
 def test_hooks_pass_on_what_was_there() -> None:

@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark import attach
-from headwater_schemas.events import DatasetRef, RunEventType, TransformationKind
+from headwater_schemas.events import ColumnEdge, DatasetRef, RunEventType, TransformationKind
 from support.capture import Captured, RecordingSink
 
 if TYPE_CHECKING:
@@ -115,6 +115,55 @@ def test_literals_are_kept_to_the_job_where_that_is_asked_for(spark: SparkSessio
         assert sink.of_kind("PLAN")
         assert ["SESAME" in str(event) for event in sink.of_kind("PLAN")] == [not hidden]
         assert any("SESAME" in str(event) for event in sink.events) is not hidden
+
+
+@pytest.mark.parametrize("literals", [True, False])
+def test_a_key_is_in_no_name_and_the_lineage_of_writer_and_reader_meets(
+    spark: SparkSession, tmp_path: Path, literals: bool
+) -> None:
+    made, read, key = str(tmp_path / "made"), str(tmp_path / "read"), "SEKRIT0011223344"
+    spark.range(3).selectExpr("cast(id AS string) AS ssn").write.parquet(str(tmp_path / "in"))
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="job", capture_literals=literals) as capture:
+        frame = spark.read.parquet(str(tmp_path / "in"))
+        frame.selectExpr(f"aes_encrypt(ssn, '{key}')", f"base64(aes_encrypt(ssn, '{key}'))").write.json(made)
+        again = spark.read.json(made)
+        again.selectExpr("*", f"upper(`{again.columns[1]}`) AS u").write.json(read)
+        Captured(spark, sink, capture).flushed()
+    assert key in again.columns[0]
+    assert "SEKRIT" not in repr(sink.events)
+    written = {edge.output_field for edge in _edges(sink, "job.made")}
+    used = {edge.input_field for edge in _edges(sink, "job.read")}
+    assert written == used
+    assert len(written) == 2
+
+
+def test_names_that_spark_made_have_no_literals_where_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    people = spark.range(3).selectExpr("cast(id AS string) AS name", "id AS x", "'SESAME' AS c")
+    people.write.parquet(str(tmp_path / "in"))
+    frame = spark.read.parquet(str(tmp_path / "in"))
+    frames = {
+        "concat": frame.selectExpr("concat(name, 'SESAME')", "'SESAME'", "x + 7654321", "max('SESAME') OVER ()"),
+        "sums": frame.groupBy("name").agg(F.sum(F.when(F.col("c") == "SESAME", 1)), F.max(F.lit("SESAME"))),
+        "pivot": frame.groupBy("name").pivot("c").sum("x"),
+        "pivots": frame.groupBy("name").pivot("c", ["SESAME"]).agg(F.sum("x"), F.max("x").alias("m")),
+        "structs": frame.groupBy("name").pivot("c", ["SESAME"]).agg(F.collect_list("x")),
+    }
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="job", capture_literals=False) as capture:
+        for name, each in frames.items():
+            each.write.json(str(tmp_path / name))
+        Captured(spark, sink, capture).flushed()
+    for event in sink.events:
+        assert "SESAME" not in repr(event)
+        assert "7654321" not in repr(event)
+    assert {edge.output_field for edge in _edges(sink, "job.pivots")} == {"name", "?_sum(x)", "?_m"}
+
+
+def _edges(sink: RecordingSink, job: str) -> list[ColumnEdge]:
+    [plan] = [event.plan_event for event in sink.of_kind("PLAN") if event.job is not None and event.job.name == job]
+    assert plan is not None
+    return [edge for edge in plan.lineage.edges if edge.output_field is not None]
 
 
 def test_several_writes_are_several_runs_of_one_application(captured: Captured, tmp_path: Path) -> None:

@@ -117,6 +117,34 @@ def test_upserts_belong_to_their_batch_whichever_way_they_are_made(tables: Captu
     assert {event.reason for event in told} == {EmissionReason.CHECKPOINT}, "a batch without writes changes no plan"
 
 
+def test_each_output_is_made_from_what_its_own_write_reads(tables: Captured, tmp_path: Path, run: Any) -> None:
+    spark = tables.spark
+    for name in ("codes", "rates"):
+        spark.sql("SELECT 'k0' AS k, 1 AS rate").write.parquet(str(tmp_path / name))
+    codes, rates = (spark.read.parquet(str(tmp_path / name)) for name in ("codes", "rates"))
+
+    def func(frame: DataFrame, batch_id: int) -> None:
+        def append(written: DataFrame, name: str) -> None:
+            written.select("k", F.col("b").cast("int")).write.format("delta").mode("append").save(str(tmp_path / name))
+
+        append(frame.join(codes, "k"), "one")
+        append(frame.join(rates, "k"), "two")
+        append(rates.withColumn("b", F.col("rate")), "three")
+
+    run(func)
+    expected = {"one": {"in", "codes"}, "two": {"in", "rates"}, "three": {"rates"}}
+    for batch in outputs(tables):
+        assert {name: listed(use) for name, use in batch.items()} == expected
+    streaming = tables.sink.last_run("job.fb")
+    assert {use.dataset.name.rsplit("/", 1)[1]: listed(use) for use in streaming.outputs} == expected
+    assert {use.dataset.name.rsplit("/", 1)[1] for use in streaming.inputs} == {"in", "codes", "rates"}
+
+
+def listed(use: DatasetUse) -> set[str]:
+    assert use.inputs is not None
+    return {dataset.name.rsplit("/", 1)[1] for dataset in use.inputs}
+
+
 def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
     tables: Captured, tmp_path: Path, run: Any
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.metrics import Told
+from headwater_producers.spark.metrics import Emitted
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink, body
@@ -55,15 +55,15 @@ def test_a_query_that_ran_for_long_without_capture(
         run(forgetful, tmp_path, 1)
     [gap] = capture.status().gaps
     # Which files the oldest one took only the one before it said.
-    assert (gap.name, gap.first, gap.last, gap.told) == ("q", 0, oldest, Told.UNKNOWN)
+    assert (gap.name, gap.first, gap.last, gap.emitted) == ("q", 0, oldest, Emitted.UNKNOWN)
     assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(oldest + 1, 7))
     said = [
         (body(event).type, json.loads(body(event).run_facets.get(GAPS_FACET, "{}"))) for event in sink.runs("job.q")
     ]
-    told = [{"first": 0, "last": oldest, "told": "unknown"}]
+    gaps = [{"first": 0, "last": oldest, "emitted": "unknown"}]
     assert [(kind, facet.get("gaps")) for kind, facet in said] == [
         (RunEventType.START, None),
-        (RunEventType.RUNNING, told),
-        (RunEventType.COMPLETE, told),
+        (RunEventType.RUNNING, gaps),
+        (RunEventType.COMPLETE, gaps),
     ]
-    assert f"micro-batches 0 to {oldest}" in caplog.text
+    assert f"micro-batches 0..{oldest + 1}" in caplog.text

@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from support.run_rules import rewrite, updating
 
 if TYPE_CHECKING:
     from headwater_producers.spark.explain import LineageExplanation, LineageSource
@@ -61,9 +62,9 @@ def check(golden: str, title: str, found: list[str], *, folder: Path = GOLDEN) -
     """Compares with the section `title` of a golden file, or writes it."""
     path = folder / f"{golden}.txt"
     sections = read_sections(path.read_text()) if path.exists() else {}
-    if os.environ.get("UPDATE_GOLDENS"):
+    if updating():
         sections[title] = found
-        path.write_text("\n".join(f"# {name}\n" + "\n".join(body) + "\n" for name, body in sections.items()))
+        rewrite(path, "\n".join(f"# {name}\n" + "\n".join(body) + "\n" for name, body in sections.items()))
         return
     assert title in sections, f"{path.name} has no section {title!r}: run with UPDATE_GOLDENS=1 and read what it adds"
     assert found == sections[title]
@@ -75,8 +76,8 @@ def check_table(page: Path, name: str, table: str) -> None:
     text = page.read_text()
     head, _, rest = text.partition(begin)
     there, _, tail = rest.partition(end)
-    if os.environ.get("UPDATE_GOLDENS"):
-        page.write_text(f"{head}{begin}{table}{end}{tail}")
+    if updating():
+        rewrite(page, f"{head}{begin}{table}{end}{tail}")
     else:
         assert there == table, "run UPDATE_GOLDENS=1 pytest tests/unit/spark_plan"
 

@@ -149,8 +149,10 @@ def _direct(told: LineageExplanation, output: str) -> Iterator[tuple[str, Path]]
     for found in told.outputs:
         if found.path == output:
             for source in found.sources:
-                if source.type == "DIRECT" and source.path and source.name:
-                    yield source.name.rpartition("-")[0], tuple(source.path.split("."))
+                table = (source.name or "").rpartition("-")[0]
+                # A view has no rows to change.
+                if source.type == "DIRECT" and source.path and table in LEAVES:
+                    yield table, tuple(source.path.split("."))
 
 
 def _known(told: LineageExplanation, output: str, table: str, path: Path) -> bool:

@@ -116,6 +116,17 @@ def test_create_view(tables: SparkSession) -> None:
     check("writes", "create view", edge_lines(description.lineage))
 
 
+def test_a_statement_that_reads_through_views_names_them(tables: SparkSession) -> None:
+    tables.sql("CREATE VIEW of_age AS SELECT id, name AS who FROM people WHERE age > 18")
+    tables.sql("CREATE VIEW of_age_named AS SELECT upper(who) AS who FROM of_age")
+    tables.sql("CREATE TEMPORARY VIEW of_age_passing AS SELECT who FROM of_age_named")
+    write = tables.sql("SELECT who FROM of_age_passing").write.format("noop").mode("overwrite")
+    description, _ = only(described(tables, write.save))
+    read = {each.dataset.name.rsplit("/", 1)[-1]: each.type for each in description.inputs}
+    assert read == {"people": "TABLE", "default.of_age": "VIEW", "default.of_age_named": "VIEW"}
+    check("writes", "through views", edge_lines(description.lineage))
+
+
 def test_noop(tables: SparkSession) -> None:
     write = tables.table("cities").write.format("noop").mode("overwrite")
     description, output = only(described(tables, write.save))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from spark.plan.goldens import read_sections
+from support.run_rules import rewrite, updating
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -13,9 +13,8 @@ GOLDEN = Path(__file__).parent / "golden"
 def check(family: str, title: str, found: list[str]) -> None:
     path = GOLDEN / f"{family.lower().replace(' ', '-')}.txt"
     sections = read_sections(path.read_text()) if path.exists() else {}
-    if os.environ.get("UPDATE_GOLDENS"):
+    if updating():
         sections[title] = found
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("\n".join(f"# {name}\n" + "".join(f"{line}\n" for line in sections[name]) for name in sections))
+        rewrite(path, "\n".join(f"# {name}\n" + "".join(f"{line}\n" for line in sections[name]) for name in sections))
         return
     assert sections[title] == found

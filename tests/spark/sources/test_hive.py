@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark import attach
+from headwater_schemas.events import DatasetRef
 from spark.sources.golden import check
 from spark.sources.hive_cases import HIVE
 from spark.sources.watching import Watched, told
@@ -64,3 +65,10 @@ def watched(hive: SparkSession) -> Iterator[Watched]:
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.title) for each in HIVE.cases])
 def test_what_is_told(watched: Watched, folder: Path, case: Case) -> None:
     check(HIVE.name, case.title, told(watched, folder, HIVE, case))
+
+
+def test_a_directory_with_globs_in_its_name_is_written_literally(watched: Watched, tmp_path: Path) -> None:
+    path = tmp_path / "a [1]{b,c}"
+    watched.spark.sql(f"INSERT OVERWRITE LOCAL DIRECTORY '{path}' STORED AS TEXTFILE SELECT 1")
+    ends = [event.run_event for event in watched.news() if event.run_event and event.run_event.type.is_terminal]
+    assert [use.dataset for use in ends[-1].outputs] == [DatasetRef("file", str(path))]

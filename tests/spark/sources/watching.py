@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
 from headwater_schemas.events import RunEventType
+from headwater_schemas.ranges import range_text
 from spark.plan.goldens import edge_lines
 from support.capture import FLUSH_SECONDS, RecordingSink
 
@@ -123,7 +124,7 @@ def _position(position: Position | None) -> list[str]:
             f"{changes.format} after {changes.from_} to {changes.to}" if changes.from_ else f"delta to {changes.to}"
         ]
     if position.kafka is not None:
-        return [f"[{r.from_},{r.to_exclusive})" for r in position.kafka.ranges]
+        return [range_text(r.from_, r.to_exclusive) for r in position.kafka.ranges]
     return ["position"]
 
 

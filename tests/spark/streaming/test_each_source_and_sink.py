@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.reconciling.knowledge import Knowledge
 from headwater.reconciling.reconcile import reconcile
-from headwater_producers.spark import attach, kafka_ends
+from headwater_producers.spark import attach, kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.reconcile import QueryLog
 from headwater_schemas.events import JobRef, Provenance
@@ -90,7 +90,7 @@ def first(lake: SparkSession, active: None) -> Iterator[tuple[Capture, Recording
     """The capture. A busy machine's broker may take its time to answer; which ranges are known is the test."""
     sink = RecordingSink()
     with pytest.MonkeyPatch.context() as patient:
-        patient.setattr(kafka_ends, "TIMEOUT_SECONDS", 30.0)
+        patient.setattr(kafka_end_offsets, "TIMEOUT_SECONDS", 30.0)
         with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
             yield capture, sink
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater_schemas.events import Certainty, Provenance
+from headwater_schemas.ranges import partition_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ class Lines:
         if position is None:
             return ["?"]
         if position.kafka is not None:
-            return [f"{part.partition}:[{part.from_},{part.to_exclusive})" for part in position.kafka.ranges]
+            return [partition_text(part.partition, part.from_, part.to_exclusive) for part in position.kafka.ranges]
         if position.table_range is not None:
             part = position.table_range
             after = ["after", self._bound(part.from_)] if part.from_ is not None else []

@@ -71,23 +71,68 @@ class NaiveGraph:
 
     def holding(self, as_of: int | None, since: int | None) -> list[Fields]:
         edges = self.edges()
-        owner = {each["end"]: each["start"] for each in self.relationships["HAS_COLUMN"]}
-        latest: dict[tuple[str, str], int] = {}
+        owner: dict[str, str] = {each["end"]: each["start"] for each in self.relationships["HAS_COLUMN"]}
+        writers: dict[tuple[str, str], set[str]] = defaultdict(set)
         for edge in edges:
-            active = self.active(edge["plan"], as_of)
-            # Who writes a column writes to its dataset too; who writes every column of it, writes the dataset.
-            for written in {edge["end"], owner.get(edge["end"], edge["end"])}:
-                if active is not None:
-                    latest[edge["job"], written] = max(active, latest.get((edge["job"], written), active))
+            if self.active(edge["plan"], as_of) is not None:
+                writers[edge["job"], owner.get(str(edge["end"]), str(edge["end"]))].add(edge["plan"])
+        standing = {written: self.standing(written[1], plans, as_of) for written, plans in writers.items()}
         out = []
         for edge in edges:
             plan, job = self.nodes[edge["plan"]], self.nodes[edge["job"]]
             declared = as_of is None and job.get("declared_plan") == plan["digest"]
             active = self.active(edge["plan"], as_of)
             recent = since is None or plan.get("last_seen", since - 1) >= since
-            if declared or (active is not None and recent and active == latest[edge["job"], edge["end"]]):
+            held = standing.get((edge["job"], owner.get(str(edge["end"]), str(edge["end"]))), set())
+            if declared or (active is not None and recent and edge["plan"] in held):
                 out.append(edge)
         return out
+
+    def standing(self, dataset: str, plans: set[str], as_of: int | None) -> set[str]:
+        """Of plans by which a job writes a dataset, those that hold."""
+        until = 10**18 if as_of is None else as_of
+        parent = {each["start"]: each["end"] for each in self.relationships["CHILD_OF"]}
+        uses = []
+        for each in self.relationships["USED"]:
+            span, run = each["properties"], self.nodes[each["start"]]
+            if each["end"] not in plans or span.get("first_seen", until + 1) > until:
+                continue
+            ended = min(span["last_seen"], until)
+            if run["label"] == "Query" or "query_id" in run:
+                going = run["label"] == "Query" or "first_batch" in run or run.get("state") in ("RUNNING", "COMPLETE")
+                uses.append((each["end"], each["start"], span["first_seen"], ended, going, False))
+                continue
+            ran = run.get("state") == "COMPLETE" and run["ended_at"] <= until
+            above = self.nodes.get(parent.get(each["start"], ""), {})
+            done = "state" not in above or (above["state"] == "COMPLETE" and above["ended_at"] <= until)
+            replaces = ran and any(
+                made["start"] == each["start"] and made["end"] == dataset and _replaces(made["properties"])
+                for made in self.relationships["PRODUCED"]
+            )
+            app = parent.get(each["start"], each["start"])
+            uses.append((each["end"], app, span["first_seen"], ended, ran and done, replaces))
+        newest = max(self.active(plan, as_of) or 0 for plan in plans)
+        newest_use = max((use[2] for use in uses if use[4]), default=None)
+        apps = {use[1] for use in uses if use[4] and use[2] == newest_use}
+        began = min((use[2] for use in uses if use[1] in apps), default=None)
+        emptied = self.nodes[dataset].get("emptied_at", until + 1)
+        held = set()
+        for plan, app, _, ended, _, _ in uses:
+            if began is not None and ended < began:
+                continue
+            gone = any(
+                other[3] > ended and other[0] != plan and (other[1] == app or app not in apps)
+                for other in uses
+                if other[5] and (began is None or other[3] >= began)
+            )
+            if not gone and not ended < emptied <= until:
+                held.add(plan)
+        # What no run is known to have used, and what was used at last as nothing else was.
+        times = {plan: self.active(plan, as_of) or 0 for plan in plans}
+        others = {plan for plan in plans - {use[0] for use in uses} if uses and times[plan] >= (began or 0)}
+        others |= {plan for plan in plans if times[plan] == newest}
+        held |= {plan for plan in others if not times[plan] < emptied <= until}
+        return held
 
     # The steps.
 
@@ -123,6 +168,15 @@ class NaiveGraph:
                     if there:
                         hops.append(Hop(dataset, column, 0, True, ""))
         return hops
+
+
+def _replaces(use: Fields) -> bool:
+    facets = dict(zip(use.get("facet_names", ()), use.get("facets", ()), strict=True))
+    if "headwater_branch" in facets:
+        return False
+    lifecycle = json.loads(facets.get("lifecycleStateChange", "{}")).get("lifecycleStateChange")
+    words = ("create or replace table as select", "create table as select", "replace table as select", "truncate")
+    return lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE") or use.get("operation", "").lower() in words
 
 
 def reach(hops: Iterable[Hop], start: str, *, upstream: bool, depth: int | None) -> dict[str, tuple[bool, int]]:

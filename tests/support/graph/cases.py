@@ -23,6 +23,7 @@ from headwater_schemas.events import ColumnLineage, LineageEvent
 from support.graph.picture import picture
 
 FOLDER = Path(__file__).parents[2] / "unit" / "fold" / "cases"
+BY_HAND = FOLDER.with_name("by_hand")
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
 _BODIES = {
     "run_event": "RUN",
@@ -53,6 +54,33 @@ def load_case(path: Path) -> Case:
     document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     events = tuple(_event(item) for item in document["events"])
     return Case(path, document["says"], events, tuple(document["graph"].splitlines()))
+
+
+@dataclass(frozen=True)
+class HandDerived:
+    """Events, and what must hold of their graph by the words of docs/graph.md alone. No command writes these files.
+
+    Attributes:
+        facts: title of a node or relationship, as a picture has it ⇒ property ⇒ its value, None: it isn't there.
+    """
+
+    path: Path
+    says: str
+    events: tuple[LineageEvent, ...]
+    facts: dict[str, dict[str, str | None]]
+
+
+def load_hand_derived() -> list[HandDerived]:
+    """All of them, by name."""
+    found = []
+    for path in sorted(BY_HAND.glob("*.yaml")):
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+        facts = {
+            title: {name: None if value == "null" else value for name, value in properties.items()}
+            for title, properties in document["facts"].items()
+        }
+        found.append(HandDerived(path, document["says"], tuple(map(_event, document["events"])), facts))
+    return found
 
 
 def _event(item: dict[str, Any]) -> LineageEvent:

@@ -183,6 +183,7 @@ class _Maker:
                 certainty=self.random.choice(list(Certainty)),
                 rows=self._maybe(self.random.randrange(100)),
                 facets=self._facets() if self.random.random() < 0.1 else {},
+                inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
             )
             for _ in range(self.random.randrange(3))
         )
@@ -344,3 +345,37 @@ class _Maker:
         return build.job_event(
             body, job=self._job_ref(), producer=PRODUCER, event_time=self._time(), tenant=self._tenant()
         )
+
+
+def ending_events(random: random.Random, count: int) -> list[LineageEvent]:
+    """`count` events of applications that are killed and started again, each with queries and batch writes.
+
+    Runs mostly report no end, and most are in one query and below one application, where events mention these at all.
+    """
+    return [_ending(random) for _ in range(count)]
+
+
+def _ending(random: random.Random) -> LineageEvent:
+    number = random.randrange(9)
+    is_odd = random.random() < 0.05
+    query = number % 3 if not is_odd else random.randrange(3)
+    above = number // 3 if not is_odd else random.randrange(3)
+    time = START + timedelta(seconds=above * 4 + query + random.choice([0, 0, 1, 2, 5]))
+    app, run = ParentRun(f"app{above}", JobRef("f", "app")), RunRef(f"run{number}")
+    job = JobRef("f", f"job{query}")
+    query_id = f"query{query}" if query else None
+    if query_id is not None and random.random() < 0.3:
+        entry = IntervalEntry(batch_id=random.randrange(9), processing_time=time)
+        interval = IntervalEvent(query_id=query_id, entries=(entry,), provenance=Provenance.OBSERVED)
+        return build.interval_event(interval, job=job, run=run, producer=PRODUCER, event_time=time)
+    types = (RunEventType.START, RunEventType.RUNNING, RunEventType.OTHER, RunEventType.COMPLETE, RunEventType.ABORT)
+    [type_] = random.choices(types, weights=(12, 6, 2, 1, 1))
+    if random.random() < 0.2:
+        body = RunEvent(type=type_, parent=random.choice([None, ParentRun("dag", JobRef("a", "dag")), app]))
+        return build.run_event(body, job=app.job, run=RunRef(app.run_id), producer=PRODUCER, event_time=time)
+    body = RunEvent(
+        type=type_,
+        query_id=query_id if random.random() < 0.8 else None,
+        parent=app if random.random() < 0.8 else None,
+    )
+    return build.run_event(body, job=job, run=run, producer=PRODUCER, event_time=time)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _LEFT_OUT = frozenset(
     {"key", "name", "title", "tenant", "namespace", "query_id", "source_end_digest", "producer", "batch_id"}
@@ -24,22 +24,30 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def picture(lines: Iterable[str]) -> list[str]:
     """The picture of a dump, sorted by what it shows."""
+    return sorted(
+        " ".join([title, *(f"{name}={value}" for name, value in properties.items())])
+        for title, properties in shown(lines)
+    )
+
+
+def shown(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each node and relationship of a dump: its title, and its properties as the picture writes them."""
     documents = [json.loads(line) for line in lines]
     names = {d["key"]: f'{d["labels"][0]} "{_name(d["properties"])}"' for d in documents if "labels" in d}
     assert len(set(names.values())) == len(names), "two nodes of one name: choose others"
-    shown = []
     for document in documents:
         if "labels" in document:
             title = names[document["key"]]
         else:
             title = f"{names[document['start']]} -{document['type']}-> {names[document['end']]}"
-        properties = [
-            f"{name}={_value(name, value, names)}"
-            for name, value in document["properties"].items()
-            if name not in _LEFT_OUT and not _is_reference(document, name)
-        ]
-        shown.append(" ".join([title, *properties]))
-    return sorted(shown)
+        yield (
+            title,
+            {
+                name: _value(name, value, names)
+                for name, value in document["properties"].items()
+                if name not in _LEFT_OUT and not _is_reference(document, name)
+            },
+        )
 
 
 def _is_reference(document: dict[str, Any], name: str) -> bool:

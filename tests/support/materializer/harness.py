@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.materializer.batch import Preparation
-from headwater_consumers.materializer.checkpoint import Ends
+from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.lane import InlineLane, Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
@@ -54,7 +54,7 @@ class Harness:
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
         tally = Tally(self.totals, self.metrics)
-        ends = Ends(
+        checkpoint_context = CheckpointContext(
             graph=self.graph,
             dead_letters=self.dead_letters,
             fold=fold,
@@ -65,7 +65,7 @@ class Harness:
         self.parts = Parts(
             source=self.source,
             lane=lane or InlineLane(),
-            ends=ends,
+            checkpoint_context=checkpoint_context,
             preparation=Preparation(decoder or Decoder(), reject, fold, self.metrics.timed, self.clock),
             limit=self.limit,
             start=self.graph.prepare,
@@ -93,6 +93,12 @@ class Harness:
             if all(position.pending == 0 for position in self.broker.positions()):
                 return
         raise AssertionError(f"not settled after {limit} rounds: {self.broker.committed}, said {self.said}")
+
+    @property
+    def unaccounted(self) -> int:
+        """Records consumed that are in none of the totals and not in flight either."""
+        totals, held = self.totals, self.loop._in_flight.held
+        return totals.consumed - totals.applied - totals.dead_lettered.total() - totals.released - held
 
     def caught_up(self) -> LoopPolicy:
         return replace(self.policy, until_caught_up=True)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import random
 import sys
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias
 
+from headwater_consumers.materializer.checkpoint import TRIES_ALONE
 from headwater_consumers.materializer.errors import (
     BrokerUnavailableError,
     DeadLettersUndeliveredError,
@@ -18,18 +20,20 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
-from headwater_consumers.materializer.lane import InlineLane, Outcome
+from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.records import Partition
 from support.materializer import events
 from support.materializer.broker import FakeBroker
 from support.materializer.graph import FakeGraph
 from support.materializer.harness import Harness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.records import Record
 
 GOOD = [events.good(number) for number in range(120)]
 BAD = [events.EMPTY, events.GARBAGE, events.unknown_kind(), events.truncated()]
@@ -38,6 +42,10 @@ POISON = events.event_id(7)
 
 # Making one takes longer than a history does, and none of these looks at it.
 _METRICS = Metrics()
+
+
+Where: TypeAlias = tuple[Partition, int]
+"""A record's partition, of one incarnation of the topic, and its offset."""
 
 
 class Crashed(BaseException):
@@ -52,7 +60,7 @@ class SlowLane(InlineLane):
         self._dice = dice
         self._calm = calm
 
-    def take(self, timeout_seconds: float) -> Outcome | None:
+    def take(self, timeout_seconds: float) -> JobResult | None:
         if self._calm() or self._dice.random() < 0.5:
             return super().take(timeout_seconds)
         return None
@@ -68,15 +76,22 @@ class History:
         self.calm = False
         self.tell: Callable[[str], object] = lambda _: None
         self.consumers: list[Harness] = []
-        for number, value in enumerate(GOOD):
-            self.broker.append(value, partition=number % 3)
-            if self.random.random() < 0.1:
-                self.broker.append(self.random.choice(BAD), partition=self.random.randrange(3))
+        self.waiting = list(reversed(range(len(GOOD) // 2, len(GOOD))))
+        self.published: dict[Where, bytes] = {}
+        self.expired: set[Where] = set()
+        self.undecided: Counter[frozenset[str]] = Counter()
+        if self.random.random() < 0.3:
+            self._expire_all(self.random.randrange(1, 50))  # a topic older than the group, begun at another offset
+        for number in range(len(GOOD) // 2):
+            self._publish(number)
         self.graph.refuses = self._refuses
 
     def run(self) -> None:
         for _ in range(120):
             self._step()
+            assert [consumer.unaccounted for consumer in self.consumers] == [0] * len(self.consumers)
+        while self.waiting:
+            self._publish(self.waiting.pop())
         self.calm = True
         self.tell(
             f"calm: {len(self.graph.events)} applied, {len(self.broker.letters)} letters, {self.broker.committed}"
@@ -84,13 +99,55 @@ class History:
         survivor = self._join()
         for consumer in self.consumers:
             if consumer is not survivor and consumer.source.owned:
-                consumer.source.revoke(*consumer.source.owned)
+                theirs = [n for n in consumer.source.owned if self.broker.owners.get(n) is consumer.source]
+                consumer.source.revoke(*theirs)
+                consumer.source.lose(*(n for n in consumer.source.owned if n not in theirs))
                 consumer.rounds()
         survivor.rounds(2)
         survivor.source.assign(*(n for n in range(3) if n not in survivor.source.owned))
         survivor.settle(seconds=11)
+        assert (survivor.unaccounted, survivor.loop._in_flight.held) == (0, 0)
+
+    def _publish(self, number: int) -> None:
+        """One good event, perhaps a bad record, and perhaps offsets that nobody is given."""
+        self._append(GOOD[number], number % 3)
+        if self.random.random() < 0.1:
+            self._append(self.random.choice(BAD), self.random.randrange(3))
+        if self.random.random() < 0.1:
+            self.broker.leave_out(self.random.randrange(1, 4), partition=self.random.randrange(3))
+
+    def _append(self, value: bytes, partition: int) -> None:
+        record = self.broker.append(value, partition=partition)
+        self.published[record.partition, record.offset] = value
+
+    def _expire_all(self, before: int) -> None:
+        for number in range(3):
+            self.broker.leave_out(before, partition=number)
+            self.broker.expire(before, partition=number)
+
+    def _topic_changes(self, roll: float) -> None:
+        """More is published; retention moves on, past what is not consumed too; rarely the topic is made anew."""
+        if roll < 0.96:
+            if self.waiting:
+                self._publish(self.waiting.pop())
+        elif roll < 0.995:
+            number = self.random.randrange(3)
+            begin, end = self.broker.begins.get(number, 0), self.broker.ends.get(number, 0)
+            self._expired(self.broker.expire(self.random.randint(begin, min(end, begin + 10)), partition=number))
+        elif self.broker.topic_id == "first":
+            self.tell("the topic is made anew")
+            self._expired(record for log in self.broker.log.values() for record in log)
+            self.broker.recreate("second")
+
+    def _expired(self, records: Iterable[Record]) -> None:
+        """What was deleted before it was committed may never have been read by anybody."""
+        for record in records:
+            if record.offset >= self.broker.committed.get(record.partition, 0):
+                self.expired.add((record.partition, record.offset))
 
     def _step(self) -> None:
+        if self.random.random() < 0.6:
+            self._topic_changes(self.random.random())
         roll = self.random.random()
         if len(self.consumers) < 2 and roll < 0.3:
             self._join()
@@ -108,7 +165,9 @@ class History:
         consumer = Harness(
             broker=self.broker,
             graph=self.graph,
-            batch=BatchPolicy(max_records=self.random.choice([1, 5, 20])),
+            batch=BatchPolicy(
+                max_records=self.random.choice([1, 5, 20]), max_bytes=self.random.choice([400, 16 << 20])
+            ),
             dead_letter_policy=DeadLetterPolicy(max_ratio=1),
             metrics=_METRICS,
             lane=SlowLane(self.random, calm=lambda: self.calm),
@@ -144,9 +203,19 @@ class History:
             return
         if free := self._free():
             consumer.source.assign(*free)
+        elif len(self.consumers) == 2 and self.random.random() < 0.3:
+            # The other one was away for longer than a session: until it polls, both take the partition for theirs.
+            other = self.consumers[1 - self.consumers.index(consumer)]
+            if not other.source.owned:
+                return
+            number = self.random.choice([*other.source.owned])
+            self.tell(f"partition {number} gets a new owner, which its old one doesn't know yet")
+            consumer.source.assign(number)
+            other.source.lose(number, after_polls=self.random.randrange(1, 6))
         elif owned := [*consumer.source.owned]:
             number = self.random.choice(owned)
-            move = consumer.source.revoke if self.random.random() < 0.5 else consumer.source.lose
+            is_owner = self.broker.owners.get(number) is consumer.source
+            move = consumer.source.revoke if is_owner and self.random.random() < 0.5 else consumer.source.lose
             self.tell(f"{move.__name__} of partition {number}")
             move(number)
         else:
@@ -171,7 +240,7 @@ class History:
 
     def _refuses(self, delta: frozenset[str]) -> Exception | None:
         if self._fault():
-            return self.random.choice(
+            error = self.random.choice(
                 [
                     GraphUnavailableError("away"),
                     GraphUnavailableError("race", cause=RetryCause.RACE),
@@ -179,6 +248,9 @@ class History:
                     OverCapacityError("memory") if len(delta) > 1 else GraphUnavailableError("away"),
                 ]
             )
+            # One that fails so often alone, in a database that is well, is taken for refused.
+            self.undecided[delta] += isinstance(error, UndecidedError)
+            return error if self.undecided[delta] < TRIES_ALONE else GraphUnavailableError("away")
         if not self.calm and self.random.random() < 0.05:
             self.graph.events |= delta  # the commit went through, and its answer was lost
             return GraphUnavailableError("the connection broke during the commit")
@@ -186,12 +258,14 @@ class History:
         return EventRefusedError("refused") if POISON in delta else None
 
     def check(self) -> None:
-        """All good events applied, all bad records dead-lettered, and nothing pending."""
-        everything = {events.event_id(number) for number in range(len(GOOD))}
-        assert self.graph.events - {POISON} == everything - {POISON}
-        letters = {(letter.record.partition.number, letter.record.offset) for letter in self.broker.letters}
-        values = {(n, record.offset): record.value for n, log in self.broker.log.items() for record in log}
-        assert letters == {where for where, value in values.items() if value in BAD or value == GOOD[7]}
+        """All good events applied, all bad records dead-lettered, and nothing pending, but for what was deleted."""
+        good = {where: events.event_id(GOOD.index(value)) for where, value in self.published.items() if value in GOOD}
+        applied = self.graph.events - {POISON}
+        assert applied <= {*good.values()}
+        assert applied >= {event for where, event in good.items() if where not in self.expired} - {POISON}
+        letters = {(letter.record.partition, letter.record.offset) for letter in self.broker.letters}
+        bad = {where for where, value in self.published.items() if value in BAD or value == GOOD[7]}
+        assert bad - self.expired <= letters <= bad
         assert all(position.pending == 0 for position in self.broker.positions())
 
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.soak.consumer import ConsumerProcess
+from headwater_benchmarks.soak.consumer import ConsumerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -89,6 +89,12 @@ class World(Protocol):
     ) -> None:
         """Put a record on the events topic."""
 
+    def transact(self, *values: bytes, commit: bool = True) -> None:
+        """Put records on partition 0 in one transaction. Its end is marked by an offset that no consumer is given."""
+
+    def expire(self, before: int) -> None:
+        """Delete the records of partition 0 that lie before an offset, as retention does."""
+
     def source(self) -> Source:
         """A new member of the one group."""
 
@@ -120,6 +126,16 @@ class FakeWorld:
 
     def put(self, value: bytes | None, *, partition: int = 0, **fields: Any) -> None:
         self.broker.append(value, partition=partition, **fields)
+
+    def transact(self, *values: bytes, commit: bool = True) -> None:
+        if commit:
+            self.broker.extend(values)
+        else:
+            self.broker.leave_out(len(values))
+        self.broker.leave_out(1)
+
+    def expire(self, before: int) -> None:
+        self.broker.expire(before)
 
     def source(self) -> FakeSource:
         source = FakeSource(self.broker)
@@ -206,6 +222,24 @@ class RealWorld:
             )
         assert self._producer.flush(30) == 0
         assert failed == []
+
+    def transact(self, *values: bytes, commit: bool = True) -> None:
+        producer = Producer(self.client | {"transactional.id": f"{self.group}-{uuid.uuid4().hex}"})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(self.topics.events, value, partition=0)
+        assert producer.flush(20) == 0
+        if commit:
+            producer.commit_transaction(30)
+        else:
+            producer.abort_transaction(30)
+
+    def expire(self, before: int) -> None:
+        upto = [TopicPartition(self.topics.events, 0, before)]
+        admin = AdminClient(self.client)  # named, so that it lives until the answer is there
+        for future in admin.delete_records(upto).values():
+            future.result(20)
 
     def source(self) -> KafkaSource:
         source = KafkaSource(

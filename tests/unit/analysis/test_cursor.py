@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_consumers.analysis import cursor
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.runs import order
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,30 @@ def test_another_question(other: object) -> None:
 def test_no_cursor_at_all(text: str) -> None:
     with pytest.raises(QuestionError):
         cursor.decode(text, question="q", kinds=(int,))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x91" * 20_000, b"\x81" * 20_000, b"\x93\x01\xc4\x00" + b"\x91" * 20_000, b"\xdd\xff\xff\xff\xff", b"\x92\x01"],
+    ids=["lists", "maps", "a list as position", "a list without its items", "cut short"],
+)
+def test_what_is_nested_or_cut_is_no_cursor(content: bytes) -> None:
+    with pytest.raises(QuestionError, match="no cursor") as caught:
+        cursor.decode(base64.urlsafe_b64encode(content).rstrip(b"=").decode(), question="q", kinds=(int,))
+    assert caught.value.field == "cursor"
+
+
+def test_positions_that_no_answer_gave() -> None:
+    too_large = cursor.encode((2**63,), question="q")
+    with pytest.raises(QuestionError, match="no cursor"):
+        cursor.decode(too_large, question="q", kinds=(int,))
+    with pytest.raises(QuestionError, match="no cursor"):
+        cursor.decode_start(cursor.encode((-1,), question="q"), question="q")
+    assert cursor.decode_start(cursor.encode((7,), question="q"), question="q") == 7
+    assert cursor.decode_start(None, question="q") == 0
+    for at in (2**63 - 1, -(2**63)):
+        with pytest.raises(QuestionError, match="no cursor"):
+            order.decoded(cursor.encode((at, "key"), question="q"), question="q")
 
 
 def test_values_of_other_types() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,13 +12,15 @@ from headwater.show.batches import faults_text, part_text, quality_text
 from headwater.show.names import short_version
 from headwater.show.pages import counted
 from headwater.show.runs import duration_text
+from headwater.show.trace import part_words
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_consumers.analysis.runs.one import joined
-from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind
 from headwater_schemas.events import Certainty, Provenance
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+LONG_PATH = f"/{'a-long-folder/' * 9}part-00000-b14183a2-773a-494d-a5f5-c8b54375bff1-c000.snappy.parquet"
 TOPIC = Asset(AssetKind.DATASET, "0" * 32, "kafka://k", "t")
 
 
@@ -53,24 +56,30 @@ def test_code_versions() -> None:
 
 def test_parts() -> None:
     spans = tuple(OffsetSpan(number, 0, number) for number in range(7))
-    assert (
-        part_text(Use(dataset=TOPIC, position="kafka", offsets=spans))
-        == "1: 0 … 1, 2: 0 … 2, 3: 0 … 3, 4: 0 … 4 and 2 more"
-    )
+    assert part_text(Use(dataset=TOPIC, position="kafka", offsets=spans)) == "1:0, 2:0..2, 3:0..3, 4:0..4 and 2 more"
     assert part_text(Use(dataset=TOPIC, position="kafka", offsets=spans[:1])) == "nothing new"
     assert part_text(Use(dataset=TOPIC, position="files", paths=("/a", "/b"))) == "/a …"
+    assert part_text(Use(dataset=TOPIC, position="files", paths=(LONG_PATH,))) == LONG_PATH
     assert (
         part_text(Use(dataset=TOPIC, position="table_range", format="delta", from_version="3", version="5"))
-        == "delta 3 … 5"
+        == "delta after 3 up to 5"
     )
     assert part_text(Use(dataset=TOPIC)) == "–"
+
+
+def test_names_of_files_are_whole_but_on_arrows() -> None:
+    of_files = partial(Part, dataset=TOPIC, kind=PartKind.FILES, certainty=Certainty.EXACT)
+    name = LONG_PATH.rpartition("/")[2]
+    assert part_words(of_files(files=(LONG_PATH, "/delays/b"), file_count=2)) == f"{name}, b"
+    assert part_words(of_files(files=(LONG_PATH,), file_count=46)) == f"46 files: {name}, …"
+    assert part_words(of_files(files=(LONG_PATH,)), 24) == "part-00000-b…ppy.parquet"
 
 
 def test_faults() -> None:
     assert faults_text(batch()) == ""
     assert batch().is_sound
     bad = batch(missing=2, conflicts=1, overlaps=(Joint("d", 0, 5, 9),), rewinds=True)
-    assert faults_text(bad) == "2 missing before, overlap 0: 5 … 9, 1 conflicting, goes back"
+    assert faults_text(bad) == "2 missing before, overlap 0:5..9, 1 conflicting, goes back"
     assert not bad.is_sound
     assert (
         quality_text(batch(quality=(Quality("unique", False, "id", None), Quality("fresh", True, None, None))))

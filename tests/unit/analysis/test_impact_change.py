@@ -162,7 +162,7 @@ def test_a_name_of_10_kilobytes_is_cut() -> None:
         (Change("d", "c", WRONG), "Wrong data in c of d"),
         (
             Change("d", "c", WRONG, extent=Extent("0", 5, 9)),
-            "Wrong data in c of d, partition 0, from offset 5 until before 9",
+            "Wrong data in c of d, partition 0, offsets 5..9",
         ),
     ],
 )

@@ -53,8 +53,8 @@ class Picture:
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
         return [feed for feed in self.fed if feed.source in nodes]
 
-    def unseen(self, jobs: Iterable[str], /) -> set[str]:
-        return self.silent & set(jobs)
+    def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
+        return {pair for pair in made if pair[0] in self.silent}
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
         return {node: Facts(f"{node:02}", dataset_of(node), "TABLE", "") for node in nodes}

@@ -11,7 +11,7 @@ from neo4j.exceptions import ClientError, ServiceUnavailable
 
 from headwater_consumers.analysis import reader as reader_module
 from headwater_consumers.analysis.deadline import within
-from headwater_consumers.analysis.errors import GraphUnreachableError
+from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
@@ -74,6 +74,12 @@ def test_a_server_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) 
             asked(never.wait, timeout_seconds=0.01)
     finally:
         never.set()
+
+
+def test_an_answer_that_comes_after_its_time_is_none() -> None:
+    with pytest.raises(TimeLimitError) as raised:
+        asked(lambda: threading.Event().wait(0.05), timeout_seconds=0.01)
+    assert raised.value.seconds == 0.01
 
 
 def test_what_comes_in_time_is_given_on() -> None:

@@ -10,10 +10,11 @@ import pytest
 import typer
 
 from headwater.asking import parse_hops
-from headwater.trace_options import parse_duration, parse_range, parse_records
+from headwater.trace_options import parse_duration, parse_offsets, parse_records
 from headwater_consumers.analysis.trace import Offsets, Times
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, intersection, union
 from headwater_consumers.graph.marks import canonical_path, path_mark, path_marks
+from headwater_schemas.ranges import MOST_OFFSET
 
 AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
@@ -57,27 +58,38 @@ def test_a_mark_is_short_however_long_the_path_is() -> None:
     [
         ("3", "120", Offsets("t", 3, 120, 121)),
         ("0", "120..130", Offsets("t", 0, 120, 130)),
+        ("0:120..130", None, Offsets("t", 0, 120, 130)),
+        ("2:120", None, Offsets("t", 2, 120, 121)),
+        ("0", "120..", Offsets("t", 0, 120, MOST_OFFSET)),
         ("0", "2025-01-31T12:00", Times("t", 0, AT, AT)),
         ("all", "2025-01-31T12:00Z..2025-01-31T13:00Z", Times("t", None, AT, AT + timedelta(hours=1))),
     ],
 )
-def test_records(partition: str, records: str, expected: Offsets | Times) -> None:
+def test_records(partition: str, records: str | None, expected: Offsets | Times) -> None:
     assert parse_records("t", partition, records, None) == expected
 
 
 @pytest.mark.parametrize(
-    ("partition", "records"), [("x", "1"), ("all", "1"), ("0", "1..2..3"), ("0", "soon"), ("-1", "1")]
+    ("partition", "records"),
+    [
+        *(("x", "1"), ("all", "1"), ("0", "1..2..3"), ("0", "soon"), ("-1", "1"), ("0", None), ("0", "1:5..9")),
+        ("0", "5..5"),
+    ],
 )
-def test_what_are_no_records(partition: str, records: str) -> None:
+def test_what_are_no_records(partition: str, records: str | None) -> None:
     with pytest.raises(typer.BadParameter):
         parse_records("t", partition, records, None)
 
 
-def test_depths_durations_and_ranges() -> None:
+def test_depths_and_durations() -> None:
     assert (parse_hops("all"), parse_hops("3")) == (None, 3)
     assert parse_duration("1.5h") == timedelta(minutes=90)
     assert parse_duration(None) is None
-    assert parse_range("5..9") == (5, 9)
-    for parse, text in ((parse_hops, "0"), (parse_duration, "3 weeks"), (parse_range, "9-5")):
+    for parse, text in ((parse_hops, "0"), (parse_duration, "3 weeks")):
         with pytest.raises(typer.BadParameter):
             parse(text)
+
+
+def test_a_range_of_another_notation_is_answered_with_how_to_write_it() -> None:
+    with pytest.raises(typer.BadParameter, match=r"write 609\.\.994 for 609 up to and including 993"):
+        parse_offsets("t", "0", "609–993", None)

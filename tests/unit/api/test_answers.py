@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -11,11 +12,15 @@ import pytest
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion
+from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.middleware.codings import wants_gzip
+from headwater_consumers.api.reference import reference_page
+from headwater_consumers.api.routes import impact as impact_routes
 from headwater_consumers.api.routes import lineage as routes
 from support.api import client_of, fake_graph
 
 if TYPE_CHECKING:
+    from headwater_consumers.analysis.impact import Change
     from headwater_consumers.analysis.reader import Reader
 
 
@@ -198,3 +203,87 @@ def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], said: str) -> 
         assert "Accept-Encoding" in stream.headers["vary"]
         assert json.loads(body)
         assert asked
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/columns/orders/id/upstream", "influence=Direct&depth=ALL"),
+        ("/assets/orders/upstream", "type=topic"),
+        ("/assets/orders/runs", "role=read&state=fail&state=Abort"),
+        ("/runs", "state=fail"),
+        ("/assets", "type=Topic"),
+        ("/jobs", "type=batch"),
+        ("/graph", "asset=orders&direction=Upstream&columns=true"),
+        ("/search", "q=x&kind=dataset"),
+        ("/traces", "topic=t&partition=0&offset=1&direction=backward"),
+        ("/impact", "dataset=orders&type=data_incorrect"),
+        ("/impact", "dataset=orders&column=id&schema=Removed"),
+    ],
+)
+def test_names_of_enumerations_are_taken_in_any_case(
+    asked: list[LineageQuestion], monkeypatch: pytest.MonkeyPatch, path: str, query: str
+) -> None:
+    with client_of(fake_graph()) as client:
+        answer = client.get(f"/api/v1{path}?{query}")
+    # The fake graph answers nothing: what counts is that no parameter is refused.
+    assert answer.status_code != 422, answer.text
+
+
+def test_names_of_enumerations_in_a_body_are_taken_in_any_case() -> None:
+    with client_of(fake_graph()) as client:
+        for change in (
+            {"dataset": "x", "type": "data_incorrect"},
+            {"dataset": "x", "column": "y", "schema": "Removed"},
+        ):
+            assert client.post("/api/v1/impact/analyze", json=change).status_code == 200, change
+        wrong = client.post("/api/v1/impact/analyze", json={"dataset": "x", "type": "dreadful"})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "type")
+
+
+def test_a_linked_impact_is_the_one_that_is_posted(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: list[Change] = []
+
+    def answering(_reader: Reader, change: Change, *_: object) -> str:
+        changes.append(change)
+        return "done"
+
+    monkeypatch.setattr(impact_routes, "analyze", answering)
+    query = "dataset=orders&type=BACKFILL_RESTATEMENT&partition=3&first_offset=10&end_offset=20&since=2025-01-31"
+    extent = {"partition": "3", "first_offset": 10, "end_offset": 20, "since": "2025-01-31"}
+    body = {"dataset": "orders", "type": "BACKFILL_RESTATEMENT", "extent": extent}
+    with client_of(fake_graph()) as client:
+        assert client.get(f"/api/v1/impact?{query}").status_code == 200
+        assert client.post("/api/v1/impact/analyze", json=body).status_code == 200
+        assert client.get("/api/v1/impact?dataset=orders&column=id&schema=RENAMED&new_name=key").status_code == 200
+        assert client.get("/api/v1/impact?type=DATA_INCORRECT").json()["errors"][0]["field"] == "dataset"
+    linked, posted, renamed = changes
+    assert linked == posted
+    assert (renamed.column, renamed.new_name, renamed.extent) == ("id", "key", None)
+
+
+def test_every_operation_and_schema_is_on_the_page_of_the_api() -> None:
+    with client_of(fake_graph()) as client:
+        page = client.get("/docs")
+        document = client.get("/openapi.json").json()
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<script" not in page.text
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page.text)
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert f'id="{operation["operationId"]}"' in page.text
+    targets = set(re.findall(r'id="([^"]+)"', page.text))
+    assert set(re.findall(r'href="#([^"]+)"', page.text)) <= targets
+    assert {f"schema-{name}" for name in document["components"]["schemas"]} <= targets
+
+
+def test_what_the_document_holds_is_no_markup_on_the_page() -> None:
+    document = json.loads(json.dumps(openapi_document()))
+    for operation in document["paths"]["/api/v1/search"].values():
+        operation["description"] = "<script>alert(1)</script> `<b>`"
+        operation["parameters"][0]["description"] = "<img src=x>"
+    page = reference_page(document)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; <code>&lt;b&gt;</code>" in page
+    assert "<script" not in page
+    assert "<img" not in page

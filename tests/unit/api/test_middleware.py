@@ -43,7 +43,9 @@ def test_browsers_are_told_not_to_guess_frame_or_share(path: str) -> None:
         ({}, "elsewhere.example", 421),
         ({}, "localhost.elsewhere.example", 421),
         ({}, "", 421),
-        ({"host": "0.0.0.0"}, "lineage.example", 200),
+        ({"host": "127.0.0.2"}, "elsewhere.example", 421),
+        ({"host": "127.0.0.2"}, "127.0.0.2:8470", 200),
+        ({"host": "0.0.0.0"}, "lineage.example", 421),
         ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "lineage.example:80", 200),
         ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "elsewhere.example", 421),
         ({"allowed_hosts": "*"}, "elsewhere.example", 200),
@@ -171,3 +173,57 @@ def test_loopback_is_the_default() -> None:
     settings = ServeSettings()
     assert settings.host == "127.0.0.1"
     assert settings.hosts() == frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.255.1.9", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("10.0.0.1", False),
+        ("127.0.0.1.example", False),
+    ],
+)
+def test_which_addresses_are_loopback(host: str, loopback: bool) -> None:
+    assert ServeSettings(host=host).loopback is loopback
+
+
+FROM_A_SCRIPT = {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
+BY_A_LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-User": "?1"}
+IN_A_FRAME = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+AS_AN_IMAGE = {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+
+
+@pytest.mark.parametrize("path", ["/", "/livez", "/api/v1/assets/orders/upstream", "/openapi.json"])
+@pytest.mark.parametrize(
+    ("site", "how", "welcome"),
+    [
+        ("none", BY_A_LINK, True),
+        ("same-origin", FROM_A_SCRIPT, True),
+        ("cross-site", FROM_A_SCRIPT, False),
+        ("cross-site", IN_A_FRAME, False),
+        ("cross-site", AS_AN_IMAGE, False),
+        ("cross-site", {}, False),
+        ("same-site", FROM_A_SCRIPT, False),
+        ("cross-site", BY_A_LINK, True),
+        ("same-site", BY_A_LINK, True),
+    ],
+)
+def test_another_site_may_link_here_and_no_more(path: str, site: str, how: dict[str, str], welcome: bool) -> None:
+    with client_of(fake_graph()) as client:
+        answer = client.get(path, headers={"Sec-Fetch-Site": site, **how})
+        assert (answer.status_code == 200) is welcome
+        if not welcome:
+            assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site")
+
+
+def test_another_sites_form_is_refused() -> None:
+    with client_of(fake_graph()) as client:
+        sent = {"Sec-Fetch-Site": "cross-site", **BY_A_LINK, "Content-Type": "application/json"}
+        answer = client.post("/api/v1/impact/analyze", content=b"{}", headers=sent)
+    assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site")

@@ -80,7 +80,8 @@ def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture)
         ("dept=2", "dept", "no such parameter; the nearest known one is `depth`"),
         ("depth=1&depth=2", "depth", "more than once"),
         ("limit=1001", "limit", "less than or equal to 1000"),
-        ("timeout=0", "timeout", "greater than or equal to 0.001"),
+        ("timeout=0.001", "timeout", "greater than or equal to 1"),
+        ("includeColumns=true", "includeColumns", "it is called `columns`"),
         ("timeout=nan", "timeout", "finite number"),
         ("as_of=yesterday", "as_of", "2025-01-31T12:00:00Z"),
         ("as_of=1735689600", "as_of", "2025-01-31T12:00:00Z"),
@@ -134,7 +135,7 @@ def test_a_body_that_is_no_json_is_told_so() -> None:
 
 def test_what_is_not_served_is_a_problem_too() -> None:
     with client_of(fake_graph()) as client:
-        for path in ("/nothing", "/api/v1/nothing", "/api/v1/assets", "/api/v2/graph", "/api/v1/graph/"):
+        for path in ("/nothing", "/api/v1/nothing", "/api/v1/columns", "/api/v2/graph", "/api/v1/graph/"):
             answer = client.get(path)
             assert (answer.status_code, answer.json()["type"]) == (404, "urn:headwater:no-such-path"), path
         answer = client.delete("/api/v1/graph")

@@ -34,7 +34,7 @@ LOCK_FILES = {"uv.lock"}  # uv writes where each wheel came from; that is what m
 
 PERSONAL_PATHS = re.compile(r"(?<![\w.])(?:/home/\w|/Users/\w|/root/|[A-Z]:\\Users)")
 
-LONGEST_MODULE = 300  # lines; the aim is 250, and a file that needs more holds two nouns
+LONGEST_MODULE = 600  # lines; as long as the concept, and a file that needs more holds two
 
 
 def committed() -> list[Path]:

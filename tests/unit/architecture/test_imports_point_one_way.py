@@ -26,6 +26,7 @@ PACKAGES = {
     "headwater_producers": "producers",
     "headwater_consumers": "consumers",
     "headwater": "cli",
+    "headwater_benchmarks": "benchmarks",
 }
 MAY_IMPORT = {
     # folder: Headwater's packages that its modules may import
@@ -33,7 +34,8 @@ MAY_IMPORT = {
     "producers": {"headwater_schemas", "headwater_producers"},
     "consumers": {"headwater_schemas", "headwater_consumers"},
     "spark_jobs": {"headwater_schemas", "headwater_producers"},
-    "cli": set(PACKAGES),
+    "cli": set(PACKAGES) - {"headwater_benchmarks"},
+    "benchmarks": set(PACKAGES),
 }
 SPARK = {"pyspark", "py4j"}
 NEO4J = {"neo4j"}
@@ -152,7 +154,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 def libraries(extras: str) -> set[str]:
     """The import names of all that some extras bring by themselves."""
     found: set[str] = set()
-    for requirement in [each for extra in extras.split(",") for each in EXTRAS[extra]]:
+    for requirement in [each for extra in filter(None, extras.split(",")) for each in EXTRAS[extra]]:
         name, _, more = re.split(r"[<>=]", requirement)[0].rstrip("]").partition("[")
         found |= libraries(more) if name == "headwater" else {name.replace("-", "_")}
     return found | ({"py4j"} if "pyspark" in found else set())

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from headwater.bench.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
-from headwater.bench.capture.feed import records
-from headwater.bench.capture.goals import goals, measurement
-from headwater.bench.capture.measure import Measured, ratios
-from headwater.bench.capture.sent import Sent
+from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
+from headwater_benchmarks.capture.feed import records
+from headwater_benchmarks.capture.goals import goals, measurement
+from headwater_benchmarks.capture.measure import Measured, ratios
+from headwater_benchmarks.capture.sent import Sent
 
 
 def measured(factor: float, events: int, size: int) -> Measured:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.bench.codec.contestants import HEADWATER, MIXED, OPENLINEAGE, codecs, groups
-from headwater.bench.codec.openlineage import openlineage
-from headwater.bench.codec.run import Options, run
-from headwater.bench.codec.show import view
 from headwater.console import console
-from headwater.workload.mixture import Mixture
+from headwater_benchmarks.codec.contestants import HEADWATER, MIXED, OPENLINEAGE, codecs, groups
+from headwater_benchmarks.codec.openlineage import openlineage
+from headwater_benchmarks.codec.run import Options, run
+from headwater_benchmarks.codec.show import view
+from headwater_benchmarks.workload.mixture import Mixture
 from headwater_schemas.events import EventKind
 
 if TYPE_CHECKING:

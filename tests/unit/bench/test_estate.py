@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from headwater.bench.estate import batches
-from headwater.bench.estate.lines import QUERIES, lines_of
-from headwater.bench.estate.sizes import FEEDS_PER_DATASET, Sizes
-from headwater.bench.estate.starts import draw_starts
-from headwater.bench.estate.write import Estate, draw, write
+from headwater_benchmarks.estate import batches
+from headwater_benchmarks.estate.lines import QUERIES, lines_of
+from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
+from headwater_benchmarks.estate.starts import draw_starts
+from headwater_benchmarks.estate.write import Estate, draw, write
 from headwater_consumers.graph.keys import column_key, dataset_key, interval_key, use_key
 from headwater_consumers.graph.model import KEYED, Label, RelType
 

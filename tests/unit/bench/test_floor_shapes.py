@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.bench.ingest.floor.graph import FinalGraph, Kind, final_graph
-from headwater.bench.ingest.floor.shapes import SHAPES, Phase, Shape, by_owner
-from headwater.bench.ingest.floor.statements import create_owners
-from headwater.bench.ingest.topic import in_memory
-from headwater.workload.mixture import Mixture
+from headwater_benchmarks.ingest.floor.graph import FinalGraph, Kind, final_graph
+from headwater_benchmarks.ingest.floor.shapes import SHAPES, Phase, Shape, by_owner
+from headwater_benchmarks.ingest.floor.statements import create_owners
+from headwater_benchmarks.ingest.topic import in_memory
+from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.model import Label, RelType
 from headwater_consumers.graph.oracle import oracle
 

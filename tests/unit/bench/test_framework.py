@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.bench.figures import figures, percentile, spread
-from headwater.bench.report import Goal, measured, report, save
-from headwater.bench.rounds import Contestant, Result, TooLong, interleave
 from headwater.errors import InputError
+from headwater_benchmarks.figures import figures, percentile, spread
+from headwater_benchmarks.report import Goal, measured, report, save
+from headwater_benchmarks.rounds import Contestant, Result, TooLong, interleave
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from headwater.bench.ingest.curve import growth, points
-from headwater.bench.ingest.figures import goals, latency, measurements
-from headwater.bench.ingest.floor.shapes import SHAPES
-from headwater.bench.ingest.floor.write import Trial
-from headwater.bench.ingest.rounds import Found
-from headwater.bench.ingest.show import view
-from headwater.bench.ingest.topic import Told
-from headwater.bench.ingest.turn import Turn
-from headwater.bench.report import report
 from headwater.console import console
+from headwater_benchmarks.ingest.curve import growth, points
+from headwater_benchmarks.ingest.figures import goals, latency, measurements
+from headwater_benchmarks.ingest.floor.shapes import SHAPES
+from headwater_benchmarks.ingest.floor.write import Trial
+from headwater_benchmarks.ingest.rounds import Found
+from headwater_benchmarks.ingest.show import view
+from headwater_benchmarks.ingest.topic import Told
+from headwater_benchmarks.ingest.turn import Turn
+from headwater_benchmarks.report import report
 
 TOLD = Told(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
 TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.bench.ingest.stages import Stage, StageFigures, Stretch, Timeline, joined, overlap
+from headwater_benchmarks.ingest.stages import Stage, StageFigures, Stretch, Timeline, joined, overlap
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import headwater.bench.query as package
-from headwater.bench.query import cases
+import headwater_benchmarks.query as package
+from headwater_benchmarks.query import cases
 from headwater_consumers.cypher import load
 
 FOLDER = Path(next(iter(package.__path__)), "cypher")
@@ -17,7 +17,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_titled_statement(name: str) -> None:
-    title, *body = load("headwater.bench.query", name).splitlines()
+    title, *body = load("headwater_benchmarks.query", name).splitlines()
     assert re.fullmatch(r"// [A-Z].*[^.]", title)
     assert ";" not in "".join(body)
 

@@ -10,8 +10,23 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 
-# Says what it was called with, and where.
-UV = '#!/bin/sh\n[ "$1" = --version ] && exit 0\npwd\nprintf "%s\\n" "$@"\n'
+# Says what it was called with, and where. Asked where the environment is, it names one whose `headwater` does the same.
+UV = """#!/bin/sh
+[ "$1" = --version ] && exit 0
+case "$*" in
+  *VIRTUAL_ENV*)
+    printf "%s\\n" "$@" >"$HOME/asked"
+    printf "%s\\n" "$HOME/venv"
+    exit 0 ;;
+esac
+pwd
+printf "%s\\n" "$@"
+"""
+PROGRAM = """#!/bin/sh
+pwd
+printf '%s\\n' "$@"
+printf '%s\\n' "$HEADWATER_COMMAND" "${PATH%%:*}" "$$"
+"""
 
 # A Python new enough, whose venv has a pip whose uv is the one above.
 PYTHON = f"""#!/bin/sh
@@ -32,13 +47,15 @@ class Machine:
         self.cache = folder / "cache"
         for tool in ("sh", "dirname", "readlink", "uname", "mktemp", "mkdir", "rm", "mv", "cp", "chmod"):
             (folder / tool).symlink_to(shutil.which(tool) or tool)
+        (folder / "venv" / "bin").mkdir(parents=True)
+        self.add("venv/bin/headwater", PROGRAM)
 
     def add(self, name: str, script: str) -> None:
         (self.folder / name).write_text(script)
         (self.folder / name).chmod(0o755)
 
     def run(self, program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": str(self.folder), "HEADWATER_CACHE_DIR": str(self.cache), "HOME": "/nonexistent"}
+        environment = {"PATH": str(self.folder), "HEADWATER_CACHE_DIR": str(self.cache), "HOME": str(self.folder)}
         return subprocess.run(
             [program, *arguments],
             env=environment | variables,
@@ -62,17 +79,27 @@ def test_headwater_runs_where_the_caller_stands_with_the_arguments_as_they_are(m
     second = machine.folder / "second"
     second.symlink_to("first")
     done = machine.run(second, "status", "a b", "")
-    where, *arguments = done.stdout.split("\n")
+    where, *arguments = done.stdout.splitlines()
     assert where == str(machine.folder)
-    assert arguments[:4] == ["run", "--frozen", "--project", str(ROOT)]
-    assert arguments[-5:] == ["headwater", "status", "a b", "", ""]
+    # Last: how it was called, and where `python3`, PySpark's workers', is found.
+    assert arguments[:-1] == ["status", "a b", "", str(second), str(machine.folder / "venv" / "bin")]
+    asked = (machine.folder / "asked").read_text().splitlines()
+    assert asked[:6] == ["run", "--frozen", "--project", str(ROOT), "--no-default-groups", "--extra"]
 
 
-def test_headwater_is_told_how_it_was_called(machine: Machine) -> None:
-    machine.add("uv", UV + 'printf "%s\\n" "$HEADWATER_COMMAND"\n')
-    link = machine.folder / "hw"
-    link.symlink_to(ROOT / "bin" / "headwater")
-    assert machine.run(link, "status").stdout.split("\n")[-2] == str(link)
+def test_the_launcher_becomes_headwater_so_that_killing_it_leaves_nothing_behind(machine: Machine) -> None:
+    machine.add("uv", UV)
+    command = [str(ROOT / "bin" / "headwater"), "consume"]
+    environment = {"PATH": str(machine.folder), "HOME": str(machine.folder)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        output, _ = process.communicate(timeout=30)
+    assert output.splitlines()[-1] == str(process.pid)
+
+
+def test_what_uv_fails_with_is_the_status(machine: Machine) -> None:
+    machine.add("uv", '#!/bin/sh\n[ "$1" = run ] && echo no network >&2 && exit 2\nexit 0\n')
+    done = machine.run(ROOT / "bin" / "headwater", "status")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "no network\n")
 
 
 @pytest.mark.parametrize(("found", "said"), [(True, ""), (False, "install one of them")])
@@ -111,7 +138,8 @@ def test_where_there_is_no_uv_it_is_installed_once_for_all_checkouts(machine: Ma
     (installed,) = (machine.cache / "uv").iterdir()
     assert [path.name for path in installed.iterdir()] == ["uv"]
     again = machine.run(ROOT / "bin" / "headwater", "status")
-    assert (again.stdout, again.stderr) == (first.stdout, "")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]  # last: the process id
 
 
 def test_a_shim_with_no_uv_behind_it_is_no_uv(machine: Machine) -> None:
@@ -151,8 +179,9 @@ def test_ci_installs_what_only_the_system_has_and_then_tests(installs: bool, mac
     machine.add("uv", UV)
     machine.add("id", "#!/bin/sh\necho 0\n")
     machine.add("apt-get", f'#!/bin/sh\necho apt-get "$@"\n[ $1 = update ] || exit {int(not installs)}\n')
+    machine.add("getconf", f"#!/bin/sh\necho {1 + installs}\n")
     done = machine.run(ROOT / ".ci" / "run")
-    assert done.stdout.endswith("run\n--frozen\npytest\n")
+    assert done.stdout.endswith("run\n--frozen\npytest\n" + "--numprocesses\n2\n" * installs)
     assert "install -qq -y --no-install-recommends chromium prometheus" in done.stderr
     assert ("could not install chromium prometheus" in done.stderr) is not installs
 
@@ -166,6 +195,7 @@ def test_ci_installs_nothing_where_it_may_not(machine: Machine) -> None:
 
 
 def test_pips_certificates_and_index_hold_for_uv(machine: Machine) -> None:
-    machine.add("uv", '#!/bin/sh\nprintf "%s %s\\n" "$SSL_CERT_FILE" "$UV_DEFAULT_INDEX"\n')
+    says = 'printf "%s %s\\n" "$SSL_CERT_FILE" "$UV_DEFAULT_INDEX" >&2\n'
+    machine.add("uv", f'#!/bin/sh\n[ "$1" = --version ] && exit 0\n{says}exit 1\n')
     done = machine.run(ROOT / "bin" / "headwater", PIP_CERT="/x.pem", PIP_INDEX_URL="https://index.example/simple")
-    assert done.stdout == "/x.pem https://index.example/simple\n"
+    assert "/x.pem https://index.example/simple\n" in done.stderr

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from headwater_producers.spark.events.batch import BatchRun, batch_events
 from headwater_producers.spark.events.datasets import dataset_bodies
-from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import (
@@ -39,9 +39,9 @@ def plan(lifecycle: LifecycleChange | None = None) -> PlanDescription:
 
 
 def told(*runs: BatchRun) -> RecordingSink:
-    sink, said = RecordingSink(), Once()
+    sink, dedup = RecordingSink(), DedupCache()
     for run in runs:
-        for event in batch_events(event_context(), run, said):
+        for event in batch_events(event_context(), run, dedup):
             sink.publish(event)
     return sink
 

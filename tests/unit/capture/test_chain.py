@@ -46,3 +46,18 @@ def test_lineage_and_quality(entry: IntervalEntry, reason: EmissionReason | None
     chain = Chain()
     chain.change(ENTRY, version_text(BEFORE))
     assert chain.change(entry, version_text(BEFORE)) is reason
+
+
+@pytest.mark.parametrize(
+    ("committed", "first", "last", "noted"),
+    [
+        (7, 5, 7, 7),  # in the middle of what this process has emitted
+        (5, 5, 5, 5),  # at its first micro-batch
+        (3, None, None, 3),  # before it: another process emitted those
+        (-1, None, None, None),  # to the very beginning
+    ],
+)
+def test_a_checkpoint_that_was_set_back(committed: int, first: int | None, last: int | None, noted: int | None) -> None:
+    chain = Chain(first=5, last=9, noted=9)
+    chain.set_back(committed)
+    assert (chain.first, chain.last, chain.noted) == (first, last, noted)

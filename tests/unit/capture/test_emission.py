@@ -14,6 +14,7 @@ from headwater_producers.spark.emission.fence import Fence
 from headwater_producers.spark.emission.overrun import Overrun, OverrunWatch
 from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_producers.spark.settings import CaptureSettings
+from headwater_producers.spark.sink import KeepingSink
 from headwater_producers.spark.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance, RunError
 from support.capture import RecordingSink
@@ -172,7 +173,7 @@ def test_a_late_interval_stops_its_query_once_and_what_follows_is_added_to_the_r
     watch.end()
     assert stopped.overruns == [Overrun("q-1", "enrich", 4, 5)]
     assert [str(one) for one in watch.overruns] == [
-        "query enrich: micro-batches 4 to 6 were committed, and the lineage isn't durable"
+        "query enrich: micro-batches 4..7 were committed, and the lineage isn't durable"
     ]
 
 
@@ -245,3 +246,19 @@ def test_a_sink_of_ones_own_is_durable_where_it_says_delivered() -> None:
     made = emission("fail_job", RecordingSink())
     assert made.verdict(delivered=True) is None
     assert "not all of it was delivered" in str(made.verdict(delivered=False))
+
+
+def test_at_the_end_a_sink_that_keeps_its_events_is_asked_whether_kafka_moves() -> None:
+    """The engine's sink is the policy, whatever is behind it."""
+
+    class Keeping(Sink):
+        def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+            return int(stall_seconds)
+
+        def flush(self, timeout_seconds: float) -> int:
+            raise AssertionError("waits for the whole time")
+
+    made = emission("retry", Keeping())
+    assert isinstance(made, KeepingSink)
+    assert made.flush_while_moving(15, stall_seconds=4) == 4
+    assert emission("warn", Sink()).flush_while_moving(15, stall_seconds=4) == 0

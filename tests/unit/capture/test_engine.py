@@ -38,7 +38,7 @@ def test_where_too_many_wait_only_what_nothing_else_tells_of_is_taken(signal: Si
     inbox: Inbox[Signal | Order] = Inbox(limit=0)
     settings = CaptureSettings(kafka_bootstrap_servers="localhost:1")
     unused = cast("Any", None)
-    engine = Engine(context=unused, settings=settings, inbox=inbox, worker=unused, streams=unused, ends=unused)
+    engine = Engine(context=unused, settings=settings, inbox=inbox, worker=unused, streams=unused, end_offsets=unused)
     engine.offer(signal)
     assert (list(inbox.take_waiting()) == [signal]) is kept
     assert inbox.dropped == (not kept)

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import get_args
+
+import pytest
 
 from headwater_producers.spark import CaptureSettings
-from headwater_producers.spark.events.application import application_started
-from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
+from headwater_producers.spark.events.run_error import ErrorDetail, in_detail
+from headwater_producers.spark.reconcile.events import Whose, interval_events
 from headwater_producers.spark.wiring import event_context
-from headwater_schemas.events import EngineRef, JobRef, Owner, ParentRun, Tag
+from headwater_schemas.events import (
+    EngineRef,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    Owner,
+    ParentRun,
+    RunError,
+    RunEvent,
+    RunEventType,
+    Tag,
+)
 
+QUERY = "0c7a3b1e-6f0e-4b53-9a4e-3c1b5a1d2e3f"
+RUN = "01931885-2800-7be7-aa8d-aaa15c337268"
 TASK = ParentRun("01931885-2800-7be7-aa8d-aaa15c337267", JobRef("airflow", "flights.enrich"))
 DAG = ParentRun("01931885-2800-799d-8041-88a263ffa0d8", JobRef("airflow", "flights"))
 
@@ -29,7 +48,7 @@ def test_each_setting_is_told() -> None:
     context = event_context(
         settings, app_name="spark's own", spark_version="4.0.0", started_by=Orchestration(parent=TASK, root=DAG)
     )
-    job, start = application_started(context, datetime(2026, 11, 21, tzinfo=UTC), Once())
+    job, start = application_started(context, datetime(2026, 11, 21, tzinfo=UTC), DedupCache())
     for event in (job, start):
         assert (event.tenant, event.job) == ("acme", JobRef("flights", "enrich"))
     assert job.job_event is not None
@@ -46,9 +65,46 @@ def test_each_setting_is_told() -> None:
 def test_without_them_it_is_the_applications_name_and_nothing_is_claimed() -> None:
     settings = CaptureSettings.load(job_code_version="v7")
     context = event_context(settings, app_name="nightly", spark_version="4.0.0", started_by=Orchestration())
-    job, start = application_started(context, datetime(2026, 11, 21, tzinfo=UTC), Once())
+    job, start = application_started(context, datetime(2026, 11, 21, tzinfo=UTC), DedupCache())
     assert (job.tenant, job.job) == ("default", JobRef("default", "nightly"))
     assert job.job_event is not None
     assert (job.job_event.owners, job.job_event.tags, job.job_event.criticality) == (None, None, None)
     assert start.run_event is not None
     assert (start.run_event.parent, start.run_event.root) == (None, None)
+
+
+@pytest.mark.parametrize("detail", get_args(ErrorDetail))
+def test_an_error_is_reported_as_far_as_the_setting_allows(detail: ErrorDetail) -> None:
+    settings = CaptureSettings.load(job_code_version="v7", capture_errors=detail)
+    context = event_context(settings, app_name="nightly", spark_version="4.0.0", started_by=Orchestration())
+    error = RunError(type="x.Y", message="refused", stack_trace="\tat x.Z")
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    ended = application_ended(context, RunEventType.FAIL, at, at, error).run_event
+    assert ended is not None
+    assert ended.error == in_detail(error, detail)
+
+
+def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:
+    settings = CaptureSettings.load(job_code_version="v7")
+    context = event_context(settings, app_name="nightly", spark_version="4.0.0", started_by=Orchestration())
+    at, job = datetime(2026, 11, 21, tzinfo=UTC), context.app_job
+    where, name = "s3a://KEY:hunter2@lake/cp", "from jdbc:postgresql://bob:hunter2@db/x"
+    run = context.run(
+        RunEvent(type=RunEventType.START, query_id=QUERY, checkpoint_location=where), job=job, run_id=RUN, at=at
+    )
+    assert run.run_event is not None
+    assert run.run_event.checkpoint_location == "s3a://[redacted]@lake/cp"
+    entry = IntervalEntry(batch_id=0, inputs=(), outputs=())
+    body = IntervalEvent(query_id=QUERY, entries=(entry,), query_name=name, checkpoint_location=where)
+    observed = context.interval(body, job=job, run_id=RUN, at=at)
+    [rebuilt] = interval_events(
+        Whose(tenant="default", job=job, query_id=QUERY, producer="x", query_name=name, checkpoint_location=where),
+        [entry],
+        per_event=1,
+        now=at,
+    )
+    for event in (observed, rebuilt):
+        assert event.interval_event is not None
+        assert event.interval_event.query_name == "from jdbc:postgresql://[redacted]@db/x"
+        assert event.interval_event.checkpoint_location == "s3a://[redacted]@lake/cp"
+    assert "hunter2" not in streaming_name("app", name, [], None)

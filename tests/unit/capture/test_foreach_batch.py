@@ -20,7 +20,7 @@ class Target:
         self.refusal = refusal
         self.signals: list[Signal] = []
         self.error = error
-        self.hears_reads = False
+        self.captures_reads = False
 
     def offer(self, signal: Signal) -> None:
         if self.error:
@@ -111,7 +111,7 @@ def test_only_commands_are_taken() -> None:
     commands.onFailure("collect", "failed", "error")
     taken = [signal for signal in target.signals if isinstance(signal, CommandEnded)]
     assert [signal.query_execution for signal in taken] == ["command", "multi-commands", "failed"]
-    target.hears_reads = True
+    target.captures_reads = True
     commands.onSuccess("collect", "asked for", 5)
     assert isinstance(target.signals[-1], CommandEnded)
     assert (target.signals[-1].function, target.signals[-1].query_execution) == ("collect", "asked for")

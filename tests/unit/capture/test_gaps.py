@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.metrics import CaptureMetrics, Told
+from headwater_producers.spark.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, facet_of, spans
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ def test_spans(batches: Iterable[int], found: list[tuple[int, int]]) -> None:
 def test_a_gap_is_counted_by_its_micro_batches_logged_and_remembered(caplog: pytest.LogCaptureFixture) -> None:
     registry = CollectorRegistry()
     gaps = Gaps(CaptureMetrics(registry))
-    lost = Gap("id", "copy", 7, 9, Told.NEVER, AT)
-    unknown = Gap("id", None, 0, 0, Told.UNKNOWN, AT)
+    lost = Gap("id", "copy", 7, 9, Emitted.NEVER, AT)
+    unknown = Gap("id", None, 0, 0, Emitted.UNKNOWN, AT)
     gaps.add(lost)
     gaps.add(unknown)
     assert gaps.found == (lost, unknown)
     name = "headwater_capture_gap_batches_total"
-    assert registry.get_sample_value(name, {"told": "never"}) == 3
-    assert registry.get_sample_value(name, {"told": "unknown"}) == 1
+    assert registry.get_sample_value(name, {"emitted": "never"}) == 3
+    assert registry.get_sample_value(name, {"emitted": "unknown"}) == 1
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
-    assert "query copy: a gap: nobody has told of micro-batches 7 to 9" in caplog.text
-    assert "query id: perhaps a gap: the checkpoint doesn't have micro-batch 0 any more" in caplog.text
+    assert "query copy: lineage gap: micro-batches 7..10 never emitted" in caplog.text
+    assert "query id: possible lineage gap: micro-batch 0 purged from the checkpoint" in caplog.text
     assert json.loads(facet_of(gaps.found, "urn:x")) == {
         "_producer": "urn:x",
-        "gaps": [{"first": 7, "last": 9, "told": "never"}, {"first": 0, "last": 0, "told": "unknown"}],
+        "gaps": [{"first": 7, "last": 9, "emitted": "never"}, {"first": 0, "last": 0, "emitted": "unknown"}],
     }

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from headwater_producers.spark.events.lineage import join_lineages, says_anything, without_secrets
+from headwater_producers.spark.events.lineage import has_lineage, join_lineages, without_secrets
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression
 from headwater_schemas.identity import plan_digest
 
@@ -43,10 +43,10 @@ def test_an_incomplete_part_makes_the_whole_incomplete() -> None:
 
 
 def test_what_is_worth_saying() -> None:
-    assert says_anything(TO_B)
-    assert says_anything(ColumnLineage(datasets=(C,), complete=False))
-    assert not says_anything(ColumnLineage(datasets=(C,)))
-    assert not says_anything(ColumnLineage(complete=False))
+    assert has_lineage(TO_B)
+    assert has_lineage(ColumnLineage(datasets=(C,), complete=False))
+    assert not has_lineage(ColumnLineage(datasets=(C,)))
+    assert not has_lineage(ColumnLineage(complete=False))
 
 
 def test_secrets_in_expressions_go_and_the_digest_stays() -> None:

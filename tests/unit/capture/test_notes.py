@@ -44,7 +44,7 @@ def test_a_note_that_can_not_be_read_or_written_is_none_and_said_once(
     in_the_way = Notes(folder / f"{QUERY}.json" / "queries")
     in_the_way.write(QUERY, NOTE)
     in_the_way.write(QUERY, NOTE)
-    assert caplog.text.count("can't be noted") == 2, "once for each of the two"
+    assert caplog.text.count("can't be saved") == 2, "once for each of the two"
 
 
 def test_an_id_that_is_no_name_of_a_file_is_not_noted(tmp_path: Path) -> None:

@@ -1,8 +1,17 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from headwater_producers.spark.events.run_error import MAX_MESSAGE_CHARS, from_exception, from_java_text
+from headwater_producers.spark.events.run_error import (
+    MAX_MESSAGE_CHARS,
+    ErrorDetail,
+    from_exception,
+    from_java_text,
+    in_detail,
+)
+from headwater_schemas.events import RunError
 
 TRACE = """\
 org.apache.spark.SparkException: [FAILED] could not connect
@@ -54,3 +63,54 @@ def test_a_python_exception() -> None:
     assert "test_run_error.py" in error.stack_trace
     assert "hunter2 is" not in error.stack_trace
     assert from_exception(KeyboardInterrupt()).message == "KeyboardInterrupt"
+
+
+def connect(_user: str, _secret: str) -> None:
+    raise ValueError("refused")
+
+
+def test_lines_of_code_go() -> None:
+    with pytest.raises(ValueError, match="refused") as caught:
+        connect("bob", "hunter2")
+    error = from_exception(caught.value)
+    assert error.stack_trace is not None
+    assert "in test_lines_of_code_go" in error.stack_trace
+    assert "in connect" in error.stack_trace
+    assert "hunter2" not in error.stack_trace
+    assert "raise ValueError" not in error.stack_trace
+
+
+PYTHON_EXCEPTION = """\
+org.apache.spark.SparkException: Job aborted.
+Traceback (most recent call last):
+  File "/app/etl.py", line 3, in f
+    connect('bob', 'hunter2')
+    ~~~~~~~^^^^^^^^^^^^^^^^^^
+ValueError: pass=hunter2
+
+\tat org.apache.spark.sql.Dataset.collect(Dataset.scala:1)
+Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "/app/etl.py", line 3, in f
+    connect('bob', 'hunter2')
+ValueError: pass=hunter2
+
+\t... 34 more"""
+
+
+def test_lines_of_code_of_a_python_worker_go_too() -> None:
+    error = from_java_text(PYTHON_EXCEPTION)
+    assert "hunter2" not in repr(error)
+    assert error.message.endswith('  File "/app/etl.py", line 3, in f\nValueError: pass=[redacted]')
+    assert error.stack_trace is not None
+    assert error.stack_trace.count('File "/app/etl.py", line 3, in f') == 1
+    assert error.stack_trace.endswith("\t... 34 more")
+
+
+def test_as_much_of_an_error_as_is_wanted() -> None:
+    error = RunError(type="x.Y", message="refused", stack_trace="\tat x.Z")
+    assert {detail: in_detail(error, detail) for detail in get_args(ErrorDetail)} == {
+        "type": RunError(type="x.Y", message="x.Y"),
+        "message": RunError(type="x.Y", message="refused"),
+        "stack": error,
+    }
+    assert in_detail(RunError(message="refused"), "type").message == "unknown error"

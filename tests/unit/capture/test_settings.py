@@ -183,3 +183,14 @@ def test_tags() -> None:
 
 def test_the_environment_is_known_by_name() -> None:
     assert {"HEADWATER_JOB_NAME", "HEADWATER_TENANT", "HEADWATER_CAPTURE_ENABLED"} <= environment_names()
+
+
+@pytest.mark.parametrize(
+    ("setting", "address"),
+    [("kafka_bootstrap_servers", "bob:hunter2@b:9092"), ("registry_url", "https://bob:hunter2@registry")],
+)
+def test_an_address_with_a_password_is_refused_and_not_shown(setting: str, address: str) -> None:
+    with pytest.raises(CaptureSettingsError, match="no user and no password in it") as refused:
+        CaptureSettings.load(**{setting: address})
+    assert setting in str(refused.value)
+    assert "hunter2" not in str(refused.value)

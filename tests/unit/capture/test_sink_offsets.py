@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import KafkaError, TopicPartition
 from confluent_kafka.admin import ClusterMetadata, PartitionMetadata, TopicMetadata
 
-from headwater_producers.spark.kafka_ends import KafkaEnds, translated
+from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets, translated
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets, counted, writing_ended
@@ -49,7 +49,7 @@ class Cluster:
     def pause(self, seconds: float) -> None:
         self.clock += seconds
 
-    def ends(self, output: PlanOutput) -> Mapping[int, int] | None:
+    def end_offsets(self, output: PlanOutput) -> Mapping[int, int] | None:
         self.asked += 1
         self.clock += self.takes
         return self.answer
@@ -215,23 +215,23 @@ def test_a_java_client_s_connection_in_librdkafka_s_words(
 
 def test_capture_s_own_connection_serves_for_the_same_brokers() -> None:
     own = KafkaSettings(bootstrap_servers="b:9092,a:9092", client_properties={"client.rack": "r"})
-    config = KafkaEnds(own)._config({"bootstrap.servers": "a,b"})
+    config = KafkaEndOffsets(own)._config({"bootstrap.servers": "a,b"})
     assert config is not None
     assert config["client.rack"] == "r"
-    assert KafkaEnds(own)._config({"bootstrap.servers": "c"}) is not None
-    assert KafkaEnds(own)._config({"bootstrap.servers": "a,b", "acks": "1"}) is None, "the end may be behind"
+    assert KafkaEndOffsets(own)._config({"bootstrap.servers": "c"}) is not None
+    assert KafkaEndOffsets(own)._config({"bootstrap.servers": "a,b", "acks": "1"}) is None, "the end may be behind"
 
 
 def test_a_cluster_that_does_not_answer_costs_one_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = KafkaEnds()
+    end_offsets = KafkaEndOffsets()
     output = replace(TOPIC, connection=(("bootstrap.servers", "127.0.0.1:1"),))
     begin = datetime.now(UTC)
-    assert ends.ends(output) is None
-    assert ends.ends(output) is None
+    assert end_offsets.end_offsets(output) is None
+    assert end_offsets.end_offsets(output) is None
     assert datetime.now(UTC) - begin < timedelta(seconds=10)
-    monkeypatch.setattr(ends, "_ask", lambda *_: pytest.fail("it pauses"))
-    assert ends.ends(output) is None
-    ends.close()
+    monkeypatch.setattr(end_offsets, "_ask", lambda *_: pytest.fail("it pauses"))
+    assert end_offsets.end_offsets(output) is None
+    end_offsets.close()
 
 
 def test_a_topic_that_is_not_there_keeps_nobody_from_the_others() -> None:
@@ -247,14 +247,14 @@ def test_a_topic_that_is_not_there_keeps_nobody_from_the_others() -> None:
         def get_watermark_offsets(self, partition: TopicPartition, timeout: float) -> tuple[int, int]:
             return 3, 7
 
-    ends = KafkaEnds()
+    end_offsets = KafkaEndOffsets()
     there = replace(TOPIC, connection=(("bootstrap.servers", "b:9092"),))
     gone = replace(there, dataset=DatasetRef("kafka://k", "gone"))
-    config = ends._config(dict(there.connection))
+    config = end_offsets._config(dict(there.connection))
     assert config is not None
-    ends._clients[tuple(sorted(config.items()))] = Client()
-    assert ends.ends(gone) is None
-    assert ends.ends(there) == {0: 7}
+    end_offsets._clients[tuple(sorted(config.items()))] = Client()
+    assert end_offsets.end_offsets(gone) is None
+    assert end_offsets.end_offsets(there) == {0: 7}
 
 
 def test_credentials_are_never_shown() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from headwater_producers.publisher.record import record_of
 from headwater_producers.spark.events.batch import BatchRun, batch_events
-from headwater_producers.spark.events.once import Once
-from headwater_producers.spark.events.plans import told_plan
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind
 from headwater_schemas.events import (
@@ -75,7 +75,7 @@ def context(max_bytes: int) -> EventContext:
 
 def told(description: PlanDescription, max_bytes: int) -> PlanEvent | None:
     within = context(max_bytes)
-    digest, event = told_plan(within, [description], job=within.job("j"), run_id="r", at=BEGIN, said=Once())
+    digest, event = new_plan_event(within, [description], job=within.job("j"), run_id="r", at=BEGIN, dedup=DedupCache())
     if event is None:
         assert digest is None
         return None
@@ -148,10 +148,10 @@ def test_what_was_incomplete_keeps_its_reason() -> None:
 
 @pytest.mark.parametrize("max_bytes", [1_000_000, 10_000, 2_000, 600])
 def test_runs_cite_the_plan_that_was_sent(max_bytes: int) -> None:
-    sink, said = RecordingSink(), Once()
+    sink, dedup = RecordingSink(), DedupCache()
     for _ in range(2):
         run = BatchRun(write=Write(description=wide(200), written=Counts(rows=1)), started_at=BEGIN, ended_at=BEGIN)
-        for event in batch_events(context(max_bytes), run, said):
+        for event in batch_events(context(max_bytes), run, dedup):
             sink.publish(event)
     sent = [event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event]
     cited = {event.run_event.plan_digest for event in sink.runs() if event.run_event}
@@ -162,12 +162,12 @@ def test_runs_cite_the_plan_that_was_sent(max_bytes: int) -> None:
 def test_the_log_says_once_for_each_job_what_a_setting_keeps_from_being_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    said, within = Once(), context(2_000)
+    dedup, within = DedupCache(), context(2_000)
     beyond = replace(wide(1), beyond_cap=True)
     with caplog.at_level(logging.WARNING):
         for job in ("one", "one", "other"):
             for description in (wide(200), wide(201), beyond):
-                told_plan(within, [description], job=within.job(job), run_id="r", at=BEGIN, said=said)
+                new_plan_event(within, [description], job=within.job(job), run_id="r", at=BEGIN, dedup=dedup)
     lines = [record.getMessage() for record in caplog.records]
     for job in ("one", "other"):
         mine = [line for line in lines if line.startswith(f"lineage capture: job {job}: ")]

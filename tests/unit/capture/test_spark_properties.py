@@ -22,11 +22,13 @@ def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.Monkey
         "spark.headwater.captureQueueSize": "7",
         "spark.headwater.captureEnabled": "false",
         "spark.headwater.kafkaClientProperties": '{"client.rack": "a"}',
+        "spark.headwater.kafkaClusterNames": '{"b1:9092": "orders"}',
     }
     settings = CaptureSettings.load(submitted, job_name="argument")
     assert (settings.job_name, settings.tenant, settings.job_owner) == ("argument", "property", "environment")
     assert settings.capture_queue_size == 7
     assert not settings.capture_enabled
+    assert settings.kafka_cluster_names == {"b1:9092": "orders"}
     assert settings.kafka_client_properties is not None
     assert settings.kafka_client_properties["client.rack"].get_secret_value() == "a"
 
@@ -38,6 +40,7 @@ def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.Monkey
         ("job_name", "x", r"did you mean spark.headwater.jobName"),
         ("captureQueueSize", "many", r"from the Spark property spark.headwater.captureQueueSize"),
         ("kafkaClientProperties", "hunter2", r"kafka_client_properties is no JSON"),
+        ("kafkaClusterNames", "hunter2", r"kafka_cluster_names is no JSON"),
     ],
 )
 def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, message: str) -> None:

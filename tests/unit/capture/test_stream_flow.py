@@ -5,16 +5,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.events.once import Once
+import msgspec
+
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.operators import STATE_FACET
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
-from headwater_producers.spark.streaming.telling import Teller
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -105,14 +107,14 @@ class Stage:
         self.sink = RecordingSink()
         self.files = DictFiles({"file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}'})
         self.now = 100.0
-        self.teller = Teller(
+        self.emitter = StreamEmitter(
             context=context or event_context(),
             emit=self.sink.publish,
-            said=Once(),
+            dedup=DedupCache(),
             files=self.files,
             sinks=SinkOffsets(NoTopics()),
         )
-        self.flow = StreamFlow(self.teller, wait_seconds=5.0, clock=lambda: self.now)
+        self.flow = StreamFlow(self.emitter, wait_seconds=5.0, clock=lambda: self.now)
 
     def start(
         self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich", run_id: str | None = None
@@ -263,7 +265,7 @@ def test_writes_inside_foreach_batch_belong_to_its_interval() -> None:
     stage.flow.settle(stage.flow.pending, NOW)
 
     [entry] = stage.sink.entries("flights.fb")
-    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3), DatasetUse(dataset=OUT))
+    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,)), DatasetUse(dataset=OUT, inputs=(IN,)))
     assert (entry.rows_in, entry.rows_out) == (30, None)
     [plan] = stage.sink.of_kind("PLAN")
     assert plan.plan_event is not None
@@ -272,6 +274,34 @@ def test_writes_inside_foreach_batch_belong_to_its_interval() -> None:
     assert stage.sink.run_types("flights.fb") == [START, RUNNING]
     assert [use.dataset for use in stage.sink.last_run("flights.fb").outputs] == [COUNTS, OUT]
     assert stage.flow.pending == frozenset()
+
+
+def test_an_output_of_foreach_batch_has_the_inputs_of_its_own_writes() -> None:
+    codes, audit = DatasetRef("file", "/data/codes"), DatasetRef("file", "/data/audit")
+    joined, counted, hidden = description(OUT), description(COUNTS), description(audit)
+    joined = replace(joined, inputs=(*joined.inputs, PlanInput(dataset=codes, kind=SourceKind.FILE)))
+    hidden = replace(hidden, lineage=replace_complete(hidden.lineage))
+    stage = Stage()
+    progress = parse_progress(recorded("foreach_batch"))
+    batch = MicroBatch(progress.query_id, progress.batch_id)
+    stage.start(FakeQuery(description()), progress, name="fb")
+    stage.flow.called(batch)
+    for each in (joined, counted, counted, hidden):
+        stage.flow.wrote(batch, Write(description=each, written=Counts()), NOW)
+    stage.flow.progressed(progress, NOW)
+    stage.flow.settle(stage.flow.pending, NOW)
+
+    # What code in between may have made of anything is made from everything.
+    made_from = {OUT: (codes, IN), COUNTS: (IN,), audit: None}
+    [entry] = stage.sink.entries("flights.fb")
+    assert {use.dataset: use.inputs for use in entry.outputs} == made_from
+    run = stage.sink.last_run("flights.fb")
+    assert {use.dataset: use.inputs for use in run.outputs} == made_from
+    assert {use.dataset for use in run.inputs} == {codes, IN}
+
+
+def replace_complete(lineage: ColumnLineage) -> ColumnLineage:
+    return msgspec.structs.replace(lineage, complete=False, incomplete_reason="rows that the program handed over")
 
 
 def test_running_is_told_once_for_new_datasets() -> None:
@@ -366,7 +396,7 @@ def test_a_late_write_of_a_batch_that_failed_is_not_its_retrys() -> None:
     stage.flow.progressed(replace(progress, run_id="run-2"), NOW)
     stage.flow.settle(stage.flow.pending, NOW)
     [entry] = stage.sink.entries("flights.fb")
-    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3),), "its own alone"
+    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,)),), "its own alone"
     failed = next(body for event in stage.sink.runs("flights.fb") if (body := event.run_event) and body.error)
     assert json.loads(failed.run_facets["headwater_uncommitted"])["batches"] == [
         {"batchId": progress.batch_id, "outputs": [{"namespace": "file", "name": "/data/counts", "rows": 3}]}
@@ -413,7 +443,7 @@ def test_memory_of_told_batches_is_bounded() -> None:
         stage.flow.progressed(progress, NOW)
         stage.flow.settle(stage.flow.pending, NOW)
     [run] = stage.flow._runs.values()
-    assert max(len(run.told), len(run.writes), len(run.called)) <= 16
+    assert max(len(run.emitted), len(run.writes), len(run.called)) <= 16
 
 
 def test_watermarks_and_the_files_of_a_file_sink() -> None:

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.application import application_started
-from headwater_producers.spark.events.once import Once
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.signals import QueryProgressed, Signal
 from headwater_producers.spark.runtime.worker import Order, Worker
+from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
-from headwater_producers.spark.streaming.telling import Teller
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class Stage:
         self.bus = FakeBus()
         self.handler = FakeHandler()
         self.worker = Worker(self.inbox, self.sink, self.bus)
-        teller = Teller(
+        emitter = StreamEmitter(
             context=event_context(),
             emit=self.worker.emit,
-            said=Once(),
+            dedup=DedupCache(),
             files=DictFiles(),
             sinks=SinkOffsets(NoTopics()),
         )
-        self.worker.start(self.handler, flow(teller, wait_seconds=1))
+        self.worker.start(self.handler, flow(emitter, wait_seconds=1))
 
     def put(self, event: object) -> bool:
         return self.inbox.put(QueryProgressed(event, None, NOW))
@@ -108,13 +108,26 @@ def test_an_error_of_ours_is_counted_logged_once_and_redacted(caplog: pytest.Log
     assert "hunter2" not in caplog.text
 
 
+def test_an_error_with_a_plan_or_a_stack_trace_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage()
+    stage.put(ValueError("[MISSING] No column `a`; line 1 pos 7;\n'Project ['a]\n+- Relation [secret#1] csv\n"))
+    stage.put(
+        OSError("An error occurred while calling o7.table.\n: java.io.IOException: gone\n\tat a.B.c(B.scala:1)\n")
+    )
+    assert stage.order(last=True)
+    assert [record.getMessage().partition(" (further")[0] for record in caplog.records] == [
+        "lineage capture: QueryProgressed: ValueError: [MISSING] No column `a`; line 1 pos 7;",
+        "lineage capture: QueryProgressed: OSError: java.io.IOException: gone",
+    ]
+
+
 def test_a_sink_that_refuses_is_counted() -> None:
     class Refusing(RecordingSink):
         def publish(self, event: object) -> None:
             raise BufferError("full")
 
     stage = Stage(Refusing())
-    for event in application_started(event_context(), NOW, Once()):
+    for event in application_started(event_context(), NOW, DedupCache()):
         stage.worker.emit(event)
     assert stage.order(last=True)
     assert stage.worker.tally.publish_failed == 2

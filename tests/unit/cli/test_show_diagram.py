@@ -50,8 +50,8 @@ def test_a_trace_has_steps_between_datasets_and_parts_on_the_arrows() -> None:
         '  n0["a"]',
         '  n1["b"]',
         '  n2(["1. the job batch 3"])',
-        '  n0 -->|"0: 0#8211;9"| n2',
-        '  n2 -.->|"0: 50#8211;59 UPPER#95;BOUND"| n1'.replace("#95;", "_"),
+        '  n0 -->|"0:0..10"| n2',
+        '  n2 -.->|"0:50..60 UPPER#95;BOUND"| n1'.replace("#95;", "_"),
         "  style n0 stroke-width:3px",
     ]
 
@@ -60,8 +60,8 @@ def test_a_trace_back_is_drawn_the_way_that_data_flows() -> None:
     lines = drawn(trace_diagram(trace_of(topic("a"), topic("b"), Direction.BACKWARD)), Format.DOT).splitlines()
     assert '  n0 [label="b", penwidth=3];' in lines
     assert '  n2 [label="1. the job batch 3", style=rounded];' in lines
-    assert '  n1 -> n2 [label="0: 0–9"];' in lines
-    assert '  n2 -> n0 [label="0: 50–59 UPPER_BOUND", style=dotted];' in lines
+    assert '  n1 -> n2 [label="0:0..10"];' in lines
+    assert '  n2 -> n0 [label="0:50..60 UPPER_BOUND", style=dotted];' in lines
 
 
 def test_an_impact_is_coloured_by_how_bad_it_is() -> None:

@@ -210,3 +210,52 @@ def test_columns_made_of_themselves_are_said_too() -> None:
     assert "upsert" in row
     assert "COPY" in row
     assert "↺ of itself by upsert" in printed(tree(found)).splitlines()[0]
+
+
+def diamond() -> Lineage:
+    """a feeds b and c, which both feed d; d feeds a again, and c feeds b, too."""
+    a, b, c, d = (dataset(name) for name in "abcd")
+    load = via("load")
+    found = answer(a, item(b, 1, a.key, load), item(c, 1, a.key, load), item(d, 2, b.key, load))
+    more = tuple(LineageEdge(*ends, (via("join"),), 1) for ends in ((c.key, d.key), (d.key, a.key), (c.key, b.key)))
+    return replace(found, edges=(*found.edges, *more))
+
+
+def test_a_node_that_comes_again_is_seen_above() -> None:
+    lines = [re.sub(r" \([^)]*\)", "", line).rstrip() for line in printed(tree(diamond())).splitlines()]
+    assert lines == [
+        "kafka://b/a",
+        "├── kafka://b/b  by load",
+        "│   └── kafka://b/d  by load",
+        "│       └── kafka://b/a  by join  see above",
+        "└── kafka://b/c  by load",
+        "    ├── kafka://b/b  by join  see above",
+        "    └── kafka://b/d  by join  see above",
+    ]
+
+
+def test_what_is_direct_stands_among_the_indirect_by_name_alone() -> None:
+    """A column that is on the way to what is INDIRECT; and one that each of two columns comes from."""
+    start, total, count, delay, day = (column("t", name) for name in ("mean", "total", "count", "delay", "day"))
+    indirect = via("job", TransformationKind.FILTER_DEPENDENCY, type_=TransformationType.INDIRECT)
+    found = answer(
+        start,
+        item(total, 1, start.key, via("job", TransformationKind.AGGREGATE), influence=Influence.DIRECT),
+        item(count, 1, start.key, via("job", TransformationKind.AGGREGATE), influence=Influence.DIRECT),
+        item(delay, 2, count.key, via("job", TransformationKind.CAST), influence=Influence.DIRECT),
+        replace(item(day, 2, count.key, indirect, influence=Influence.INDIRECT), parent_influence=Influence.DIRECT),
+    )
+    both = replace(
+        via("job", TransformationKind.AGGREGATE),
+        transformations=(*via("job", TransformationKind.DERIVE).transformations, *indirect.transformations),
+    )
+    edges = (*found.edges, LineageEdge(total.key, delay.key, (both,), 1))
+    text = printed(tree(replace(found, edges=edges)))
+    direct, _, rest = text.partition("INDIRECT")
+    assert [direct.count(name) for name in ("#total", "#count", "#delay")] == [1, 1, 2]
+    assert direct.count("see above") == 1
+    assert "DERIVE" in direct
+    assert "FILTER_DEPENDENCY" not in direct
+    assert "t#count  DIRECT, see above" in rest
+    assert "AGGREGATE" not in rest
+    assert rest.count("#day") == 1

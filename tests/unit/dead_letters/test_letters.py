@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from headwater.commands.dlq import letter_named
+from headwater.errors import InputError
 from headwater_consumers.dead_letters.census import Census
 from headwater_consumers.dead_letters.choice import Choice, Standing
 from headwater_consumers.dead_letters.content import content
@@ -141,3 +144,37 @@ def test_content_is_shown_as_far_as_it_goes_without_secrets() -> None:
     assert content(events.good(1), Decoder()).problem is None
     assert content(None, Decoder()).bytes == 0
     assert len(bytes.fromhex(content(events.GARBAGE, Decoder()).starts)) == 10
+
+
+IDS = (
+    "00000000-1111-5000-8000-000000000000",
+    "00000000-2222-5000-8000-000000000000",
+    "12345678-0000-5000-8000-00000000",
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("0@2", "0@2"),
+        ("3", "0@3"),
+        (IDS[0], "0@3"),
+        ("00000000-1", "0@3"),
+        ("000000002222", "0@1"),
+        ("1234", "0@2"),
+        ("123", None),
+        ("9@9", None),
+        ("abcdef", None),
+    ],
+)
+def test_a_letter_by_place_or_id(place: str, found: str | None) -> None:
+    """The last one of an event; a place before an id that begins so."""
+    among = [replace(letter(n, n), event_id=IDS[each]) for n, each in enumerate((0, 1, 2, 0))]
+    chosen = letter_named(place, among)
+    assert (chosen and chosen.where) == found
+
+
+def test_several_events_with_ids_that_begin_so() -> None:
+    with pytest.raises(InputError, match="begin with '00000000'") as raised:
+        letter_named("00000000", [replace(letter(n, n), event_id=each) for n, each in enumerate(IDS)])
+    assert raised.value.nearest == IDS[:2]

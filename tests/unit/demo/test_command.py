@@ -15,8 +15,10 @@ from headwater import cli
 from headwater.commands import demo
 from headwater.demo import queries, summary
 from headwater.demo.checks import all_checks
-from headwater.demo.run import Outcome, Stopwatch
+from headwater.demo.run import DemoResult, Stopwatch
+from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
+from headwater.invocation import program
 from headwater.stack.info import Member, StackInfo
 from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_schemas.errors import KafkaUnreachableError
@@ -29,12 +31,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def outcome(tmp_path: Path) -> Outcome:
+def outcome(tmp_path: Path) -> DemoResult:
     password = tmp_path / "neo4j.password"
     password.write_text("s3cret\n")
     member = Member(1, "1", tmp_path / "log")
     info = StackInfo("h:1", "bolt://h:2", "neo4j", "http://h:3/browser/", password, tmp_path, "21", member, member)
-    return Outcome(info, 31, GOOD, all_checks(GOOD), {"stack": 1.5, "total": 2.5})
+    return DemoResult(info, 31, GOOD, all_checks(GOOD), {"stack": 1.5, "total": 2.5})
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +44,10 @@ def _own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "data"))
 
 
-def ran(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> list[dict[str, object]]:
+def ran(monkeypatch: pytest.MonkeyPatch, outcome: DemoResult) -> list[dict[str, object]]:
     calls: list[dict[str, object]] = []
 
-    def run(*_: object, **options: object) -> Outcome:
+    def run(*_: object, **options: object) -> DemoResult:
         calls.append(options)
         return outcome
 
@@ -67,7 +69,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> list[dict[str, obj
 def test_a_server_that_went_away_is_exit_4_without_a_traceback(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run(*_: object, **__: object) -> Outcome:
+    def run(*_: object, **__: object) -> DemoResult:
         raise error
 
     monkeypatch.setattr(demo, "run", run)
@@ -76,7 +78,7 @@ def test_a_server_that_went_away_is_exit_4_without_a_traceback(
     assert "not there" in capsys.readouterr().err
 
 
-def test_jars_are_there_before_the_picture_is_drawn(outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_are_there_before_the_picture_is_drawn(outcome: DemoResult, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
 
     class Picture:
@@ -93,8 +95,18 @@ def test_jars_are_there_before_the_picture_is_drawn(outcome: Outcome, monkeypatc
     assert happened == ["kafka", "neo4j", "spark", "picture"]
 
 
+def test_it_ends_with_the_questions_and_the_server_to_ask_next(
+    outcome: DemoResult, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(monkeypatch, outcome)
+    assert cli.main(["demo", "--keep"]) == ExitCode.DONE
+    printed = capsys.readouterr().out
+    assert [command for command, _ in QUESTIONS if f"{program()} {command}  # " not in printed] == []
+    assert f"{program()} serve  # " in printed
+
+
 def test_json_is_the_one_agreed_document(
-    outcome: Outcome, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    outcome: DemoResult, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran(monkeypatch, outcome)
     assert cli.main(["demo", "--json"]) == ExitCode.DONE
@@ -121,7 +133,7 @@ def test_json_is_the_one_agreed_document(
     ],
 )
 def test_a_failed_check_is_exit_5_and_named(
-    outcome: Outcome,
+    outcome: DemoResult,
     facts: Facts,
     claims: list[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -137,7 +149,7 @@ def test_a_failed_check_is_exit_5_and_named(
 
 
 @pytest.mark.parametrize(("arguments", "days"), [([], 31), (["--full"], 365), (["--days", "2"], 2)])
-def test_how_many_days(arguments: list[str], days: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_days(arguments: list[str], days: int, outcome: DemoResult, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = ran(monkeypatch, outcome)
     assert cli.main(["demo", *arguments]) == ExitCode.DONE
     assert calls == [{"days": days, "keep": False}]
@@ -150,7 +162,7 @@ def test_days_that_make_no_sense_are_bad_usage(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_last_word_tells_how_to_go_on_without_telling_the_password(
-    outcome: Outcome, kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    outcome: DemoResult, kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran(monkeypatch, outcome)
     monkeypatch.setenv("HEADWATER_COMMAND", "./bin/headwater")
@@ -161,7 +173,7 @@ def test_the_last_word_tells_how_to_go_on_without_telling_the_password(
     assert "s3cret" not in output
     folder = os.environ["HEADWATER_DATA_DIR"] if kept else f"{os.environ['HEADWATER_DATA_DIR']}/demo"
     assert f"\nHEADWATER_DATA_DIR={folder} ./bin/headwater status" in output
-    assert ("./bin/headwater up" in output) is not kept
+    assert ("./bin/headwater up  #" in output) is not kept
     assert "./bin/headwater demo --full" in output
     for reason in ("NOT_AN_EVENT", "UNKNOWN_SCHEMA", "INVALID_EVENT"):
         assert reason in output
@@ -192,5 +204,5 @@ def test_phases_are_timed() -> None:
     assert watch.seconds["a"] >= watch.seconds["b"] >= 0
 
 
-def test_nothing_of_the_summary_is_lost_when_it_is_no_terminal(outcome: Outcome) -> None:
+def test_nothing_of_the_summary_is_lost_when_it_is_no_terminal(outcome: DemoResult) -> None:
     assert summary.document(outcome)["events"]["acknowledged"] == 103

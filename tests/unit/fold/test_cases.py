@@ -8,8 +8,8 @@ import pytest
 
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold, reject
-from support.graph.cases import Case, load_cases
-from support.graph.picture import picture
+from support.graph.cases import Case, HandDerived, load_cases, load_hand_derived
+from support.graph.picture import picture, shown
 
 CASES = load_cases()
 
@@ -42,3 +42,12 @@ def test_any_split_joins_to_the_same(case: Case) -> None:
 
 def test_no_case_is_rejected(case: Case) -> None:
     assert [reject(event) for event in case.events] == [None] * len(case.events)
+
+
+@pytest.mark.parametrize("derived", load_hand_derived(), ids=lambda derived: derived.path.stem)
+def test_what_was_derived_by_hand_holds(derived: HandDerived) -> None:
+    for order in permutations(derived.events):
+        graph = dict(shown(oracle(fold(order))))
+        for title, facts in derived.facts.items():
+            assert title in graph, derived.says
+            assert {name: graph[title].get(name) for name in facts} == facts, derived.says

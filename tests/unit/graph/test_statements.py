@@ -44,6 +44,13 @@ def test_times_are_never_read_by_the_second() -> None:
     assert [str(path) for path in ROOT.rglob("*.cypher") if "epochSeconds" in path.read_text(encoding="utf-8")] == []
 
 
+def test_whatever_a_batch_brings_is_one_parameter() -> None:
+    """Neo4j makes a plan for each size of a parameter, so for each combination where there are several."""
+    written = [name for folder, name in FILES if folder == "write" and name not in {"await_indexes", "graph_version"}]
+    asked = {name: set(re.findall(r"\$(\w+)", statement("write", name))) for name in written}
+    assert {name: found for name, found in asked.items() if found != {"batch"}} == {}
+
+
 def test_a_name_that_is_no_file() -> None:
     with pytest.raises(FileNotFoundError):
         statement("write", "nothing")

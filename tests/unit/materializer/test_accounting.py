@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater_consumers.materializer.accounting import coordinate, settle
 from headwater_consumers.materializer.kafka_records import after_rewind
-from headwater_consumers.materializer.offsets import Committed, Position, start_offset
+from headwater_consumers.materializer.offsets import Committed, PartitionOffsets, start_offset
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record, next_offsets
 from headwater_schemas.errors import DecodeReason
@@ -14,31 +14,31 @@ BEFORE = Partition("t", 0, "before")
 
 
 def test_acknowledged_is_applied_and_dead_lettered_and_pending() -> None:
-    figures = settle([Position(P0, 0, 10, 8), Position(P1, 0, 5, None)], [(P0, 3), (P0, 7)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 8), PartitionOffsets(P1, 0, 5, None)], [(P0, 3), (P0, 7)])
     assert (figures.acknowledged, figures.applied, figures.dead_lettered, figures.pending) == (15, 6, 2, 7)
     assert not figures.closed
     assert figures.acknowledged == figures.applied + figures.dead_lettered + figures.pending + figures.expired
 
 
 def test_a_letter_that_was_sent_twice_is_one() -> None:
-    figures = settle([Position(P0, 0, 10, 10)], [(P0, 3), (P0, 3), (P0, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [(P0, 3), (P0, 3), (P0, 3)])
     assert (figures.applied, figures.dead_lettered, figures.closed) == (9, 1, True)
 
 
 def test_a_letter_whose_offset_is_not_committed_is_pending_still() -> None:
-    figures = settle([Position(P0, 0, 10, 3)], [(P0, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 3)], [(P0, 3)])
     assert (figures.applied, figures.dead_lettered, figures.pending) == (3, 0, 7)
 
 
 def test_letters_of_an_earlier_incarnation_of_the_topic_are_not_this_ones() -> None:
-    figures = settle([Position(P0, 0, 10, 10)], [(BEFORE, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [(BEFORE, 3)])
     assert (figures.applied, figures.dead_lettered) == (10, 0)
 
 
 def test_what_retention_deleted_unread_is_told_and_never_counts_as_applied() -> None:
-    figures = settle([Position(P0, 6, 10, 4)], [])
+    figures = settle([PartitionOffsets(P0, 6, 10, 4)], [])
     assert (figures.applied, figures.expired, figures.pending, figures.closed) == (4, 2, 4, False)
-    assert settle([Position(P0, 6, 10, 10)], []).closed, "read before it was deleted"
+    assert settle([PartitionOffsets(P0, 6, 10, 10)], []).closed, "read before it was deleted"
 
 
 def test_coordinates_are_read_from_headers_of_ours_alone() -> None:

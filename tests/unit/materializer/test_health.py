@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.materializer.health import Health, HealthServer
-from headwater_consumers.materializer.metrics import End, Metrics
+from headwater_consumers.materializer.metrics import Dependency, Metrics
 from support.materializer.clock import FakeClock
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def served() -> Iterator[Served]:
 
 def test_ready_needs_partitions_and_both_ends(served: Served) -> None:
     assert served.get("/readyz")[0] == 503
-    served.health.up(End.KAFKA, up=True)
-    served.health.up(End.NEO4J, up=True)
+    served.health.up(Dependency.KAFKA, up=True)
+    served.health.up(Dependency.NEO4J, up=True)
     assert served.get("/readyz")[0] == 503
     served.health.assigned(3)
     assert served.get("/readyz")[0] == 200
-    served.health.up(End.NEO4J, up=False)
+    served.health.up(Dependency.NEO4J, up=False)
     status, body = served.get("/readyz")
     assert status == 503
     assert json.loads(body)["neo4j_reachable"] is False

@@ -298,6 +298,28 @@ def test_stop_does_not_wait_for_a_database_that_is_away() -> None:
     assert harness.source.closed
 
 
+def test_each_record_that_was_consumed_is_in_one_of_the_totals() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=10))
+    harness.broker.extend([*(good(number) for number in range(25)), GARBAGE], partition=0)
+    harness.broker.extend((good(number) for number in range(100, 113)), partition=1)
+    harness.settle()
+    # A partition that comes back from another consumer, which had committed nothing of it, is read again.
+    harness.graph.errors.extend([AWAY] * 100)
+    harness.broker.extend((good(number) for number in range(200, 213)), partition=1)
+    harness.rounds(5)
+    harness.source.revoke(1)
+    harness.rounds(2)
+    harness.source.assign(1)
+    harness.rounds(2)
+    harness.loop.stop()
+    harness.loop.run()
+    document = harness.totals.document()
+    assert document["released"] > 0
+    assert document["consumed"] == document["applied"] + document["dead_lettered"] + document["released"]
+    assert (document["applied"], document["dead_lettered"]) == (38, 1)
+    assert harness.unaccounted == 0
+
+
 def test_until_caught_up_ends_at_the_ends_that_were_there_at_the_start() -> None:
     harness = Harness()
     harness.loop = Loop(

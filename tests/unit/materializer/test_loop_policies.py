@@ -21,6 +21,7 @@ from headwater_consumers.materializer.errors import (
 )
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import SchemasUnreachableError
 from support.materializer import events
 from support.materializer.events import event_id, good
@@ -56,6 +57,19 @@ def test_a_database_that_is_away_is_waited_for_and_nothing_is_lost_or_dead_lette
     assert harness.broker.letters == []
     assert harness.totals.retries == 20
     assert harness.metric("retries_total", cause="GRAPH") == 20
+
+
+def test_dead_letters_wait_for_the_graph() -> None:
+    """Letters first, and a crash in between would send them again with the batch, for as long as the graph is away."""
+    harness = Harness()
+    harness.broker.extend([good(0), events.GARBAGE, good(1)])
+    harness.graph.errors.extend([AWAY] * 3)
+    harness.rounds(6)
+    assert harness.totals.retries >= 1
+    assert harness.broker.letters == []
+    harness.settle(seconds=11)
+    assert reasons(harness.broker.letters) == [DeadLetterReason.NOT_AN_EVENT.value]
+    assert harness.graph.events == ids([0, 1])
 
 
 def test_while_the_database_is_away_partitions_are_paused_and_polled_on() -> None:
@@ -130,26 +144,39 @@ def test_the_graph_is_not_written_again_when_only_the_commit_failed() -> None:
     assert harness.metric("commit_failures_total") == 3
 
 
+class Flaky:
+    """A decoder whose schemas can't be read for some attempts."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.real = Decoder()
+
+    def decode(self, value: bytes | None) -> LineageEvent:
+        if self.failures:
+            self.failures -= 1
+            raise SchemasUnreachableError("topic lineage.schemas can't be read")
+        return self.real.decode(value)
+
+
 def test_unreachable_schemas_hold_the_batch_back() -> None:
-    class Flaky:
-        failures = 3
-
-        def __init__(self) -> None:
-            from headwater_schemas.codec import Decoder
-
-            self.real = Decoder()
-
-        def decode(self, value: bytes | None) -> LineageEvent:
-            if self.failures:
-                self.failures -= 1
-                raise SchemasUnreachableError("topic lineage.schemas can't be read")
-            return self.real.decode(value)
-
-    harness = fed(3, Harness(decoder=Flaky()))
+    harness = fed(3, Harness(decoder=Flaky(3)))
     harness.settle(seconds=11)
     assert harness.graph.events == ids(range(3))
     assert harness.broker.letters == []
     assert harness.metric("retries_total", cause="SCHEMAS") == 2, "one of the three was met by looking ahead"
+
+
+def test_what_could_not_be_decoded_holds_nothing_back_once_it_is_gone() -> None:
+    harness = fed(3, Harness(decoder=Flaky(1)))
+    harness.rounds(3)
+    assert harness.metric("retries_total", cause="SCHEMAS") == 1
+    harness.source.lose(0)
+    harness.source.assign(1)
+    harness.broker.append(good(9), partition=1)
+    harness.rounds(5)
+    harness.clock.advance(11)
+    harness.rounds(5)
+    assert harness.graph.events == ids([9])
 
 
 # PERMANENT

@@ -9,7 +9,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter, WriteSummary
+from headwater_consumers.materializer.write import GraphWriter, WriteCounters
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -32,12 +32,12 @@ class Session:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def execute_write(self, work: Any, *_: object) -> WriteSummary:
+    def execute_write(self, work: Any, *_: object) -> WriteCounters:
         self.limits.append(work.timeout)
         outcome = self.outcomes.pop(0)
         if outcome is not None:
             raise outcome
-        return WriteSummary()
+        return WriteCounters()
 
 
 def limits(outcomes: list[Exception | None], seconds: float | None) -> list[float | None]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.outbox import OutboxUnusableError
+from headwater_producers.outbox.locked_file import create_locked
 from headwater_producers.outbox.store import SUFFIX, Store, size_of
 from support.outbox import record
 
@@ -65,6 +66,32 @@ def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     _append(store, [(1, record("e1"))])
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
     store.close()
+
+
+def test_a_commit_is_on_the_disk_before_it_returns(tmp_path: Path) -> None:
+    """FULL syncs the log with each commit; NORMAL, which only the next checkpoint does, loses what came since."""
+    path = tmp_path / f"one{SUFFIX}"
+    connection = create_locked(path)
+    assert connection is not None
+    full = 2
+    assert connection.execute("PRAGMA synchronous").fetchone() == (full,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA locking_mode").fetchone() == ("exclusive",)
+    connection.close()
+
+
+def test_a_new_file_is_durable_under_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the folder may not list the file after the machine went down, with all that was committed to it."""
+    synced = []
+    sync = os.fsync
+
+    def recording(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    Store.create(tmp_path).close()
+    assert synced == [tmp_path.stat().st_ino]
 
 
 def test_the_dead_are_adopted_and_the_living_are_not(tmp_path: Path) -> None:

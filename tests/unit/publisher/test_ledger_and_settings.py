@@ -17,7 +17,7 @@ def registry() -> CollectorRegistry:
 
 
 def test_a_setting_that_librdkafka_does_not_take_is_an_error_at_once(registry: CollectorRegistry) -> None:
-    settings = PublisherSettings(client_properties={"no.such.property": SecretStr("1")})
+    settings = PublisherSettings(bootstrap_servers="b:1", client_properties={"no.such.property": SecretStr("1")})
     with pytest.raises(PublisherSettingsError, match=r"no\.such\.property"):
         Publisher(settings, metrics=PublisherMetrics(registry))
 
@@ -29,7 +29,10 @@ def test_settings_as_librdkafka_spells_them() -> None:
     assert conf["compression.type"] == "zstd"
     assert conf["message.timeout.ms"] == 0
     assert conf["bootstrap.servers"] == "b:1"
-    assert PublisherSettings(delivery_timeout_seconds=1.5).producer_config()["message.timeout.ms"] == 1500
+    assert (
+        PublisherSettings(bootstrap_servers="b:1", delivery_timeout_seconds=1.5).producer_config()["message.timeout.ms"]
+        == 1500
+    )
 
 
 def test_failures_that_nobody_asks_for_do_not_fill_the_memory(registry: CollectorRegistry) -> None:

@@ -55,6 +55,13 @@ def test_files_outside_of_every_known_folder_are_of_none() -> None:
         found(mixed(), [HERE, DatasetRef("file", "/data/inbox"), RATE])
 
 
+def test_a_folder_is_found_though_spark_logs_its_files_percent_encoded() -> None:
+    made, odd = mixed(), DatasetRef("file", "/data/in [1]")
+    logged = made.files.texts["file:/cp/sources/1/0"]
+    made.files.texts["file:/cp/sources/1/0"] = logged.replace("/data/in/", "/data/in%20%5B1%5D/")
+    assert found(made, [HERE, odd, RATE])[1] == [odd]
+
+
 def test_nothing_known_is_an_error_and_not_a_guess() -> None:
     for index, made in ((0, kafka_checkpoint(1)), (0, mixed())):
         with pytest.raises(UnknownOriginError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
@@ -47,9 +48,6 @@ PATHS = {
     "/f/20130101": ("file", "/f"),
     "/f/2013-01": ("file", "/f"),
     "/f/2013-01-01T05:00:00Z": ("file", "/f"),
-    "/f/*.csv": ("file", "/f"),
-    "/f/{a,b}/x": ("file", "/f"),
-    "/f/dt=2013-*/hour=1": ("file", "/f"),
     "/f/_delta_log/0001.json": ("file", "/f"),
     "/f/_spark_metadata/7": ("file", "/f"),
     "s3://lake/dt=2013-01-01": ("s3://lake", "/"),
@@ -60,12 +58,51 @@ PATHS = {
     "/census/2020": ("file", "/census/2020"),
     "/flights/partner": ("file", "/flights/partner"),
     "/flights/12345": ("file", "/flights/12345"),
+    # what only a reader takes for a glob
+    "/out/[1]": ("file", "/out/[1]"),
+    "/out/{a,b}/x?": ("file", "/out/{a,b}/x?"),
+    "s3://lake/*.csv": ("s3://lake", "*.csv"),
+    "/out/a\\[1\\]": ("file", "/out/a\\[1\\]"),
+}
+PATTERNS = {
+    "/f/*.csv": ("file", "/f"),
+    "/f/{a,b}/x": ("file", "/f"),
+    "/f/x[0-9]/y": ("file", "/f"),
+    "/f/dt=2013-*/hour=1": ("file", "/f"),
+    "/f/dt=2013-01-01/part-?.csv": ("file", "/f"),
+    "/*": ("file", "/"),
+    "*.csv": ("file", "/"),
+    "s3a://lake/*.csv": ("s3://lake", "/"),
+    "abfss://c@acct.dfs.core.windows.net/a/*?sig=SECRET": ("abfss://c@acct.dfs.core.windows.net", "/a"),
+    # escaped, or no glob at all
+    "/data/flights": ("file", "/data/flights"),
+    "/out/a\\[1\\]/x": ("file", "/out/a[1]/x"),
+    "/out/a\\*/b*/c": ("file", "/out/a*"),
+    "/out/\\\\*": ("file", "/out"),
+    "/out/a}]": ("file", "/out/a}]"),
+    "C:\\data\\*": ("file", "/C:/data"),
 }
 
 
 @pytest.mark.parametrize("uri", PATHS)
 def test_paths(uri: str) -> None:
     assert naming.path(uri) == DatasetRef(*PATHS[uri])
+
+
+@pytest.mark.parametrize("uri", PATTERNS)
+def test_patterns(uri: str) -> None:
+    assert naming.path_pattern(uri) == DatasetRef(*PATTERNS[uri])
+
+
+@given(st.text(st.characters(exclude_characters="*?{[\\"), max_size=40))
+def test_a_pattern_without_globs_is_a_path(uri: str) -> None:
+    assert naming.path_pattern(uri) == naming.path(uri)
+
+
+@given(st.from_regex(r"/[a-z*?{}\[\]\\ ]{1,10}", fullmatch=True))
+def test_an_escaped_path_is_named_as_its_writer_names_it(written: str) -> None:
+    escaped = re.sub(r"([\[\]{}*?\\])", r"\\\1", written)
+    assert naming.path_pattern(escaped) == naming.path(written)
 
 
 def test_a_path_without_scheme_is_on_the_default_file_system() -> None:
@@ -133,6 +170,28 @@ def test_the_order_of_brokers_changes_nothing() -> None:
 def test_a_clusters_name_stands_for_its_brokers() -> None:
     assert naming.kafka_topic("b:9092", "t", cluster_name="prod") == DatasetRef("kafka://prod", "t")
     assert naming.kafka_topic("[::1]", "t") == DatasetRef("kafka://[::1]:9092", "t")
+
+
+@pytest.mark.parametrize(
+    ("names", "servers", "cluster_id", "declared"),
+    [
+        ({}, "b1:9092", "id", None),
+        ({"b1,b2": "prod"}, "SSL://b2:9092,b3:9092", None, "prod"),
+        ({"b1": "prod"}, "b2:9092", None, None),
+        ({"b1": "prod", "id": "other"}, "b1:9092", "id", "other"),
+        ({"*": "every", "b1:9092": "prod"}, "b1", "id", "prod"),
+        ({"*": "every", "b1:9092": "prod"}, "b2", "id", "every"),
+    ],
+)
+def test_a_cluster_is_named_by_id_or_by_a_broker(
+    names: dict[str, str], servers: str, cluster_id: str | None, declared: str | None
+) -> None:
+    assert naming.declared_cluster(names, servers, cluster_id) == declared
+
+
+def test_a_name_that_somebody_chose_is_known_from_brokers() -> None:
+    chosen = ["kafka://prod", "kafka://b:9092", "kafka://a:1,b:2", "kafka://[::1]:9092", "file", "s3://lake"]
+    assert [naming.is_declared_cluster(each) for each in chosen] == [True, False, False, False, False, False]
 
 
 def test_a_table_with_a_location_is_its_files_and_the_catalogs_name_a_symlink() -> None:

@@ -74,9 +74,17 @@ def test_the_connection_as_librdkafka_spells_it(tmp_path: Path) -> None:
     assert "hunter" not in str(settings.model_dump())
 
 
+def test_no_broker_is_guessed() -> None:
+    with pytest.raises(KafkaSettingsError) as caught:
+        KafkaSettings().client_config()
+    assert caught.value.setting == "HEADWATER_KAFKA_BOOTSTRAP_SERVERS"
+    named = {"client_properties": {"bootstrap.servers": "other:1"}}
+    assert KafkaSettings.model_validate(named).client_config()["bootstrap.servers"] == "other:1"
+
+
 def test_what_is_not_set_is_left_to_librdkafka() -> None:
-    assert KafkaSettings().client_config() == {
-        "bootstrap.servers": "localhost:9092",
+    assert KafkaSettings(bootstrap_servers="broker:9092").client_config() == {
+        "bootstrap.servers": "broker:9092",
         "security.protocol": "PLAINTEXT",
     }
 
@@ -100,7 +108,7 @@ PLAIN = {**SASL, "sasl_mechanism": "PLAIN"}
 )
 def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named: list[str]) -> None:
     with pytest.raises(KafkaSettingsError) as caught:
-        KafkaSettings.model_validate(settings).client_config()
+        KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
     assert caught.value.setting == ", ".join(f"HEADWATER_KAFKA_{name}" for name in named)
     assert "hunter2" not in str(caught.value)
 
@@ -116,7 +124,7 @@ def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named:
     ],
 )
 def test_what_librdkafka_refuses_is_told_by_our_name_for_it(settings: dict[str, Any], named: str) -> None:
-    config = KafkaSettings.model_validate(settings).client_config()
+    config = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
     with pytest.raises(KafkaException) as caught:
         AdminClient(dict[str, Any](config))
     assert refused(caught.value).setting == named
@@ -133,7 +141,8 @@ def test_what_librdkafka_refuses_is_told_by_our_name_for_it(settings: dict[str, 
     ],
 )
 def test_what_librdkafka_takes_is_let_through(settings: dict[str, Any]) -> None:
-    AdminClient(dict[str, Any](KafkaSettings.model_validate(settings).client_config()))
+    kafka = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings})
+    AdminClient(dict[str, Any](kafka.client_config()))
 
 
 def test_an_unknown_setting_is_refused_without_showing_values() -> None:

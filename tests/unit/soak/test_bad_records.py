@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from headwater.soak.bad_records import bad_record
-from headwater.workload.company import EPOCH, described_job
+from headwater_benchmarks.soak.bad_records import bad_record
+from headwater_benchmarks.workload.company import EPOCH, described_job
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.errors import HeadwaterError
-from headwater.soak import group
-from headwater.soak.group import Group
+from headwater_benchmarks.soak import group
+from headwater_benchmarks.soak.group import Group
 from headwater_consumers.materializer.errors import BrokerUnavailableError
-from headwater_consumers.materializer.offsets import Position
+from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.topics import TopicNames
 
@@ -25,13 +25,13 @@ class Reader:
         self.answers = list(answers)
         self.asked = 0
 
-    def positions(self, topic: str, *, timeout_seconds: float) -> list[Position]:
+    def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
         self.asked += 1
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
         return [
-            Position(Partition(topic, number, "id"), 0, end, committed)
+            PartitionOffsets(Partition(topic, number, "id"), 0, end, committed)
             for number, (end, committed) in enumerate(answer)
         ]
 

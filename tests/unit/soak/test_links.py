@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.soak.links import Link
+from headwater_benchmarks.soak.links import Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.soak.memory import MemoryWatch
+from headwater_benchmarks.soak.memory import MemoryWatch
 
 
 def test_growth_is_told_once_a_process_has_warmed_up() -> None:

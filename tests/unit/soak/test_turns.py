@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.soak.faults import FAULTS
-from headwater.soak.turns import one_by_one, together
+from headwater_benchmarks.soak.faults import FAULTS
+from headwater_benchmarks.soak.turns import one_by_one, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from headwater.soak.turns import Turn
+    from headwater_benchmarks.soak.turns import Turn
 
 
 @pytest.mark.parametrize("turns", [one_by_one, together])

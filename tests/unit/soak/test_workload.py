@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.workload.company import PARTITIONS
-from headwater.workload.mixture import Mixture, Proportions
+from headwater_benchmarks.workload.company import PARTITIONS
+from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.materializer.fold.reject import reject
 from headwater_schemas.codec import Decoder, encode
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan.tree import Node, Nodes
 
 T = DatasetRef("file", "/t")
+VIEW = DatasetRef("hive://m:9083", "default.v")
 OUT = DatasetRef("file", "/out")
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
@@ -27,6 +28,9 @@ class OneTable:
         if node.name == "Mystery":
             return Leaf(problem="what a Mystery reads isn't known")
         return Leaf(inputs=(PlanInput(dataset=T, kind=SourceKind.FILE),))
+
+    def view(self, node: Node) -> PlanInput | None:
+        return None if node.get("isTempView") else PlanInput(dataset=VIEW, kind=SourceKind.TABLE, type="VIEW")
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:
         return None
@@ -98,6 +102,19 @@ def test_an_attribute_from_nowhere_may_be_any_of_those_below() -> None:
     edges, reader = read([operator("Project", 1, projectList=[[attribute("x", 77)]]), leaf()])
     assert edges == [("x", "a", Kind.UNKNOWN), ("x", "b", Kind.UNKNOWN)]
     assert list(reader.problems) == ["column x comes from nowhere that was understood"]
+
+
+def test_a_permanent_view_is_read_besides_what_it_is_made_of() -> None:
+    renamed = operator("Project", 1, projectList=[alias("x", 9, attribute("a", 1))])
+    outer = operator("Project", 1, projectList=[alias("y", 10, attribute("x", 9))])
+    nodes = [outer, operator("View", 1, isTempView=False), renamed, leaf()]
+    edges, reader = read(nodes)
+    assert edges == [("y", "a", Kind.RENAME), ("y", "x", Kind.RENAME)]
+    assert [each.dataset for each in reader.inputs] == [T, VIEW]
+    nodes[1] = operator("View", 1, isTempView=True)
+    edges, reader = read(nodes)
+    assert edges == [("y", "a", Kind.RENAME)]
+    assert [each.dataset for each in reader.inputs] == [T]
 
 
 def test_five_hundred_operators_of_a_thousand_columns() -> None:

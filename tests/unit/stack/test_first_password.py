@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING
 
-from headwater.stack import neo4j
+from headwater.stack import neo4j, paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,6 @@ def test_a_private_file_is_its_owners_alone_from_the_start(tmp_path: Path) -> No
     path = tmp_path / "password"
     path.write_text("old")
     path.chmod(0o644)
-    neo4j.write_private(path, "new")
+    paths.write_private(path, "new")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text() == "new"

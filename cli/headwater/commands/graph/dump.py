@@ -17,8 +17,9 @@ from rich.table import Table
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
 from headwater.graph_driver import graph_driver
-from headwater.settings import load_settings, running_stack
+from headwater.settings import connected_settings
 from headwater_consumers.graph.dump import dump as dump_lines
+from headwater_schemas.visible import json_escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ def dump(
 
     With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
     """
-    settings = load_settings(running=running_stack()).neo4j
+    settings = connected_settings(neo4j=True).neo4j
     with graph_driver(settings) as driver, _sink(output, silent=json_output) as sink:
         document = _write(dump_lines(driver, settings.database), sink, output)
     if output is not None or json_output:
@@ -45,7 +46,8 @@ def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> 
         data = line.encode() + b"\n"
         digest.update(data)
         if sink is not None:
-            sink.write(data)
+            # To a file or another program byte for byte; what a terminal would act on, as its JSON escape.
+            sink.write(json_escaped(line).encode() + b"\n" if sink.isatty() else data)
         fields = json.loads(line)
         if "labels" in fields:
             nodes.update(fields["labels"])

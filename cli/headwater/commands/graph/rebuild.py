@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.connection import client_config
+from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
 from headwater.errors import CheckFailedError, InputError
 from headwater.graph_driver import graph_driver
+from headwater.invocation import install_command
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import load_settings, running_stack
+from headwater.logs import LogFormat
+from headwater.settings import connected_settings
 from headwater_consumers.archive import Archive, ArchiveError, ArchiveSource
 from headwater_consumers.graph.wipe import wipe
 from headwater_consumers.materializer.group import commit, forget, members
 from headwater_consumers.materializer.truth import committed_offsets
+from headwater_schemas.redaction import without_user_info
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
@@ -41,13 +44,21 @@ def rebuild(
     and the topic is consumed from its beginning, or from where the archive ends. Interrupted, it is done again by
     running it again. Needed after an upgrade that changes the graph's model.
     """
-    settings = load_settings({"materializer.group": group, "materializer.http_port": 0}, running=running_stack())
+    settings = connected_settings(
+        {"materializer.group": group, "materializer.http_port": 0, "log.format": LogFormat.TEXT},
+        kafka=True,
+        neo4j=True,
+    )
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     source = _opened(archive) if archive is not None else None
-    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"looking at group {group}"):
+    with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
         if running := members(client, group):
             raise InputError(f"Group {group} has consumers: {', '.join(running)}.", fix="Stop them first.")
-        _confirm(f"Delete the graph in {settings.neo4j.uri} and make it again from {archive or topic}?", yes=yes)
+        _confirm(
+            f"Delete the graph in {settings.neo4j.require_uri()} and make it again from "
+            f"{without_user_info(archive or topic)}?",
+            yes=yes,
+        )
         # In this order, an end half-way leaves a graph that the next consumer of the topic completes.
         forget(client, group)
         with graph_driver(settings.neo4j) as driver, console.status("Deleting the graph"):
@@ -72,7 +83,7 @@ def _opened(location: str) -> ArchiveSource:
     except ArchiveError as error:
         raise InputError(str(error), fix="--archive is the --output of spark_jobs/lineage/archive.py.") from error
     except ModuleNotFoundError as error:
-        raise InputError("Reading Parquet needs pyarrow.", fix="Install headwater[archive].") from error
+        raise InputError("Reading Parquet needs pyarrow.", fix=f"Install it: {install_command('archive')}") from error
     for kept in source.kept:
         if kept.missing:
             console.warning(f"{kept.missing:,} offsets of {kept.partition} are not in the archive.")
@@ -83,7 +94,7 @@ def _from_archive(settings: Settings, source: ArchiveSource) -> Totals:
     """Write what is archived, and have the group go on where that ends."""
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     totals = consume(settings, until_caught_up=True, source=source)
-    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"setting the offsets of group {group}"):
+    with asking_kafka(require_servers(settings.kafka), doing=f"setting the offsets of group {group}"):
         there = committed_offsets(client, topic, group).keys()
         commit(client, group, {kept.partition: kept.end for kept in source.kept if kept.partition in there})
     console.message(f"{totals.applied:,} events from the archive")

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Group
-from rich.markup import escape
 from rich.table import Table
 
-from headwater.connection import client_config
+from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, HeadwaterError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import load_settings, running_stack
+from headwater.settings import connected_settings
 from headwater_consumers.graph.chains import Chain, check_chains
 from headwater_consumers.graph.compare import Comparison, compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import Accounting, account
 from headwater_consumers.materializer.truth import committed_offsets, truth
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -45,9 +45,9 @@ def verify(
     by node, to what all events that the group has committed fold to; that is computed in memory. Stop writing
     meanwhile. Exit status 5: something is not so.
     """
-    settings = load_settings({"materializer.group": group}, running=running_stack())
+    settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     topic = settings.topic.names().events
-    with asking_kafka(settings.kafka.bootstrap_servers, doing=f"reading {topic}"):
+    with asking_kafka(require_servers(settings.kafka), doing=f"reading {topic}"):
         accounting = _account(settings)
         with graph_driver(settings.neo4j) as driver:
             chains = check_chains(driver, settings.neo4j.database)
@@ -121,7 +121,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
             chains.add_column(heading, justify="right")
         for chain in document["chains"]:
             chains.add_row(
-                escape(chain["name"]), *(f"{chain[name]:,}" for name in ("intervals", "gaps", "overlaps", "conflicts"))
+                visible(chain["name"]), *(f"{chain[name]:,}" for name in ("intervals", "gaps", "overlaps", "conflicts"))
             )
         parts += ["", chains]
     if graph is not None:
@@ -129,7 +129,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
             f"\n{graph['equal']:,} nodes and relationships as the events say, {graph['missing']:,} missing, "
             f"{graph['extra']:,} too many, {graph['changed']:,} changed"
         )
-        parts += [escape(_difference(sample)) for sample in graph["samples"]]
+        parts += [visible(_difference(sample)) for sample in graph["samples"]]
     return Group(*parts)
 
 

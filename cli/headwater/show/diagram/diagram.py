@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from headwater_schemas.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -115,9 +117,9 @@ def dot(diagram: Diagram) -> str:
 
 def _entities(text: str) -> str:
     """Mermaid's own escapes, of all but letters, digits and what can mean nothing to it."""
-    return "".join(char if char.isalnum() or char in " .,_-/:" else f"#{ord(char)};" for char in text)
+    return "".join(char if char.isalnum() or char in " .,_-/:" else f"#{ord(char)};" for char in visible(text))
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

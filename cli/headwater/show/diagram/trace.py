@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.trace import Part, Trace
 
 _MOST_PART = 120
+_LONGEST_NAME = 24  # of a file; an arrow has room for no more
 
 
 def trace_diagram(found: Trace) -> Diagram:
@@ -32,7 +33,7 @@ def trace_diagram(found: Trace) -> Diagram:
 
 def _part(part: Part) -> str:
     certainty = "" if part.certainty is Certainty.EXACT else f" {part.certainty.value}"
-    return shortened(part_words(part), _MOST_PART) + certainty
+    return shortened(part_words(part, _LONGEST_NAME), _MOST_PART) + certainty
 
 
 def _vague(part: Part) -> bool:

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_consumers.analysis.trace.answer import Hop
+from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes, resolve_run
+from headwater_consumers.analysis.trace.answer import Hop, weakest
 from headwater_consumers.analysis.trace.batches import read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after
-from headwater_consumers.analysis.trace.locate import STRETCH
-from headwater_consumers.analysis.trace.parts import between, joined
+from headwater_consumers.analysis.trace.locate import STRETCH, holes_among
+from headwater_consumers.analysis.trace.parts import between, join, joined
 from headwater_consumers.analysis.trace.state import spread_forward, state_of
+from headwater_consumers.analysis.trace.steps import missing_parts
 from headwater_consumers.analysis.trace.stretch import stretches
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
-from headwater_consumers.graph.keys import query_key, run_key
+from headwater_consumers.graph.keys import query_key
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text, range_text
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Query, Run
@@ -44,7 +47,7 @@ def run_origin(context: Context, run_id: str) -> Hop:
     Raises:
         NotFoundError: there is none, or it wrote nothing.
     """
-    row = context.tx.row("blast/run", key=run_key(context.tx.tenant, run_id))
+    row = context.tx.row("blast/run", key=resolve_run(context.tx, run_id).key)
     if row is None:
         raise NotFoundError(f"No run has the id {run_id!r}.")
     run = read_run(row)
@@ -85,7 +88,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     last = query.last_batch if last is None else last
     if first > last:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    return batches_hop(context, query, first, last, f"The micro-batches {first} to {last} of the run.")
+    return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} of the run.")
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
@@ -105,37 +108,47 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
 
     Raises:
         NotFoundError: no such query, or none of these batches is known.
-        AmbiguousError: several queries are called that.
+        AmbiguousError: several queries are called that, or have ids that begin so.
         QuestionError: the range ends before it begins.
     """
     if not 0 <= bad.first <= bad.last:
         raise QuestionError("Batch ids begin at 0, and the range doesn't end before it begins.", field="batches")
     key = query_key(context.tx.tenant, bad.query)
-    found = context.queries([key])
-    if not found:
-        rows = context.tx.rows("blast/queries_by_name", name=bad.query)
-        if len(rows) > 1:
-            raise AmbiguousError(
-                f"{len(rows)} streaming queries are called {bad.query!r}: name one by its id.",
-                candidates=[row["query_id"] for row in rows],
-            )
-        found = context.queries(row["key"] for row in rows)
+    found = context.queries([key]) or context.queries(_queries_like(context, bad.query))
     if not found:
         raise NotFoundError(f"No streaming query with micro-batches has the id or name {bad.query!r}.")
     [query] = found.values()
     first, last = max(bad.first, query.first_batch), min(bad.last, query.last_batch)
     if first > last:
         raise NotFoundError(
-            f"{query.name or query.query_id} has the micro-batches {query.first_batch} to {query.last_batch}."
+            f"{query.name or query.query_id} has the micro-{batches_text(query.first_batch, query.last_batch)}."
         )
-    return batches_hop(context, query, first, last, f"The micro-batches {first} to {last} themselves.")
+    return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
+
+
+def _queries_like(context: Context, text: str) -> list[str]:
+    """The key of the query that is called that; else, of the only one whose id begins so. Empty where there is none."""
+    rows = context.tx.rows("blast/queries_by_name", name=text)
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
+            candidates=[row["query_id"] for row in rows],
+        )
+    if not rows:
+        rows = context.tx.rows("blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES)
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"Several streaming queries have ids that begin with {text!r}: give more of it.",
+            candidates=[row["query_id"] for row in rows],
+        )
+    return [row["key"] for row in rows]
 
 
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
     """Micro-batches, with those that their state spreads to, as one hop."""
     batches, complete = ends(context, query, first, last)
     if not batches:
-        raise NotFoundError(f"{query.name or query.query_id}: none of the micro-batches {first} to {last} is known.")
+        raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
     state = state_of(context.tx, query, batches, context.horizon)
     certainty, until, sentences = state.certainty, batches[-1].last, [why, state.why]
     if state.spreads:
@@ -148,6 +161,11 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
         outputs = joined([(batch, use) for batch in given for use in batch.writes()], context.datasets)
     else:
         outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
+    if complete and (holes := holes_among(context.tx, query, batches, first, last)):
+        outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))
+        certainty = weakest(certainty, Certainty.UPPER_BOUND)
+        ids = ", ".join(range_text(hole.first, hole.last + 1) for hole in holes)
+        sentences.append(f"Nothing is known of batch {ids}: what is there between the known ones counts as its.")
     return Hop(
         number=1,
         depth=0,

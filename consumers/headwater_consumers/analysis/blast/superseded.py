@@ -51,18 +51,26 @@ class Replacements:
         self._context = context
         self._found: dict[str, list[Replacement]] = defaultdict(list)
         self._dropped: dict[str, datetime] = {}
+        self._shown: dict[str, str] = {}
         since: dict[str, datetime] = {}
         keys: set[str] = set()
         for part in parts:
-            keys.add(part.dataset.key)
+            names = context.datasets.keys_of(part.dataset.key)
+            self._shown |= dict.fromkeys(names, part.dataset.key)
+            keys.update(names)
             time = part.until or part.since
             if time is not None:
-                since[part.dataset.key] = min(time, since.get(part.dataset.key, time))
+                since |= {key: min(time, since.get(key, time)) for key in names}
         self._runs(since)
         self._queries(sorted(keys))
         for row in context.tx.rows("trace/datasets", keys=sorted(keys)):
             stored = row["properties"]
-            if stored["dropped"] and (at := moment(stored["dropped_at"])) is not None:
+            # A name that a dataset has no more, by a RENAME say, isn't its end.
+            if (
+                stored["key"] == self._shown[stored["key"]]
+                and stored["dropped"]
+                and (at := moment(stored["dropped_at"])) is not None
+            ):
                 self._dropped[stored["key"]] = at
 
     def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
@@ -114,17 +122,18 @@ class Replacements:
                     self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
 
     def _add(self, key: str, found: Replacement) -> None:
-        self._found[key].append(found)
-        self._found[key].sort(key=lambda each: each.began)
+        replaced = self._found[self._shown[key]]
+        replaced.append(found)
+        replaced.sort(key=lambda each: each.began)
 
     def _is_anew(self, part: Part) -> bool:
         if part.kind is not PartKind.OFFSETS or part.topic_id is None:
             return False
-        for query in self._context.queries_of([part.dataset.key])[part.dataset.key]:
+        names = self._context.datasets.keys_of(part.dataset.key)
+        used = self._context.queries_of(names)
+        for key, query in ((name, each) for name in names for each in used[name]):
             last = self._context.last_batch(query)
-            if last is not None and any(
-                not same_topic(part.topic_id, u.topic_id) for u in last.reads(part.dataset.key)
-            ):
+            if last is not None and any(not same_topic(part.topic_id, u.topic_id) for u in last.reads(key)):
                 return True
         return False
 

@@ -10,6 +10,7 @@ from headwater_consumers.analysis.diff.answer import Change, ColumnChange, Datas
 from headwater_consumers.analysis.diff.edges import Compared, compare_edges
 from headwater_consumers.analysis.diff.sides import JobSide, job_of_run, job_side
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 
@@ -74,13 +75,14 @@ def diff(
 
     def question(tx: Transaction) -> Diff:
         scope = _scope(tx, before, after, job, dataset)
+        names = _names(tx, scope.dataset)
         truncated = len(scope.jobs) > MOST_JOBS
         found: list[_Found] = []
         for each in scope.jobs[:MOST_JOBS]:
             sides = job_side(tx, each.key, before), job_side(tx, each.key, after)
             edges, more = compare_edges(tx, each.key, *sides)
             truncated |= more
-            found.append(_Found(each, *sides, [edge for edge in edges if _is_of(edge, scope.dataset)]))
+            found.append(_Found(each, *sides, [edge for edge in edges if _is_of(edge, names)]))
         datasets = sorted(_datasets(found), key=lambda one: (one.job.spelling, one.role, one.dataset.spelling))
         columns, more = _columns(tx, found, scope.dataset)
         edges_total, page, following = _page(tx, found)
@@ -100,7 +102,7 @@ def diff(
 
     def _page(tx: Transaction, found: Iterable[_Found]) -> tuple[int, tuple[EdgeChange, ...], str | None]:
         asked = ("diff", tx.tenant, before, after, job, dataset)
-        (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+        start = cursors.decode_start(cursor, question=asked)
         changes = [(each.job, edge) for each in found for edge in each.edges]
         assets = _assets(tx, [edge for _, edge in changes])
         shown = [_shown(job_, edge, assets) for job_, edge in changes]
@@ -118,7 +120,7 @@ def _scope(tx: Transaction, before: Point, after: Point, job: str | None, datase
         if not before.is_time:
             raise QuestionError("Of a dataset, compare two times.", field="dataset")
         of = resolve_dataset(tx, dataset).asset
-        rows = tx.rows("diff/writers", dataset=of.key, limit=MOST_JOBS + 1)
+        rows = tx.rows("diff/writers", datasets=Identities.of(tx).members(of.key), limit=MOST_JOBS + 1)
         return _Scope([job_asset(row["job"]) for row in rows], of)
     if before.run is not None and after.run is not None:
         jobs = {asset.key: asset for asset in (job_of_run(tx, before.run), job_of_run(tx, after.run))}
@@ -140,8 +142,13 @@ def _end_of_time(like: datetime) -> datetime:
     return like.replace(year=9999)
 
 
-def _is_of(edge: Compared, dataset: Asset | None) -> bool:
-    return dataset is None or edge.ends.dataset == dataset.key
+def _names(tx: Transaction, dataset: Asset | None) -> frozenset[str] | None:
+    """Keys of a dataset under all its names."""
+    return None if dataset is None else frozenset(Identities.of(tx).members(dataset.key))
+
+
+def _is_of(edge: Compared, names: frozenset[str] | None) -> bool:
+    return names is None or edge.endpoints.dataset in names
 
 
 def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
@@ -156,7 +163,7 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
 def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> tuple[list[ColumnChange], bool]:
     """By the schemas of all datasets that a job reads or writes on either side, at the sides' times."""
     if dataset is not None:
-        keys = {dataset.key}
+        keys = set(Identities.of(tx).members(dataset.key))
     else:
         keys = {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
     if not found or not keys:
@@ -190,9 +197,9 @@ def _assets(tx: Transaction, edges: Iterable[Compared]) -> dict[str, Asset]:
     columns: set[str] = set()
     datasets: set[str] = set()
     for edge in edges:
-        (columns if edge.ends.into_column else datasets).add(edge.ends.target)
-        if edge.ends.source is not None:
-            (columns if edge.ends.from_column else datasets).add(edge.ends.source)
+        (columns if edge.endpoints.into_column else datasets).add(edge.endpoints.target)
+        if edge.endpoints.source is not None:
+            (columns if edge.endpoints.from_column else datasets).add(edge.endpoints.source)
     if not columns and not datasets:
         return {}
     return {
@@ -202,5 +209,5 @@ def _assets(tx: Transaction, edges: Iterable[Compared]) -> dict[str, Asset]:
 
 
 def _shown(job: Asset, edge: Compared, assets: dict[str, Asset]) -> EdgeChange:
-    source = assets[edge.ends.source] if edge.ends.source is not None else None
-    return EdgeChange(edge.change, job, source, assets[edge.ends.target], edge.before, edge.after)
+    source = assets[edge.endpoints.source] if edge.endpoints.source is not None else None
+    return EdgeChange(edge.change, job, source, assets[edge.endpoints.target], edge.before, edge.after)

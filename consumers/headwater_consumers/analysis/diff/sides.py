@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_consumers.analysis.lineage.plans import Plans, read_plan_use
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.runs.answer import Role
 from headwater_consumers.analysis.runs.resolve import resolve_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from neo4j import Record
 
     from headwater_consumers.analysis.diff.point import Point
     from headwater_consumers.analysis.reader import Transaction
@@ -26,6 +26,8 @@ MOST_RUNS = 1_000
 
 _ROLES = {"READS": Role.READ, "WRITES": Role.WROTE}
 _SHOWN_VERSIONS = 5
+_SHORTEST_VERSION = 4
+_MOST_VERSIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,10 @@ class PlanAt:
 
     Attributes:
         digest: of its column lineage.
-        active: when it was last active by then; None only where it is declared alone.
-        since: when the run that it was last active in was first seen; None where no run is known.
-        declared: whether the job declares it; counts now alone.
         complete: whether its lineage is.
     """
 
     digest: str
-    active: datetime | None
-    since: datetime | None
-    declared: bool
     complete: bool
 
 
@@ -54,11 +50,13 @@ class JobSide:
     Attributes:
         time: what the side stands for in time; None: now.
         plans: by key, those that were active by then.
+        holding: by which of them it writes which datasets, pairs of keys.
         datasets: that it read and wrote.
     """
 
     time: datetime | None
     plans: Mapping[str, PlanAt]
+    holding: frozenset[tuple[str, str]]
     datasets: Mapping[tuple[Role, str], Asset]
 
 
@@ -70,13 +68,18 @@ def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
     """
     if point.run is not None:
         run = resolve_run(tx, point.run)
-        plans, keys = tx.rows("diff/plans_of_run", run=run.key), [run.key]
         at = tx.rows("runs/details", run=run.key)[0]["details"]["last_seen"]
-        return JobSide(moment(at), _plans(plans), _of_runs(tx, keys))
+        return _side_of_runs(tx, job, [run.key], moment(at))
     if point.code_version is not None:
         return _version_side(tx, job, point.code_version)
-    plans = tx.rows("diff/plans_at", job=job, as_of=point.time)
-    return JobSide(point.time, _plans(plans), _at(tx, job, point.time))
+    plans = Plans(tx, as_of=point.time)
+    holding = plans.of_jobs([job])
+    return JobSide(
+        point.time,
+        {key: PlanAt(plan.digest, plan.incomplete is None) for key, plan in plans.of_job(job).items()},
+        frozenset((key, written.dataset) for written, keys in holding.items() for key in keys),
+        _at(tx, job, point.time),
+    )
 
 
 def job_of_run(tx: Transaction, run_id: str) -> Asset:
@@ -93,29 +96,56 @@ def job_of_run(tx: Transaction, run_id: str) -> Asset:
 
 
 def _version_side(tx: Transaction, job: str, code_version: str) -> JobSide:
+    code_version = _whole_version(tx, job, code_version)
     row = tx.row("diff/code_version", job=job, code_version=code_version)
     if row is None:
         known = tx.rows("diff/code_versions", job=job, limit=_SHOWN_VERSIONS)
         raise NotFoundError(
             f"The job has no run of code version {code_version!r}.", nearest=[each["code_version"] for each in known]
         )
-    plans = tx.rows("diff/plans_of_version", job=job, code_version=code_version)
     keys = tx.rows("diff/runs_of_version", job=job, code_version=code_version, limit=MOST_RUNS)[0]["runs"]
-    return JobSide(moment(row["at"]), _plans(plans), _of_runs(tx, keys))
+    return _side_of_runs(tx, job, keys, moment(row["at"]))
 
 
-def _plans(rows: Iterable[Record]) -> dict[str, PlanAt]:
-    out = {}
-    for row in rows:
-        active = moment(row["active"])
-        if active is not None or row["declared"]:
-            is_declared, is_complete = bool(row["declared"]), row["complete"] is not False
-            out[row["plan"]] = PlanAt(row["digest"], active, moment(row["since"]), is_declared, is_complete)
-    return out
+def _whole_version(tx: Transaction, job: str, text: str) -> str:
+    """The code version of the job that begins so, `1a2b3c4d5e6f-dirty` too; `text` itself where none does.
+
+    Raises:
+        AmbiguousError: several do.
+    """
+    commit, dash, mark = text.partition("-")
+    if len(commit) < _SHORTEST_VERSION:
+        return text
+    rows = tx.rows("diff/code_versions_like", job=job, prefix=commit, limit=_MOST_VERSIONS)
+    known = [row["code_version"] for row in rows]
+    if text in known:
+        return text
+    begun = [version for version in known if version.startswith(text)]
+    # As tables print it: the commit shortened, and what follows its dash whole. Without a dash the clean one is meant.
+    same = [version for version in known if version.partition("-")[1:] == (dash, mark)]
+    found = same or begun
+    if len(found) > 1:
+        raise AmbiguousError(f"Several code versions begin with {text!r}: give more of it.", candidates=found)
+    return str(found[0]) if found else text
 
 
-def _of_runs(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], Asset]:
-    return _datasets(tx.rows("diff/links_of_runs", runs=runs))
+def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | None) -> JobSide:
+    """A job as if these had been all of its runs."""
+    plans: dict[str, PlanAt] = {}
+    uses: dict[str, list[PlanUse]] = {}
+    for row in tx.rows("diff/uses_of_runs", job=job, runs=runs):
+        plan, *use = row["use"]
+        plans[plan] = PlanAt(row["digest"], row["complete"] is not False)
+        for dataset in row["outputs"]:
+            wrote = [each for each in row["produced"] if each["dataset"] == dataset]
+            uses.setdefault(dataset, []).append(read_plan_use(dataset, [plan, *use, wrote]))
+    holding = frozenset(
+        (plan, dataset)
+        for dataset, found in uses.items()
+        for plan, standing in standings(found).items()
+        if standing is Standing.HOLDS
+    )
+    return JobSide(time, plans, holding, _datasets(tx.rows("diff/links_of_runs", runs=runs)))
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:

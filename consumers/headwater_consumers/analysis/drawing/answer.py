@@ -44,6 +44,7 @@ class DrawnNode:
         tags: `key`, or `key=value`.
         criticality: as it has it.
         classification: as it has it.
+        owners_of_jobs: of the jobs that write it, whom `impact` names where it has no owners itself; at most 20.
         more_upstream: how many datasets that feed it aren't in the answer.
         more_downstream: how many that it feeds aren't.
         columns: if asked for, in the order of the schema; at most 1,000.
@@ -57,6 +58,7 @@ class DrawnNode:
     tags: tuple[str, ...]
     criticality: str | None
     classification: str | None
+    owners_of_jobs: tuple[str, ...]
     more_upstream: int
     more_downstream: int
     columns: tuple[DrawnColumn, ...]

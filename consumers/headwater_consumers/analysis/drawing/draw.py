@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.drawing.answer import Drawing, DrawingMetadata, Reach
 from headwater_consumers.analysis.drawing.edges import drawn_edges
 from headwater_consumers.analysis.drawing.nodes import drawn_nodes
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.walk import Step, walk
@@ -77,10 +78,12 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
             continue
 
         def leaving(nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}") -> Iterator[Step]:
-            row = tx.row(statement, nodes=list(nodes), jobs=None, as_of=None, since=None)
+            identities = Identities.of(tx)
+            identities.learn(nodes)
+            row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=None, since=None)
             if row is not None:
-                for source, target, edge in zip(*row.values(), strict=True):
-                    yield Step(source, target, edge)
+                for n, source, target in identities.hops(nodes, *row.values()):
+                    yield Step(source, target, row["edges"][n])
 
         reached = walk([start], leaving, depth=depth)
         beyond |= reached.truncated

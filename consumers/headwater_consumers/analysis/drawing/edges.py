@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.drawing.answer import DrawnEdge
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping, Via
 from headwater_consumers.analysis.lineage.details import jobs_by_key, latest_first
 from headwater_consumers.analysis.lineage.plans import Plans
@@ -23,8 +24,11 @@ _MOST_MAPPINGS = 1_000
 def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool) -> tuple[DrawnEdge, ...]:
     """Every edge between these nodes, by the keys of its ends."""
     feeds: dict[tuple[int, int], list[Any]] = {}
-    for row in tx.rows("drawing/feeds", nodes=list(nodes)):
-        feeds.setdefault((row["source"], row["target"]), []).append(row)
+    identities = Identities.of(tx)
+    rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes))
+    stored = [[row[name] for row in rows] for name in ("source", "target", "edge")]
+    for n, near, far in identities.hops(nodes, *stored):
+        feeds.setdefault((near, far), []).append(rows[n])
     jobs = jobs_by_key(tx, (row["job"] for rows in feeds.values() for row in rows))
     mappings = _mappings(tx, feeds) if columns else {}
     edges = []
@@ -58,7 +62,13 @@ def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: boo
 def _mappings(
     tx: Transaction, feeds: Mapping[tuple[int, int], list[Any]]
 ) -> dict[tuple[int, int], list[ColumnMapping]]:
-    hops = [[source, target, [row["job"] for row in rows]] for (source, target), rows in feeds.items()]
+    identities = Identities.of(tx)
+    hops = [
+        [near, far, [row["job"] for row in rows]]
+        for (source, target), rows in feeds.items()
+        for near in identities.expanded([source])
+        for far in identities.expanded([target])
+    ]
     rows = tx.rows("lineage/mappings", hops=hops)
     holding = Plans(tx).holding([row["plan"] for row in rows], [row["node"] for row in rows])
     held = [row for row, holds in zip(rows, holding, strict=True) if holds]
@@ -68,5 +78,6 @@ def _mappings(
         mapping = ColumnMapping(
             row["source"], row["target"], row["job"], transformation(row, whole=row["target"] is None)
         )
-        found.setdefault((row["from"], row["to"]), []).append(mapping)
+        hop = identities.shown_node(row["from"]), identities.shown_node(row["to"])
+        found.setdefault(hop, []).append(mapping)
     return found

@@ -31,6 +31,7 @@ def drawn_nodes(tx: Transaction, hops: Mapping[int, int], *, columns: bool) -> d
             ),
             row["criticality"] or None,
             row["classification"] or None,
+            tuple(row["owners_of_jobs"]),
             row["more_upstream"],
             row["more_downstream"],
             *schemas.get(node, ((), 0 if columns else None)),

@@ -7,6 +7,7 @@ start         where a change begins in the graph
 graph         small facts of the graph, a level at a time
 moves         the steps that leave an asset
 spread        how far it goes: `walk`, judged by the policy; place numbers where it comes to
+caveats       what else to know before it reads as nothing
 details       names, owners and hops of one page
 wording       sentences; summary: Markdown for a ticket
 answer        what is said

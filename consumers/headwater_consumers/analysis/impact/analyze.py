@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import cursor as cursors
 from headwater_consumers.analysis.impact.answer import Impact, SeverityTotal
+from headwater_consumers.analysis.impact.caveats import caveats
 from headwater_consumers.analysis.impact.details import Details
 from headwater_consumers.analysis.impact.graph import StoredGraph
 from headwater_consumers.analysis.impact.place import is_indirect, rank_of
@@ -75,7 +76,8 @@ def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impa
     change.check()
     beginning = begin(tx, change)
     type_ = beginning.type
-    hit = spread(StoredGraph(tx), beginning.start, type_, change.schema, policy, depth=page.depth)
+    graph = StoredGraph(tx)
+    hit = spread(graph, beginning.start, type_, change.schema, policy, depth=page.depth)
 
     def order(node: int) -> tuple[int, int, int, str]:
         place = hit.worst[node]
@@ -108,7 +110,7 @@ def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impa
         jobs_total=len(hit.jobs),
         max_hops=max((hit.walk.found[place].hops for place in hit.worst.values()), default=0),
         truncated=hit.walk.truncated,
-        notes=beginning.notes,
+        notes=(*beginning.notes, *caveats(tx, graph, beginning, hit)),
         next_cursor=cursors.encode(order(shown[-1]), question=same) if more else None,
         summary="",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from headwater_consumers.analysis.lineage.plans import Plans
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.lineage.plans import Plan, Plans, Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,61 +70,106 @@ class Graph(Protocol):
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
         """What these datasets feed."""
 
-    def unseen(self, jobs: Iterable[str], /) -> set[str]:
-        """Those of these jobs whose column lineage is missing or incomplete, so that a missing edge proves nothing."""
+    def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
+        """Of jobs, by key, and datasets that they make: where the column lineage is missing or incomplete.
+
+        A missing edge proves nothing there.
+        """
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, Facts]:
         """Facts of these nodes."""
 
 
 class StoredGraph:
-    """The one in Neo4j, asked within one transaction."""
+    """The one in Neo4j, asked within one transaction.
+
+    Attributes:
+        ended: of columns that were asked about, the keys of the plans that went on from them and hold no more.
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._plans = Plans(tx)
-        self._unseen: dict[str, bool] = {}
+        self._plans = Plans(tx, replaced=True)
+        self._identities = Identities.of(tx)
+        self._unseen: dict[tuple[str, int], bool] = {}
+        self.ended: dict[int, set[str]] = {}
         # Those of a level come with what feeds them: a round trip less for each.
         self._facts: dict[int, Facts] = {}
 
     def column_edges(self, nodes: Sequence[int], /) -> list[ColumnEdge]:
         """See `Graph`."""
-        row = self._tx.row("impact/column_edges", nodes=nodes) if nodes else None
+        self._identities.learn(nodes)
+        asked = self._identities.expanded(nodes)
+        row = self._tx.row("impact/column_edges", nodes=asked) if nodes else None
         if row is None:
             return []
         sources, targets, edges, whole, direct, kinds, masking, plans = row.values()
         holding = self._plans.holding(plans, targets)
         jobs = (self._plans[plan].job for plan in plans)
         found = map(ColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs)
-        return [edge for edge, holds in zip(found, holding, strict=True) if holds]
+        for source, plan, holds in zip(sources, plans, holding, strict=True):
+            if not holds:
+                for place in self._identities.places(source):
+                    self.ended.setdefault(place.node, set()).add(plan)
+        held = [(edge, plan) for edge, plan, holds in zip(found, plans, holding, strict=True) if holds]
+        if not self._identities.any:
+            return [edge for edge, _ in held]
+        self._identities.learn(edge.target for edge, _ in held)
+        wanted = set(nodes)
+        return [
+            edge._replace(source=near.node, target=far.node)
+            for edge, plan in held
+            for near in self._identities.places(edge.source)
+            for far in self._identities.places(edge.target)
+            if near.node in wanted
+            and all(each.takes(self._plans[plan].first_seen, self._plans[plan].last_seen) for each in (near, far))
+        ]
+
+    def plan(self, key: str) -> Plan:
+        """A plan of an edge that was met."""
+        return self._plans[key]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
         """See `Graph`."""
         rows = self._tx.rows("impact/lookups", edges=edges) if edges else []
-        return {row["edge"]: row["targets"] for row in rows}
+        self._identities.learn(target for row in rows for target in row["targets"])
+        shown = self._identities.shown_node
+        return {row["edge"]: list(dict.fromkeys(map(shown, row["targets"]))) for row in rows}
 
     def feeds(self, nodes: Sequence[int], /) -> list[Feed]:
         """See `Graph`."""
         if not nodes:
             return []
-        sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=nodes).values()
+        self._identities.learn(nodes)
+        asked = self._identities.expanded(nodes)
+        sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
         for node, key, type_, criticality in zip(*fed, strict=True):
             if node not in self._facts:
                 self._facts[node] = Facts(key, node, type_, criticality)
-        return list(zip(sources, targets, edges, jobs, strict=True))
+        if not self._identities.any:
+            return list(zip(sources, targets, edges, jobs, strict=True))
+        hops = self._identities.hops(nodes, sources, targets, edges)
+        return [(source, target, edges[n], jobs[n]) for n, source, target in hops]
 
-    def unseen(self, jobs: Iterable[str], /) -> set[str]:
+    def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
         """See `Graph`."""
-        asked = set(jobs)
+        asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
-            row = self._tx.row("impact/unseen_jobs", jobs=new)
-            unseen = set(row["jobs"]) if row is not None else set()
-            self._unseen |= {job: job in unseen for job in new}
-        return {job for job in asked if self._unseen[job]}
+            # Of a shown name that is none of those that came with the feeds, too.
+            facts = self.facts(list(dict.fromkeys(target for _, target in new)))
+            names = {target: self._identities.members(found.key) for target, found in facts.items()}
+            unseen = self._plans.unseen_under(
+                {(job, target): [Written(job, name) for name in names[target]] for job, target in new}
+            )
+            self._unseen |= {pair: pair in unseen for pair in new}
+        return {pair for pair in asked if self._unseen[pair]}
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
         """See `Graph`."""
         if new := [node for node in nodes if node not in self._facts]:
             ids, *facts = self._tx.one("impact/facts", nodes=new).values()
-            self._facts |= zip(ids, map(Facts, *facts), strict=True)
+            found = dict(zip(ids, map(Facts, *facts), strict=True))
+            self._identities.learn(each.dataset for each in found.values())
+            shown = self._identities.shown_node
+            self._facts |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}
         return {node: self._facts[node] for node in nodes}

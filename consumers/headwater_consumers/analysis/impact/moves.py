@@ -118,12 +118,12 @@ class Moves:
                 node = by_dataset[black.source]
                 yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
         feeds = list(self._graph.feeds(datasets))
-        unseen = self._graph.unseen({job for *_, job in feeds})
+        unseen = self._graph.unseen({(job, target) for _, target, _, job in feeds})
         for source, target, edge, job in feeds:
             node = by_dataset[source]
             if self._fails and job in failing:
                 yield Move(node, target, edge, job, Cause.JOB)
-            elif job in unseen:
+            elif (job, target) in unseen:
                 yield Move(node, target, edge, job, Cause.UNSEEN, "UNKNOWN")
 
     def flows(self, nodes: Iterable[int]) -> list[Feed]:

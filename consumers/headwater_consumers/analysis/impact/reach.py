@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
-from headwater_consumers.analysis.trace.spans import MOST_OFFSET
+from headwater_schemas.ranges import MOST_OFFSET
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset

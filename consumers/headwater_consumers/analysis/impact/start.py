@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities, notice
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.moves import Start
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
@@ -67,6 +68,7 @@ def begin(tx: Transaction, change: Change) -> Beginning:
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)
+    beginning = replace(beginning, notes=(*beginning.notes, *notice(tx, dataset.asset)))
     if change.extent is None:
         return beginning
     reach = reach_of(tx, dataset.asset, change.extent)
@@ -75,7 +77,7 @@ def begin(tx: Transaction, change: Change) -> Beginning:
 
 
 def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
-    columns = tx.rows("impact/start_columns", dataset=dataset.asset.key)
+    columns = _columns(tx, dataset)
     whole = Start((dataset.id,), (), dataset.id, dataset.asset.type)
     if change.schema is SchemaChange.ADDED and change.column is not None:
         if any(row["name"] == change.column and not row["gone"] for row in columns):
@@ -97,6 +99,19 @@ def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
     gone = next(row["gone"] for row in columns if row["id"] == found.id)
     notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
+
+
+def _columns(tx: Transaction, dataset: Found) -> list[dict[str, Any]]:
+    """Columns of a dataset under all its names, each once, as the node that is shown for it."""
+    identities = Identities.of(tx)
+    rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
+    identities.learn(row["id"] for row in rows)
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        node = identities.shown_node(row["id"])
+        known = found.setdefault(node, {"id": node, "name": row["name"], "gone": True})
+        known["gone"] = known["gone"] and row["gone"]
+    return list(found.values())
 
 
 def _check_differs(change: Change, column: Asset, there: set[str]) -> None:

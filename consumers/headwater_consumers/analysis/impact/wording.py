@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.steps import Cause
+from headwater_schemas.ranges import range_text
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
@@ -35,8 +37,7 @@ _TYPES = {
 
 def short(text: str, most: int = _MOST) -> str:
     """A name as a sentence can hold it: a long one cut in its middle, and nothing that breaks a line."""
-    cut = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
+    return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 
 
 def called(asset: Asset) -> str:
@@ -73,8 +74,7 @@ def extent_of(change: Change) -> str:
     if extent.partition is not None:
         words.append(f"partition {short(extent.partition)}")
     if extent.first_offset is not None:
-        end = "on" if extent.end_offset is None else f"until before {extent.end_offset}"
-        words.append(f"from offset {extent.first_offset} {end}")
+        words.append(f"offsets {range_text(extent.first_offset, extent.end_offset)}")
     if extent.since is not None:
         words.append(f"since {extent.since.isoformat()}")
     if extent.until is not None:

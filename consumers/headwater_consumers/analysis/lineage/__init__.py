@@ -7,7 +7,9 @@ search            breadth-first, DIRECT and INDIRECT apart; pure
 scope             a question's bounds, as statements take them
 datasets          the steps from dataset to dataset
 columns           the steps from column to column
-plans             which plans' column lineage holds, now or at a time
+holding           the rule by which plans hold; pure
+plans             the plans that a question meets, and which of them hold, now or at a time
+caveats           what else to know before it reads as nothing
 page              where a page begins and ends
 between           every hop between the assets of a page
 details           what is looked up for a page alone

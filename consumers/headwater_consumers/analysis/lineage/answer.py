@@ -39,7 +39,8 @@ class Via:
     Attributes:
         job: which.
         first_seen: when it was first seen to, by an event's time; of columns, its plan. None of what is only declared.
-        last_seen: the latest such time that is known.
+        last_seen: the latest such time that is known; None where that is after the question's `as_of`: it was going
+            on then.
         observed: some run, micro-batch or plan did.
         declared: it is declared now.
         transformations: of columns, what it does.
@@ -125,6 +126,7 @@ class Lineage:
 
     Attributes:
         start: the asset asked of.
+        known_as: other names of its dataset, under which the graph has parts of the answer, or a catalog the table.
         direction: as asked.
         depth: as asked; None is all.
         as_of: as asked.
@@ -132,7 +134,7 @@ class Lineage:
         items: this page, the DIRECT before the INDIRECT, then by hops, then by key.
         through: what isn't on this page and yet lies between the start and what is: items that filters leave out, or of
             pages before. With them, every item's parent is known.
-        edges: if asked for, every hop between the start, `items` and `through`; by the keys of their ends.
+        edges: unless not asked for, every hop between the start, `items` and `through`; by the keys of their ends.
         loops: hops from an asset to itself, as a job makes that merges into a table what it reads from it: first the
             start's, then those of `items`.
         total: how many items all pages have.
@@ -141,6 +143,9 @@ class Lineage:
         truncated: whether there is more beyond `depth`.
         max_hops: hops to the farthest item.
         next_cursor: leads to the next page; None on the last.
+        unknown_until: when the start was first seen, where that was after `as_of`: then it wasn't known, and nothing is
+            listed; else None.
+        notes: what else to know: where what is known is incomplete, or what was seen though nothing is listed.
     """
 
     start: Asset
@@ -158,3 +163,6 @@ class Lineage:
     next_cursor: str | None
     edges: tuple[LineageEdge, ...] = ()
     loops: tuple[LineageEdge, ...] = ()
+    known_as: tuple[str, ...] = ()
+    unknown_until: datetime | None = None
+    notes: tuple[str, ...] = ()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.identity import known_as
 from headwater_consumers.analysis.lineage.answer import Lineage
 from headwater_consumers.analysis.lineage.between import edges_between, loops_of
+from headwater_consumers.analysis.lineage.caveats import caveats
 from headwater_consumers.analysis.lineage.columns import ColumnSteps
 from headwater_consumers.analysis.lineage.datasets import DatasetSteps
 from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails
@@ -15,9 +17,13 @@ from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import Influence
 from headwater_consumers.analysis.lineage.scope import scope_of
 from headwater_consumers.analysis.lineage.search import search
+from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
+from headwater_consumers.graph.keys import dataset_key
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from headwater_consumers.analysis.lineage.details import Details
     from headwater_consumers.analysis.lineage.question import LineageQuestion
     from headwater_consumers.analysis.lineage.search import Steps
@@ -47,13 +53,14 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
         start = resolve_column(tx, question.asset, question.column)
     of_columns = start.asset.kind is AssetKind.COLUMN
     question.check_of(columns=of_columns)
+    plans = Plans(tx, as_of=question.as_of, since=question.since)
     if not of_columns:
-        plans = Plans(tx, as_of=question.as_of, since=question.since) if question.columns else None
-        steps, details = DatasetSteps(tx, scope), DatasetDetails(tx, scope, plans)
+        steps, details = DatasetSteps(tx, scope), DatasetDetails(tx, scope, plans if question.columns else None)
     else:
-        plans = Plans(tx, as_of=question.as_of, since=question.since)
         steps = ColumnSteps(tx, scope, plans, direct_only=question.influence is Influence.DIRECT)
         details = ColumnDetails(tx, plans)
+    asset = start.asset
+    dataset = dataset_key(tx.tenant, asset.namespace, asset.name) if of_columns else asset.key
     reached = search(start.id, start.asset.key, steps, depth=question.depth)
     listed = reached.listed()
     if question.influence is not None:
@@ -61,13 +68,14 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     page = page_of(reached, listed, start.asset, question, tenant=tx.tenant)
     shown = [*page.places, *page.through]
     items = details.items(reached, shown)
-    edges = edges_between(reached, shown, steps, details, question.direction) if question.edges else ()
+    edges = edges_between(reached, shown, details, question.direction, question.as_of) if question.edges else ()
     indirect = sum(place & 1 for place in listed)
     return Lineage(
         start=start.asset,
         direction=question.direction,
         depth=question.depth,
         as_of=question.as_of,
+        unknown_until=None if listed else _unknown_until(tx, start.id, question.as_of),
         since=question.since,
         items=tuple(items[: len(page.places)]),
         through=tuple(items[len(page.places) :]),
@@ -78,5 +86,15 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
         max_hops=max((reached.found[place].hops for place in listed), default=0),
         next_cursor=page.next_cursor,
         edges=edges,
-        loops=loops_of(reached, page.places, details),
+        loops=loops_of(reached, page.places, details, question.as_of),
+        known_as=known_as(tx, start.asset),
+        notes=tuple(caveats(tx, scope, plans, dataset, of_columns=of_columns, nothing=not listed)),
     )
+
+
+def _unknown_until(tx: Transaction, node: int, as_of: datetime | None) -> datetime | None:
+    """When a node was first seen, where that was after a time."""
+    if as_of is None:
+        return None
+    first = moment(tx.one("lineage/known_since", node=node)["first"])
+    return first if first is not None and first > as_of else None

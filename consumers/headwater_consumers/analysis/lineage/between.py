@@ -10,31 +10,39 @@ from headwater_consumers.analysis.lineage.question import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from headwater_consumers.analysis.lineage.details import Details
-    from headwater_consumers.analysis.lineage.search import Reached, Steps
+    from headwater_consumers.analysis.lineage.search import Reached
 
 
 def edges_between(
-    reached: Reached, places: Iterable[int], steps: Steps, details: Details, direction: Direction
+    reached: Reached, places: Iterable[int], details: Details, direction: Direction, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
-    """The hops between these places and the start, each pair once."""
+    """The hops between these places and the start, each pair once.
+
+    The search has met them all; to look up who makes them takes the one round trip.
+    """
     nodes = list(dict.fromkeys([reached.start, *(place >> 1 for place in places)]))
     there = set(nodes)
-    hops: dict[tuple[int, int], list[int]] = {}
-    for found in (steps.leaving(nodes), steps.members(nodes)):
-        for source, target, edge in zip(found.sources, found.targets, found.edges, strict=True):
-            if target in there:
+    # As a set: a node that is found in both its places is met twice.
+    hops: dict[tuple[int, int], dict[int, None]] = {}
+    for met in reached.leaving:
+        for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
+            if target in there and source in there:
                 ends = (source, target) if direction is Direction.DOWNSTREAM else (target, source)
-                hops.setdefault(ends, []).append(edge)
+                hops.setdefault(ends, {})[edge] = None
+    vias = details.vias([list(edges) for edges in hops.values()]) if hops else []
     edges = (
-        LineageEdge(reached.marks[source].key, reached.marks[target].key, latest_first(via), len(via))
-        for (source, target), via in zip(hops, details.vias(list(hops.values())), strict=True)
+        LineageEdge(reached.marks[source].key, reached.marks[target].key, latest_first(via, as_of), len(via))
+        for (source, target), via in zip(hops, vias, strict=True)
     )
     return tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
 
 
-def loops_of(reached: Reached, places: Iterable[int], details: Details) -> tuple[LineageEdge, ...]:
+def loops_of(
+    reached: Reached, places: Iterable[int], details: Details, as_of: datetime | None
+) -> tuple[LineageEdge, ...]:
     """The hops from the start to itself, and from each of these places to itself, in that order."""
     nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
     # In both places of a node the same edges leave it.
@@ -43,4 +51,4 @@ def loops_of(reached: Reached, places: Iterable[int], details: Details) -> tuple
         return ()
     keys = [reached.marks[node].key for node in loops]
     vias = details.vias(list(loops.values()))
-    return tuple(LineageEdge(key, key, latest_first(via), len(via)) for key, via in zip(keys, vias, strict=True))
+    return tuple(LineageEdge(key, key, latest_first(via, as_of), len(via)) for key, via in zip(keys, vias, strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.datasets import marks
 from headwater_consumers.analysis.lineage.question import Direction
 from headwater_consumers.analysis.lineage.search import Edges, Mark
@@ -16,6 +17,7 @@ from headwater_consumers.analysis.lineage.search import Edges, Mark
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from headwater_consumers.analysis.identity import Place
     from headwater_consumers.analysis.lineage.plans import Plans
     from headwater_consumers.analysis.lineage.scope import Scope
     from headwater_consumers.analysis.reader import Transaction
@@ -38,13 +40,35 @@ class ColumnSteps:
         self._scope = scope
         self._plans = plans
         self._direct_only = direct_only
+        self._identities = Identities.of(tx)
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
-        """Edges of these that hold, in the direction of the question."""
+        """Edges of these under all their names that hold, in the direction of the question."""
+        if not self._identities.any:
+            return _edges(self._leaving(nodes))
+        self._identities.learn(nodes)
+        rows = self._leaving(self._identities.expanded(nodes))
+        self._identities.learn(row.target for row in rows)
+        asked = set(nodes)
+        return _edges(
+            row._replace(source=near.node, target=far.node)
+            for row in rows
+            for near in self._identities.places(row.source)
+            for far in self._identities.places(row.target)
+            if near.node in asked and self._takes(near, row) and self._takes(far, row)
+        )
+
+    def _takes(self, place: Place, row: _Row) -> bool:
+        if place.since is None and place.until is None:
+            return True
+        plan = self._plans[row.plan]
+        return place.takes(plan.first_seen, plan.last_seen)
+
+    def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
         if self._scope.direction is Direction.DOWNSTREAM:
             row = self._tx.one("lineage/columns_downstream", nodes=nodes, jobs=self._scope.jobs)
             found = _rows(row.values())
-            return _edges(self._held(found, [each.target for each in found]))
+            return self._held(found, [each.target for each in found])
         row = self._tx.one("lineage/columns_upstream", nodes=nodes, jobs=self._scope.jobs)
         own, of_owners = _rows(row.values()[:5]), _rows(row.values()[7:])
         columns: dict[int, list[int]] = {}
@@ -54,14 +78,20 @@ class ColumnSteps:
         spread = [each._replace(source=column) for each in of_owners for column in columns[each.source]]
         written = [each.source for each in own]
         written += [each.source for each in of_owners for _ in columns[each.source]]
-        return _edges(self._held([*own, *spread], written))
+        return self._held([*own, *spread], written)
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Columns of those of these that are datasets, downstream."""
         if self._scope.direction is Direction.UPSTREAM:
             return _NOTHING
-        row = self._tx.row("lineage/members", nodes=nodes, as_of=self._scope.as_of)
-        return _NOTHING if row is None else Edges(*row.values())
+        self._identities.learn(nodes)
+        row = self._tx.row("lineage/members", nodes=self._identities.expanded(nodes), as_of=self._scope.as_of)
+        if row is None or not self._identities.any:
+            return _NOTHING if row is None else Edges(*row.values())
+        self._identities.learn(row["targets"])
+        shown = self._identities.shown_node
+        ends = dict.fromkeys(zip(map(shown, row["sources"]), map(shown, row["targets"]), row["edges"], strict=True))
+        return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
 
     def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
         """Keys, and what the filters leave."""

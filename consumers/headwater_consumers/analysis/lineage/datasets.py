@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.search import Edges, Mark
 
 if TYPE_CHECKING:
@@ -26,18 +27,24 @@ class DatasetSteps:
     def __init__(self, tx: Transaction, scope: Scope) -> None:
         self._tx = tx
         self._scope = scope
+        self._identities = Identities.of(tx)
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
-        """FEEDS of these, in the direction of the question."""
+        """FEEDS of these under all their names, in the direction of the question."""
         scope = self._scope
+        self._identities.learn(nodes)
         row = self._tx.row(
             f"lineage/datasets_{scope.direction.lower()}",
-            nodes=nodes,
+            nodes=self._identities.expanded(nodes),
             jobs=scope.jobs,
             as_of=scope.as_of,
             since=scope.since,
         )
-        return _NOTHING if row is None else Edges(*row.values())
+        if row is None or not self._identities.any:
+            return _NOTHING if row is None else Edges(*row.values())
+        hops = self._identities.hops(nodes, *row.values())
+        edges = row["edges"]
+        return Edges([source for _, source, _ in hops], [to for _, _, to in hops], [edges[n] for n, *_ in hops])
 
     def members(self, _nodes: Sequence[int], /) -> Edges:
         """None: a dataset stands for itself."""
@@ -55,6 +62,9 @@ def marks(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, sho
         return {}
     left = set(row["nodes"])
     if scope.filters_nodes:
-        found = tx.row(shown, nodes=nodes, namespaces=scope.namespaces, types=scope.types, tags=scope.tags)
-        left = set(found["nodes"]) if found is not None else set()
+        # A filter by namespace finds a dataset by any of its names.
+        identities = Identities.of(tx)
+        asked = identities.expanded(nodes)
+        found = tx.row(shown, nodes=asked, namespaces=scope.namespaces, types=scope.types, tags=scope.tags)
+        left = {identities.shown_node(node) for node in found["nodes"]} if found is not None else set()
     return {node: Mark(key, node in left) for node, key in zip(row["nodes"], row["keys"], strict=True)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,7 @@ from headwater_consumers.analysis.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from neo4j import Record
 
@@ -62,7 +64,7 @@ class DatasetDetails:
         for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
             columns, total = mappings.of(place >> 1) if mappings else ((), None)
-            shown = latest_first(via)
+            shown = latest_first(via, self._scope.as_of)
             parent = reached.marks[reached.parent(place) >> 1].key
             items.append(LineageItem(asset, found.hops, None, parent, None, shown, len(via), gone, columns, total))
         return items
@@ -123,7 +125,7 @@ class ColumnDetails:
         items = []
         for place, via in zip(places, vias, strict=True):
             found, (asset, gone) = reached.found[place], assets[place >> 1]
-            near, shown = reached.parent(place), latest_first(via)
+            near, shown = reached.parent(place), latest_first(via, self._plans.as_of)
             way = None if near >> 1 == reached.start else _INFLUENCES[near & 1]
             parent = reached.marks[near >> 1].key
             items.append(LineageItem(asset, found.hops, _INFLUENCES[place & 1], parent, way, shown, len(via), gone))
@@ -159,11 +161,14 @@ def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
     return {properties["key"]: job_asset(properties) for properties in found}
 
 
-def latest_first(vias: Iterable[Via]) -> tuple[Via, ...]:
-    """The ones to show: seen last first, the only declared last, then by key."""
+def latest_first(vias: Iterable[Via], as_of: datetime | None = None) -> tuple[Via, ...]:
+    """The ones to show: seen last first, the only declared last, then by key; no `last_seen` after `as_of`."""
     by_key = sorted(vias, key=attrgetter("job.key"))
     by_key.sort(key=lambda via: (via.last_seen is not None, via.last_seen), reverse=True)
-    return tuple(by_key[:_MOST_VIA])
+    shown = by_key[:_MOST_VIA]
+    if as_of is not None:
+        shown = [replace(v, last_seen=None) if v.last_seen is not None and v.last_seen > as_of else v for v in shown]
+    return tuple(shown)
 
 
 def _each_once(hops: Iterable[Iterable[int]]) -> list[int]:

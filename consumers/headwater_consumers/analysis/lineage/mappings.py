@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping
 from headwater_consumers.analysis.lineage.transformations import transformation
 
@@ -29,12 +30,22 @@ class Mappings:
     def __init__(
         self, tx: Transaction, plans: Plans, hops: Sequence[tuple[int, int, list[str]]], *, downstream: bool
     ) -> None:
-        rows = tx.rows("lineage/mappings", hops=[list(hop) for hop in hops])
+        identities = Identities.of(tx)
+        rows = tx.rows(
+            "lineage/mappings",
+            hops=[
+                [near, far, jobs]
+                for source, target, jobs in hops
+                for near in identities.expanded([source])
+                for far in identities.expanded([target])
+            ],
+        )
         holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
         self._rows: dict[int, list[Any]] = {}
         for row, holds in zip(rows, holding, strict=True):
             if holds:
-                self._rows.setdefault(row["to" if downstream else "from"], []).append(row)
+                reached = identities.shown_node(row["to" if downstream else "from"])
+                self._rows.setdefault(reached, []).append(row)
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
         """Along the hop to the dataset with this id: DIRECT ones first, by column; and how many there are."""

@@ -60,7 +60,7 @@ class LineageQuestion:
         depth: most hops from it; `ALL_HOPS` for all.
         influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
         columns: of datasets: say which columns make which, along each hop.
-        edges: say every hop between what is on the page, and not only the one that found each item.
+        edges: every hop between what is on the page; False leaves only the one that found each item.
         filters: what to leave out.
         as_of: the graph as it was at this time: what had been seen by then.
         since: only hops seen at this time or later; together with `as_of`, what was going on in between.
@@ -74,7 +74,7 @@ class LineageQuestion:
     depth: int | None = 1
     influence: Influence | None = None
     columns: bool = False
-    edges: bool = False
+    edges: bool = True
     filters: Filters = Filters()
     as_of: datetime | None = None
     since: datetime | None = None

@@ -10,12 +10,12 @@ the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 
 class Edges(NamedTuple):
@@ -80,6 +80,8 @@ class Reached:
         found: by place, nearest first.
         marks: of every node in it.
         loops: edges from a node to itself, of the start and of every node in it that has some.
+        leaving: every edge that was met, as it was met: all that leave the start and the nodes in it, also to what lies
+            beyond the depth.
         truncated: whether there is more beyond the depth.
     """
 
@@ -87,6 +89,7 @@ class Reached:
     found: dict[int, Found]
     marks: Mapping[int, Mark]
     loops: Mapping[int, list[int]]
+    leaving: Sequence[Edges]
     truncated: bool
 
     def listed(self) -> list[int]:
@@ -136,8 +139,10 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
     loops: dict[int, list[int]] = {}
+    met: list[Edges] = []
     while frontier:
         leaving = steps.leaving(_nodes(frontier))
+        met.append(leaving)
         for source, target, edge in zip(leaving.sources, leaving.targets, leaving.edges, strict=True):
             if source == target:
                 loops.setdefault(source, []).append(edge)
@@ -147,11 +152,13 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
             break
         hops += 1
         found |= fresh
-        members = _fresh(steps.members(_nodes(fresh)), list(fresh), begin, found, hops) if fresh else {}
+        of_members = steps.members(_nodes(fresh)) if fresh else Edges((), (), ())
+        met.append(of_members)
+        members = _fresh(of_members, list(fresh), begin, found, hops)
         found |= members
         frontier = [*fresh, *members]
     marks = {start: Mark(start_key, shown=False), **steps.marks(_nodes(found))}
-    return Reached(start, found, marks, loops, truncated)
+    return Reached(start, found, marks, loops, met, truncated)
 
 
 def _fresh(

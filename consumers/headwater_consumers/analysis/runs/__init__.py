@@ -2,7 +2,7 @@
 
 answer      what is said of runs
 batch       what is said of micro-batches
-listed      runs of a job or dataset
+listed      runs of a job or dataset, and those without an end
 one         one run, its inputs and outputs
 intervals   micro-batches in batch order
 versions    versions of a dataset and what produced them
@@ -10,6 +10,8 @@ turn        the last good and the first bad
 """
 
 from headwater_consumers.analysis.runs.answer import (
+    OpenRun,
+    OpenRunPage,
     QualityTurn,
     Role,
     RunDetails,
@@ -21,7 +23,7 @@ from headwater_consumers.analysis.runs.answer import (
 )
 from headwater_consumers.analysis.runs.batch import IntervalItem, IntervalPage, Joint, Quality, Use
 from headwater_consumers.analysis.runs.intervals import intervals
-from headwater_consumers.analysis.runs.listed import runs
+from headwater_consumers.analysis.runs.listed import open_runs, runs
 from headwater_consumers.analysis.runs.one import inputs, outputs, run
 from headwater_consumers.analysis.runs.resolve import resolve_either, resolve_owner, resolve_run
 from headwater_consumers.analysis.runs.turn import last_good
@@ -31,6 +33,8 @@ __all__ = [
     "IntervalItem",
     "IntervalPage",
     "Joint",
+    "OpenRun",
+    "OpenRunPage",
     "Producer",
     "Quality",
     "QualityTurn",
@@ -47,6 +51,7 @@ __all__ = [
     "inputs",
     "intervals",
     "last_good",
+    "open_runs",
     "outputs",
     "resolve_either",
     "resolve_owner",

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.runs.batch import IntervalItem, Use
+from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import RunEventType
 
 
@@ -28,9 +29,12 @@ class RunItem:
         name: short, for people.
         job: whose run; None where a run is only known as a parent.
         processing_type: BATCH or STREAMING, where it is known.
-        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come.
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. ABORT without an event
+            that says so where `inferred_because` is there.
         began: when it started; where nothing says so, when it was first seen.
-        ended_at: when it reached COMPLETE, FAIL or ABORT.
+        ended_at: when it reached COMPLETE, FAIL or ABORT; of an inferred end, when it was last seen.
+        inferred_because: why its end is inferred; None where it reported one, or has none.
+        inferred_by: id of the later run that shows that it has ended.
         code_version, config_version: what it was made of.
         plan_digest: of its column lineage.
         error_type, error_message: of what ended it.
@@ -46,6 +50,8 @@ class RunItem:
     state: RunEventType | None
     began: datetime | None
     ended_at: datetime | None
+    inferred_because: Because | None
+    inferred_by: str | None
     code_version: str | None
     config_version: str | None
     plan_digest: str | None
@@ -69,6 +75,34 @@ class RunPage:
 
     of: Asset
     items: tuple[RunItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that reported no end, and of which none is inferred.
+
+    Attributes:
+        run: it.
+        last_seen: when it, or a run that it started, was last seen: an event of it, or a micro-batch.
+    """
+
+    run: RunItem
+    last_seen: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRunPage:
+    """Runs without an end, the longest unseen first.
+
+    Attributes:
+        items: of this page.
+        total: how many there are.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[OpenRun, ...]
     total: int
     next_cursor: str | None
 

@@ -6,23 +6,26 @@ dataset, which may have a million micro-batches.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.runs.answer import Role, RunItem, RunPage
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.resolve import resolve_job
+from headwater_consumers.analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
 from headwater_consumers.analysis.runs.order import EPOCH, PROBED, decoded, encoded
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import run_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.reader import Reader, Transaction
     from headwater_schemas.events import RunEventType
 
+_EVER = datetime.max.replace(tzinfo=UTC)
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
 
@@ -66,7 +69,7 @@ def runs(
         span = {"since": since, "until": until}
         rows = ask_runs(tx, "of", of, role, states=wanted, began=began, key=key, limit=limit + 1, **span)
         every = "all_" if of.kind is AssetKind.JOB and (wanted, since, until) == (None, None, None) else ""
-        total = tx.rows(f"runs/count_{every}of_{_kind(of)}", states=wanted, **_of(of, role), **span)[0]["total"]
+        total = tx.rows(f"runs/count_{every}of_{_kind(of)}", states=wanted, **_of(tx, of, role), **span)[0]["total"]
         more = len(rows) > limit
         last = rows[limit - 1] if more else None
         following = encoded(last.began, last.key, question=asked) if last else None
@@ -75,16 +78,60 @@ def runs(
     return reader.read(question)
 
 
+def open_runs(
+    reader: Reader,
+    *,
+    job: str | None = None,
+    before: datetime | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> OpenRunPage:
+    """Runs that reported no end and of which none is inferred, the longest unseen first; of all jobs, or of one.
+
+    Found by an index of just these runs. An application is seen whenever a run that it started is.
+
+    Args:
+        reader: of the graph.
+        job: its name; None: all.
+        before: only runs that were last seen before then.
+        limit: most runs on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        NotFoundError, AmbiguousError: no job is called so, or several are.
+        QuestionError: the cursor is of another question.
+    """
+
+    def question(tx: Transaction) -> OpenRunPage:
+        of = None if job is None else resolve_job(tx, job).asset.key
+        asked = ("open runs", tx.tenant, of)
+        after, key = decoded(cursor, question=asked)
+        common = {"of": of, "before": _EVER if before is None else before}
+        rows = tx.rows("runs/open", seen=after, key=key, limit=limit + 1, **common)
+        found = [OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native()) for row in rows]
+        total = tx.rows("runs/count_open", **common)[0]["total"]
+        last = found[limit - 1] if len(found) > limit else None
+        following = encoded(last.last_seen, last.run.key, question=asked) if last else None
+        return OpenRunPage(tuple(found[:limit]), total, following)
+
+    return reader.read(question)
+
+
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
     """Runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
-    rows = tx.rows(f"runs/{which}_{_kind(of)}", **_of(of, role), **parameters)
+    rows = tx.rows(f"runs/{which}_{_kind(of)}", **_of(tx, of, role), **parameters)
     return [run_item(tx.tenant, row["run"]) for row in rows]
+
+
+def of_names(tx: Transaction, of: Asset) -> str | list[str]:
+    """What statements take: the key of a job; of a dataset, those of all its names."""
+    return of.key if of.kind is AssetKind.JOB else Identities.of(tx).members(of.key)
 
 
 def _kind(of: Asset) -> str:
     return "job" if of.kind is AssetKind.JOB else "dataset"
 
 
-def _of(of: Asset, role: Role) -> dict[str, Any]:
+def _of(tx: Transaction, of: Asset, role: Role) -> dict[str, Any]:
     link, use = _LINKS[role]
-    return {"of": of.key, "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}
+    return {"of": of_names(tx, of), "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}

@@ -81,7 +81,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
     def question(tx: Transaction) -> UsePage:
         item = resolve_run(tx, run_id)
         asked = ("uses", tx.tenant, item.key, role)
-        (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+        start = cursors.decode_start(cursor, question=asked)
         type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
         own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
         found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
@@ -99,6 +99,8 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     """Of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
     if item.first_batch is None or item.last_batch is None:
         return []
+    known = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
+    complete = known >= item.last_batch - item.first_batch + 1
     out: dict[tuple[str, int], Use] = {}
     for query in tx.rows("runs/queries_of_run", of=item.key):
         span = {"query": query["key"], "last": item.last_batch, "run": item.run_id}
@@ -108,7 +110,14 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
             for each in _of(interval_item(row), role):
                 before = out.get(_who(each))
                 out[_who(each)] = each if before is None else joined(before, each)
-    return list(out.values())
+    return [each if complete else _bounded(each) for each in out.values()]
+
+
+def _bounded(use: Use) -> Use:
+    """What lies between batches that are known may be of ones that aren't."""
+    if use.certainty is None:
+        return use
+    return replace(use, certainty=min(use.certainty, Certainty.UPPER_BOUND, key=_CERTAINTIES.index))
 
 
 def joined(first: Use, last: Use) -> Use:

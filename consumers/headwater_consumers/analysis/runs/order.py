@@ -19,7 +19,7 @@ PROBED = 100
 
 
 def place(run: RunItem) -> dict[str, Any]:
-    """The run as the statements' `$began` and `$key`. One of unknown time counts as the oldest."""
+    """The run as the statements' `$given.began` and `$given.key`. One of unknown time counts as the oldest."""
     return {"began": run.began or EPOCH, "key": run.key}
 
 
@@ -37,4 +37,7 @@ def decoded(cursor: str | None, *, question: object) -> tuple[datetime | None, s
     if cursor is None:
         return None, ""
     at, key = cursors.decode(cursor, question=question, kinds=(int, str))
-    return EPOCH + timedelta(microseconds=at), key
+    try:
+        return EPOCH + timedelta(microseconds=at), key
+    except OverflowError as error:
+        raise cursors.malformed() from error

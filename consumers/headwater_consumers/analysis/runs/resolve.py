@@ -9,6 +9,7 @@ from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, Q
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 from headwater_consumers.analysis.runs.rows import run_item
 from headwater_consumers.graph.keys import run_key
+from headwater_consumers.graph.words import id_start
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
@@ -16,19 +17,47 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.runs.answer import RunItem
 
 _KEY = re.compile(r"[0-9a-f]{32}")
+_SHORTEST = 4
+"""Fewer characters of an id name nothing."""
+MOST_CANDIDATES = 20
+"""Ids that are listed where several begin so."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:
-    """The run with that id, or whose node has that key.
+    """The run with that id, or whose node has that key; or the only one whose id begins so.
+
+    Of a UUID, case and dashes don't matter.
 
     Raises:
         NotFoundError: there is none.
+        AmbiguousError: several ids begin so.
     """
     keys = [run_key(tx.tenant, text), *([text] if _KEY.fullmatch(text) else [])]
     row = tx.row("runs/by_key", keys=keys)
-    if row is None:
-        raise NotFoundError(f"No run has the id {text!r}.")
-    return run_item(tx.tenant, row["run"])
+    if row is not None:
+        return run_item(tx.tenant, row["run"])
+    prefixes = [{"id": prefix, "start": id_start(tx.tenant, prefix)} for prefix in id_prefixes(text)]
+    found = tx.rows("runs/by_prefix", prefixes=prefixes, limit=MOST_CANDIDATES)
+    if not found:
+        begins = "or one that begins so" if prefixes else f"and the beginning of one takes {_SHORTEST} characters"
+        raise NotFoundError(f"No run has the id {text!r}, {begins}.")
+    if len(found) > 1:
+        raise AmbiguousError(
+            f"Several runs have ids that begin with {text!r}: give more of it.",
+            candidates=[each["run"]["run_id"] for each in found],
+        )
+    return run_item(tx.tenant, found[0]["run"])
+
+
+def id_prefixes(text: str) -> list[str]:
+    """What an id may begin with that is written so: as it is, and as a UUID is stored. None where it is too short."""
+    digits = text.replace("-", "").lower()
+    if len(digits) < _SHORTEST:
+        return []
+    if len(digits) > 32 or not set(digits) <= set("0123456789abcdef"):
+        return [text]
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return list(dict.fromkeys((text, "-".join(part for part in parts if part))))
 
 
 def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asset:

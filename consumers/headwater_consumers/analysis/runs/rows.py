@@ -9,6 +9,7 @@ from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.runs.answer import RunItem
 from headwater_consumers.analysis.runs.batch import IntervalItem, Joint, Quality, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.graph.derive import Because
 from headwater_consumers.graph.keys import job_key
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _IN_WORDS = {
-    "cdc": ("{system} {from_cdc} … {to_cdc}", ("system", "from_cdc", "to_cdc")),
-    "api_cursor": ("{from_cursor} … {to_cursor}", ("from_cursor", "to_cursor")),
-    "time_range": ("{from_time} … {to_time_exclusive}", ("from_time", "to_time_exclusive")),
-    "opaque": ("{from_json} … {to_json}", ("from_json", "to_json")),
+    "cdc": ("{system} {from_cdc}..{to_cdc}", ("system", "from_cdc", "to_cdc")),
+    "api_cursor": ("{from_cursor}..{to_cursor}", ("from_cursor", "to_cursor")),
+    "time_range": ("{from_time}..{to_time_exclusive}", ("from_time", "to_time_exclusive")),
+    "opaque": ("{from_json}..{to_json}", ("from_json", "to_json")),
 }
 
 
@@ -34,6 +35,8 @@ def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
         state=RunEventType(row["state"]) if row["state"] else None,
         began=moment(row["began"]),
         ended_at=moment(row["ended_at"]),
+        inferred_because=Because(row["inferred_because"]) if row["inferred_because"] else None,
+        inferred_by=row["inferred_by"],
         **{
             name: row[name] for name in ("code_version", "config_version", "plan_digest", "error_type", "error_message")
         },
@@ -91,8 +94,8 @@ def interval_item(row: Mapping[str, Any]) -> IntervalItem:
         outputs=tuple(part for type_, part in parts if type_ == "PRODUCED"),
         quality=_quality(own),
         missing=missing,
-        gaps=_joints(joined, "gap"),
-        overlaps=_joints(joined, "overlap"),
+        gaps=joints(joined, "gap"),
+        overlaps=joints(joined, "overlap"),
         rewinds="rewinds" in joined,
         conflicts=row["conflicts"],
     )
@@ -111,7 +114,8 @@ def _quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
     return tuple(Quality(assertion, passed, column or None, value or None) for assertion, passed, column, value in rows)
 
 
-def _joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
+def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
+    """Of a NEXT relationship, `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
     return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.order import EPOCH, decoded, encoded
@@ -115,9 +116,10 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
         asked = ("versions", tx.tenant, of.key)
         made, key = decoded(cursor, question=asked)
         page = {"made": made, "key": key, "limit": limit + 1, "epoch": EPOCH}
-        rows = tx.rows("runs/versions", of=of.key, producers=MOST_PRODUCERS, **page)
+        members = Identities.of(tx).members(of.key)
+        rows = tx.rows("runs/versions", of=members, producers=MOST_PRODUCERS, **page)
         items = [_version(tx.tenant, row) for row in rows]
-        total = tx.rows("runs/count_versions", of=of.key)[0]["total"]
+        total = tx.rows("runs/count_versions", of=members)[0]["total"]
         following = None
         if len(items) > limit:
             last = items[limit - 1]

@@ -10,7 +10,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.search import query
-from headwater_consumers.analysis.search.rows import Row, read_rows
+from headwater_consumers.analysis.search.rows import Row, read_aliases, read_rows
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset, AssetKind
@@ -34,6 +34,13 @@ def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]
         Neo4j's id, good within the transaction, and the asset; by key.
     """
     rows = read_rows(tx, kind, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    found = [row for row in rows if name in row.names]
+    return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
+
+
+def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
+    """Datasets that a catalog, say, calls just this, capitals and all; as `exact`."""
+    rows = read_aliases(tx, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
 

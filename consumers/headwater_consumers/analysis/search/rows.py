@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
@@ -57,6 +57,13 @@ def read_rows(
     """
     found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
     return [_row(kind, record) for record in found]
+
+
+def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
+    """Datasets by their other names, which are among the rows' `names`; as `read_rows`."""
+    found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
+    return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import cursor as cursors
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.search import query
-from headwater_consumers.analysis.search.rows import Row, columns_of, read_rows
+from headwater_consumers.analysis.search.rows import Row, columns_of, read_aliases, read_rows
 from headwater_consumers.graph.words import words
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def search(
     filters = _Filters(owner, tag, namespace)
     wanted = tuple(kind for kind in _KINDS if kind in kinds)
     asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
-    (start,) = cursors.decode(cursor, question=asked, kinds=(int,)) if cursor is not None else (0,)
+    start = cursors.decode_start(cursor, question=asked)
 
     def question(tx: Transaction) -> tuple[list[tuple[Row, Match]], bool]:
         if column is not None:
@@ -198,7 +199,26 @@ def _read(
     if asked is None:
         return []
     rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    if kind is AssetKind.DATASET and not clauses and text and Identities.of(tx).any:
+        rows = _with_aliases(tx, rows, asked, filters)
     return [row for row in rows if filters.admit(row)]
+
+
+def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
+    """Datasets by their own and their other names, each once, as the one that is shown for it."""
+    named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    identities, found = Identities.of(tx), dict[str, Row]()
+    identities.look_at(row.asset.key for row in (*rows, *named))
+    for row in (*rows, *named):
+        key = identities.shown(row.asset.key)
+        shown = identities.named(key)
+        known = found.get(key)
+        names = dict.fromkeys((*(known.names if known else ()), *row.names))
+        best = row if known is None else known
+        if shown is not None and best.asset.key == row.asset.key:
+            best = replace(best, asset=shown.asset, gone=shown.dropped)
+        found[key] = replace(best, names=tuple(names), score=max(row.score, best.score))
+    return list(found.values())
 
 
 def _columns(

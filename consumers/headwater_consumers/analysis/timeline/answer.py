@@ -7,6 +7,7 @@ from datetime import datetime
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty
 
 
@@ -127,9 +128,10 @@ class TimelineRun:
         state: START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or UNKNOWN.
         processing_type: BATCH or STREAMING.
         started_at: when.
-        ended_at: when, if it did.
+        ended_at: when, if it did; of an inferred end, when it was last seen.
         code_version: of the job.
         error_message: of a run that failed.
+        inferred_because: why its end, ABORT, is inferred; None where it reported one, or has none.
     """
 
     key: str
@@ -140,6 +142,7 @@ class TimelineRun:
     ended_at: datetime | None
     code_version: str | None
     error_message: str | None
+    inferred_because: Because | None
 
 
 @dataclass(frozen=True, slots=True)

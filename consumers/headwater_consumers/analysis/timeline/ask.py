@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis import cursor as cursors
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 from headwater_consumers.analysis.timeline.answer import Timeline, TimelineInterval, TimelineQuery, TimelineRun
 from headwater_consumers.analysis.timeline.latest import FIRST_PAGE, Span, latest, read, written
 from headwater_consumers.analysis.timeline.positions import breaks, positions
+from headwater_consumers.graph.derive import Because
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +80,12 @@ def _timeline(
     def question(tx: Transaction) -> Timeline:
         found = resolve(tx, asked)
         same = ("timeline", tx.tenant, kind, found.asset.key, span)
-        queries = [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", id=found.id)]
+        of: dict[str, Any] = {"id": found.id}
+        if kind == "dataset":
+            identities = Identities.of(tx)
+            identities.learn([found.id])
+            of = {"ids": identities.expanded([found.id])}
+        queries = [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
         keys = [query.key for query in queries]
         if cursor is None:
             before = dict.fromkeys(keys, FIRST_PAGE)
@@ -89,7 +96,7 @@ def _timeline(
         page = latest(tx, before, span, limit)
         runs = []
         if cursor is None:
-            runs = tx.rows(f"timeline/runs_of_{kind}", id=found.id, begin=span.begin, end=span.end, limit=limit)
+            runs = tx.rows(f"timeline/runs_of_{kind}", **of, begin=span.begin, end=span.end, limit=limit)
         return Timeline(
             found.asset,
             found.asset if kind == "job" else None,
@@ -154,4 +161,5 @@ def _run(stored: dict[str, Any]) -> TimelineRun:
         ended_at=moment(stored["ended_at"]),
         code_version=stored["code_version"] or None,
         error_message=stored["error_message"] or None,
+        inferred_because=Because(stored["inferred_because"]) if stored["inferred_because"] else None,
     )

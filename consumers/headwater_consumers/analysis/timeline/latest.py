@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.cursor import malformed
 from headwater_consumers.analysis.moments import moment
 
 if TYPE_CHECKING:
@@ -88,4 +88,4 @@ def read(text: str, queries: Iterable[str]) -> dict[str, int]:
         pairs = [part.split(":") for part in text.split(",")]
         return {key: int(batch) for key, batch in pairs if key in known and 0 <= int(batch) <= FIRST_PAGE}
     except ValueError as error:
-        raise QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor") from error
+        raise malformed() from error

@@ -48,7 +48,8 @@ def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
         case "table_snapshot":
             text = f"snapshot {stored['snapshot_id']}"
         case "table_range":
-            text = f"versions {_range(stored['from_version'], stored['to_version'])}"
+            # Of these the first is not part of it, and the last is.
+            text = f"versions after {stored['from_version'] or 'the beginning'} up to {stored['to_version']}"
         case "cdc":
             text = _range(stored["from_cdc"], stored["to_cdc"])
         case "api_cursor":
@@ -61,7 +62,7 @@ def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
 
 
 def _range(start: object, end: object) -> str:
-    return f"… {end}" if start is None else f"{start} … {end}"
+    return f"{'' if start is None else start}..{end}"
 
 
 def _bytes(size: int) -> str:

@@ -29,11 +29,18 @@ class PartKind(StrEnum):
 
 
 class StepKind(StrEnum):
-    """MICRO_BATCHES of one query; a batch RUN; a CONFLICT: a micro-batch as it ran before it ran again otherwise."""
+    """What a step is.
+
+    - MICRO_BATCHES of one run of a query, or of none that is known.
+    - RUN: a batch run.
+    - CONFLICT: a micro-batch as it ran before it ran again otherwise.
+    - MISSING: micro-batches between known ones that nothing is known of; one of them may have used the part.
+    """
 
     MICRO_BATCHES = "MICRO_BATCHES"
     RUN = "RUN"
     CONFLICT = "CONFLICT"
+    MISSING = "MISSING"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -107,12 +114,15 @@ class RunBrief:
         run_id: its id; of a streaming query, of one start.
         code_version, config_version: what it was made of.
         state: COMPLETE, FAIL …; None of a streaming run.
+        first_batch, last_batch: the first and the last of the step's micro-batches that were observed in it.
     """
 
     run_id: str
     code_version: str | None = None
     config_version: str | None = None
     state: str | None = None
+    first_batch: int | None = None
+    last_batch: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +132,8 @@ class Step:
     Attributes:
         kind: which of these.
         job: whose.
-        runs: the batch run; or those starts of the query that the micro-batches belong to, at most ten.
+        runs: the batch run; or the start of the query that the micro-batches belong to. Of a step that only time
+            bounds, or that the query's state spreads, several starts, at most ten.
         query_id, query_name: of the streaming query.
         first_batch, last_batch: the micro-batches that used the part in question, both included.
         batches: how many of these are known to have used it; None where that wasn't counted.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import Run, read_run
 from headwater_consumers.analysis.trace.match import Match, matched
-from headwater_consumers.analysis.trace.parts import joined
+from headwater_consumers.analysis.trace.parts import given
 from headwater_consumers.analysis.trace.taken import Draft, Pending, overall, run_step
 from headwater_schemas.events import Certainty
 
@@ -62,12 +62,13 @@ def _not_replaced(
 
 
 def _draft(context: Context, pending: Pending, run: Run, match: Match) -> Draft:
-    given = joined([(run, use) for use in (run.reads() if context.backward else run.writes())], context.datasets)
+    used = [(run, frozenset({pending.part.dataset.key}))]
+    others = given(used, context.datasets, backward=context.backward)
     return Draft(
         key=(f"{run.key} run", 0, 0),
         step=run_step(run),
-        inputs=given if context.backward else (match.part,),
-        outputs=(match.part,) if context.backward else given,
+        inputs=others if context.backward else (match.part,),
+        outputs=(match.part,) if context.backward else others,
         certainty=match.certainty,
         overall=overall(match.certainty, [pending]),
         why=match.why,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.locate import STRETCH
-from headwater_consumers.analysis.trace.parts import between, joined
+from headwater_consumers.analysis.trace.parts import between, given
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
@@ -102,15 +102,15 @@ def _draft(context: Context, query: Query, pending: Pending, first: int, last: i
     batches, complete = ends(context, query, first, last)
     if not batches:
         return None
-    given = _given(context, batches, complete=complete)
+    others = _given(context, batches, pending.part.dataset.key, complete=complete)
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
     return Draft(
         key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
-        inputs=given if context.backward else used,
-        outputs=used if context.backward else given,
+        inputs=others if context.backward else used,
+        outputs=used if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, [pending]),
         why=f"{why} So any of its micro-batches {'until' if context.backward else 'since'} then may have used it.",
@@ -127,10 +127,10 @@ def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Ba
     return [batches[0], *final], False
 
 
-def _given(context: Context, batches: Sequence[Batch], *, complete: bool) -> tuple[Part, ...]:
+def _given(context: Context, batches: Sequence[Batch], used: str, *, complete: bool) -> tuple[Part, ...]:
     if complete:
-        uses = [(b, use) for b in batches for use in (b.reads() if context.backward else b.writes())]
-        return joined(uses, context.datasets)
+        used_by = [(batch, frozenset({used})) for batch in batches]
+        return given(used_by, context.datasets, backward=context.backward)
     return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Direction, Hop, Part, PartKind, Trace, weakest
 from headwater_consumers.analysis.trace.level import expand
-from headwater_consumers.analysis.trace.parts import is_empty
+from headwater_consumers.analysis.trace.parts import is_empty, join
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending
 from headwater_consumers.graph.marks import canonical_path
@@ -85,38 +85,41 @@ def follow(
         first: hops that are known already, from which `start` comes.
     """
     followed = _Followed()
+    first = [_shown(context, hop) for hop in first]
     hops: list[Hop] = list(first)
     ends: list[Part] = []
     level = 0
     waiting = [(part, 0, Certainty.EXACT) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
-    pendings = _pendings(context, followed, waiting)
+    pendings, alike = _pendings(context, followed, waiting)
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
         drafts = expand(context, pendings)
-        used = {pending.number for draft in drafts for pending in draft.pendings}
+        # Under one of a dataset's names is enough.
+        used = {number for draft in drafts for pending in draft.pendings for number in alike[pending.number]}
         drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
         if len(drafts) > room:
             context.cut = True
-        new = [draft.numbered(len(hops) + 1 + n, level) for n, draft in enumerate(drafts[:room])]
+        new = [_shown(context, draft.numbered(len(hops) + 1 + n, level)) for n, draft in enumerate(drafts[:room])]
         hops += new
         onward = [
             (part, hop.number, weakest(hop.overall, part.certainty)) for hop in new for part in _onward(context, hop)
         ]
-        pendings = _pendings(context, followed, onward)
-    going_on = _goes_on(context, pendings)
-    ends += [pending.part for pending in pendings if pending.part.dataset.key not in going_on]
+        pendings, alike = _pendings(context, followed, onward)
+    goes_on = _goes_on(context, pendings)
+    going_on = {pending.number for pending in pendings if pending.part.dataset.key in goes_on}
+    ends += [pending.part for pending in pendings if not going_on.intersection(alike[pending.number])]
     return Trace(
         direction=Direction.BACKWARD if context.backward else Direction.FORWARD,
-        start=tuple(start),
+        start=tuple(map(context.datasets.shown, start)),
         hops=tuple(hops),
-        ends=tuple(dict.fromkeys(ends)),
+        ends=tuple(dict.fromkeys(map(context.datasets.shown, ends))),
         notes=tuple(context.notes),
         total=len(hops),
         max_hops=max((hop.depth for hop in hops), default=0),
-        truncated=context.cut or any(pending.part.dataset.key in going_on for pending in pendings),
+        truncated=context.cut or bool(going_on),
     )
 
 
@@ -124,13 +127,30 @@ def _onward(context: Context, hop: Hop) -> tuple[Part, ...]:
     return hop.inputs if context.backward else hop.outputs
 
 
-def _pendings(context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]) -> list[Pending]:
+def _shown(context: Context, hop: Hop) -> Hop:
+    """A hop whose parts are of the datasets that are shown for theirs."""
+    inputs, outputs = (tuple(map(context.datasets.shown, parts)) for parts in (hop.inputs, hop.outputs))
+    return (
+        hop
+        if (inputs, outputs) == (hop.inputs, hop.outputs)
+        else replace(hop, inputs=join(inputs), outputs=join(outputs))
+    )
+
+
+def _pendings(
+    context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
+) -> tuple[list[Pending], dict[int, range]]:
+    """What is new of these parts, under each name of its dataset; and the numbers of the same ones, by number."""
     out: list[Pending] = []
+    alike: dict[int, range] = {}
     for part, after, overall in parts:
-        fresh = followed.fresh(part, backward=context.backward)
+        fresh = followed.fresh(context.datasets.shown(part), backward=context.backward)
         if fresh is not None and not is_empty(fresh):
-            out.append(Pending(len(out), fresh, after, overall))
-    return out
+            begin = len(out)
+            for named in context.datasets.names_of(fresh, backward=context.backward):
+                out.append(Pending(len(out), named, after, overall))
+            alike |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
+    return out, alike
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:

@@ -18,10 +18,10 @@ from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import described, matched, spans_of_part
-from headwater_consumers.analysis.trace.spans import flat, offsets
-from headwater_consumers.analysis.trace.steps import group_drafts
+from headwater_consumers.analysis.trace.spans import difference, flat, offsets
+from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
 from headwater_consumers.analysis.trace.stretch import listed
-from headwater_consumers.analysis.trace.taken import Draft, Pending, Taken, merged
+from headwater_consumers.analysis.trace.taken import Draft, Missing, Pending, Taken, merged
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -34,11 +34,13 @@ def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     """The steps that used these parts, and what they made of them (backwards: from what)."""
     queries = context.queries_of(pending.part.dataset.key for pending in pendings)
     taken: list[Taken] = []
+    missing: list[Missing] = []
     whole: list[tuple[Query, Pending, str]] = []
-    _by_offsets(context, pendings, queries, taken, whole)
+    _by_offsets(context, pendings, queries, taken, missing, whole)
     _by_index(context, pendings, queries, taken, whole)
     _conflicts(context, pendings, queries, taken)
     drafts = group_drafts(context, taken)
+    drafts += [missing_draft(context, each) for each in missing]
     drafts += whole_drafts(context, whole)
     drafts += run_drafts(context, pendings)
     return merged(drafts)
@@ -49,6 +51,7 @@ def _by_offsets(
     pendings: Sequence[Pending],
     queries: dict[str, list[Query]],
     taken: list[Taken],
+    missing: list[Missing],
     whole: list[tuple[Query, Pending, str]],
 ) -> None:
     wants, owners = [], []
@@ -60,7 +63,7 @@ def _by_offsets(
                 )
                 owners.append(pending)
     for pending, located in zip(owners, locate(context.tx, wants), strict=True):
-        _take(context, pending, located, taken, whole)
+        _take(context, pending, located, taken, missing, whole)
 
 
 def _take(
@@ -68,6 +71,7 @@ def _take(
     pending: Pending,
     located: Located,
     taken: list[Taken],
+    missing: list[Missing],
     whole: list[tuple[Query, Pending, str]],
 ) -> None:
     query, verb = located.want.query, "wrote" if context.backward else "read"
@@ -87,9 +91,12 @@ def _take(
         part = _narrowed(pending.part, located.left)
         why = f"It doesn't say what it {verb}; those around it leave these to it."
         taken.append(Taken(query, guess, part, Certainty.UPPER_BOUND, why, pending))
-    if located.left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
-        left = _narrowed(pending.part, located.left)
-        context.notes[_not_used(context, query, left, verb)] = None
+    left = located.left
+    for hole in located.holes:
+        left = difference(left, hole.spans)
+        missing.append(Missing(query, hole, _narrowed(pending.part, hole.spans), pending))
+    if left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
+        context.notes[_not_used(context, query, _narrowed(pending.part, left), verb)] = None
 
 
 def _tells_incarnation(located: Located) -> bool:

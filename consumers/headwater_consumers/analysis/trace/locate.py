@@ -3,7 +3,7 @@
 A query's offsets grow from batch to batch, so the first batch that reaches an offset is searched for; those after it
 are looked at until they are past. Where offsets go back (`rewinds`) the query is searched in pieces. Batches that don't
 say what they read or wrote are passed over; where they leave offsets to nobody else, they are named as those that may
-have.
+have. So are batch ids between known ones that nothing is known of.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import PartKind
@@ -33,6 +34,8 @@ STRETCH = 64
 """Batches looked at where those few aren't enough."""
 WINDOW = 16
 """Batches in a row that a second look asks, until one says something."""
+MOST_SPANS = 16
+"""Offsets of a partition that no batch has, in so many ranges, are asked after one by one; the rest isn't."""
 MOST_BATCHES = 1_000
 """Batches that a hop looks at one by one; beyond them only the ends of a range are."""
 
@@ -57,6 +60,24 @@ class Hit:
     certainty: Certainty
 
 
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Batch ids in a row of which nothing is known, next to which wanted offsets are missing.
+
+    Attributes:
+        first, last: the ids.
+        before: the known batch before them; None: they are the query's first.
+        after: the known batch after them.
+        spans: the wanted offsets that one of them may have read (or written).
+    """
+
+    first: int
+    last: int
+    before: Batch | None
+    after: Batch
+    spans: Spans
+
+
 @dataclass(slots=True)
 class Located:
     """What became of a Want.
@@ -65,9 +86,13 @@ class Located:
         want: it.
         hits: micro-batches, by batch.
         guesses: micro-batches that don't say, next to which offsets are missing; by batch.
+        holes: batch ids that nothing is known of, next to which offsets are missing; by batch.
         left: the wanted offsets that no hit has.
         says: whether any micro-batch of the query says what it read (or wrote) of the dataset.
         met_silence: whether some that was looked at doesn't.
+        seen: the batches that were looked at, by their first id.
+        earlier: of some of them the last known one before, by their first id.
+        unreached: pieces, and partitions of which no batch of the piece reaches any wanted offset.
         rewinds: first batches of the pieces after the first.
         cut: whether a range of more than MOST_BATCHES was only looked at in part: then its last batch is among the
             hits, and what is in between is not.
@@ -76,9 +101,13 @@ class Located:
     want: Want
     hits: list[Hit] = field(default_factory=list)
     guesses: list[Batch] = field(default_factory=list)
+    holes: list[Hole] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
     says: bool = False
     met_silence: bool = False
+    seen: dict[int, Batch] = field(default_factory=dict)
+    earlier: dict[int, Batch] = field(default_factory=dict)
+    unreached: set[tuple[tuple[int, int], int]] = field(default_factory=set)
     rewinds: tuple[int, ...] = ()
     cut: bool = False
 
@@ -118,6 +147,7 @@ def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
     for located in out:
         located.hits.sort(key=lambda hit: hit.batch.first)
         located.guesses.sort(key=lambda batch: batch.first)
+        located.holes.sort(key=lambda hole: hole.first)
     return out
 
 
@@ -140,6 +170,8 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
         job[0].met_silence = job[0].met_silence or search.met_silence
         if search.found is not None:
             starts.append((job, search.found, job[1][1]))
+        elif window > 1 or (len(job[2]) == 1 and not search.met_silence):
+            job[0].unreached.update((job[1], partition) for partition in job[2])
     # A record, or what one batch wrote, was mostly read by one batch or two: STRETCH at once reads 60 in vain.
     for limit in (FEW, STRETCH):
         found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], limit)
@@ -166,28 +198,156 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: in
 
 
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
-    """Batches that say nothing, just before the first that reaches what is left: they may have read or written it."""
+    """What may have read or written what is left: batches that say nothing, and ids that nothing is known of.
+
+    They are those just before the first batch that reaches it, back to one that says what it read or wrote.
+    """
     single: list[Job] = [
-        (located, piece, {partition: spans})
+        (located, piece, {partition: [span]})
         for located, piece in jobs
-        if located.says and located.met_silence
-        for partition, spans in located.left.items()
+        if located.says
+        for partition in located.left
+        for span in _left(located, partition)
     ]
-    after = [_search(located, piece, spans, _reaches) for located, piece, spans in single]
-    _run(tx, list(zip((job[0] for job in single), after, strict=True)), WINDOW)
-    ends = [
-        piece[1] + 1 if search.found is None else search.found
-        for (_, piece, _), search in zip(single, after, strict=True)
-    ]
-    wanted = [(located.want.query.key, end) for (located, _, _), end in zip(single, ends, strict=True)]
-    for (located, piece, _), batches in zip(single, before(tx, wanted, STRETCH), strict=True):
-        known = {batch.first for batch in located.guesses}
+    holes: list[tuple[Job, int, int, Batch | None]] = []
+    for job, (end, batches, all_of_them) in zip(single, _around(tx, single), strict=True):
+        located, piece, _ = job
+        known, following = {batch.first for batch in located.guesses}, end
         for batch in batches:
+            if batch.last + 1 < following:
+                holes.append((job, batch.last + 1, following - 1, batch))
             uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
             if batch.first < piece[0] or not uses or any(use.kind is not PartKind.UNKNOWN for use in uses):
                 break
             if batch.first not in known:
                 located.guesses.append(batch)
+            following = batch.first
+        else:
+            if all_of_them and 0 < following <= located.want.query.last_batch:
+                holes.append((job, 0, following - 1, None))
+    _name(tx, holes)
+
+
+def _left(located: Located, partition: int) -> list[tuple[int, int]]:
+    """The ranges that are left of a partition, at most MOST_SPANS, cut where a known batch has nothing between two."""
+    points: set[int] = set()
+    for batch in located.seen.values():
+        uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
+        for use in uses:
+            start, end = listed(use.properties).get(partition, (0, 1))
+            if start == end:
+                points.add(start)
+    out: list[tuple[int, int]] = []
+    for start, end in located.left[partition]:
+        out += pairwise([start, *sorted(point for point in points if start < point < end), end])
+    return out[:MOST_SPANS]
+
+
+Around = tuple[int, list[Batch], bool]
+"""The first batch that reaches an offset, those before it, the latest first, and whether these are all there are."""
+
+
+def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
+    """What is around the one range of each job; searched for only where what was seen already doesn't show it."""
+    out: dict[int, Around] = {}
+    ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
+    for n, end in ends.items():
+        if _settled(jobs[n], around := (end, _seen_before(jobs[n][0], end), False)):
+            out[n] = around
+    ends = {n: end for n, end in ends.items() if n not in out}
+    for limit in (1, STRETCH):
+        asked = _before(tx, jobs, {n: end for n, end in ends.items() if n not in out}, limit)
+        out |= {n: each for n, each in asked.items() if _settled(jobs[n], each)}
+        if limit == STRETCH:
+            out |= {n: each for n, each in asked.items() if each[0] > jobs[n][1][1]}
+    searched = {n: _search(*job, _reaches) for n, job in enumerate(jobs) if n not in out}
+    _run(tx, [(jobs[n][0], search) for n, search in searched.items()], WINDOW)
+    ends = {n: jobs[n][1][1] + 1 if each.found is None else each.found for n, each in searched.items()}
+    out |= _before(tx, jobs, ends, STRETCH)
+    return [out[n] for n in range(len(jobs))]
+
+
+def _seen_end(job: Job) -> int | None:
+    """The first batch of those seen that reaches a range; the one after the last where none does. None: not seen."""
+    located, piece, spans = job
+    [partition] = spans
+    if (piece, partition) in located.unreached:
+        return piece[1] + 1
+    for first in sorted(located.seen):
+        if piece[0] <= first <= piece[1] and _said(job, located.seen[first]):
+            return first
+    return None
+
+
+def _seen_before(located: Located, end: int) -> list[Batch]:
+    out: list[Batch] = []
+    while len(out) < STRETCH and (earlier := located.earlier.get(end)) is not None:
+        out.append(earlier)
+        end = earlier.first
+    return out
+
+
+def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Around]:
+    keys = {n: (jobs[n][0].want.query.key, end) for n, end in ends.items()}
+    wanted = sorted(set(keys.values()))
+    found = dict(zip(wanted, before(tx, wanted, limit), strict=True))
+    return {n: (ends[n], found[key], len(found[key]) < limit) for n, key in keys.items()}
+
+
+def _settled(job: Job, around: Around) -> bool:
+    """Whether the batches before the first one seen to reach a range show that none before it does."""
+    _, batches, all_of_them = around
+    for batch in batches:
+        if batch.first < job[1][0]:
+            return True
+        if (reaches := _said(job, batch)) is not None:
+            return not reaches
+    return all_of_them
+
+
+def _said(job: Job, batch: Batch) -> bool | None:
+    """Whether a batch reaches the wanted offsets; None where it doesn't say."""
+    located, _, spans = job
+    uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
+    ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
+    said = [_reaches(each, spans) for each in ranges if each.keys() & spans.keys()]
+    return any(said) if said else None
+
+
+def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
+    """Give each hole to what it was found for, with the batch after it, and what of the wanted offsets lies in it."""
+    beyond = stretches(tx, [(job[0].want.query.key, last + 1, last + 1) for job, _, last, _ in holes], 1)
+    for (job, first, last, earlier), later in zip(holes, beyond, strict=True):
+        located, _, spans = job
+        if not later:
+            continue
+        for at, hole in enumerate(located.holes):
+            if (hole.first, hole.last) == (first, last):
+                located.holes[at] = Hole(first, last, earlier, later[0], _join(hole.spans, spans))
+                break
+        else:
+            located.holes.append(Hole(first, last, earlier, later[0], spans))
+
+
+def holes_among(tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int) -> list[Hole]:
+    """The batch ids from `first` to `last` of a query of which nothing is known.
+
+    Args:
+        tx: the transaction.
+        query: whose; its first and last batch that are known bound `first` and `last`.
+        batches: all that are known of these, by batch.
+        first: the first batch id.
+        last: the last one, included.
+    """
+    bounds = [(first - 1, first - 1), *((batch.first, batch.last) for batch in batches), (last + 1, last + 1)]
+    missing = [(a[1] + 1, b[0] - 1) for a, b in pairwise(bounds) if a[1] + 1 < b[0]]
+    earlier = before(tx, [(query.key, start) for start, _ in missing])
+    later = stretches(tx, [(query.key, end + 1, query.last_batch) for _, end in missing], 1)
+    return [
+        Hole(start, end, next(iter(one), None), other[0], {})
+        for (start, end), one, other in zip(missing, earlier, later, strict=True)
+        if other
+    ]
 
 
 _COLUMNS = ("position", "topic_id", "partitions", "from", "to_exclusive", "format", "from_version", "to_version")
@@ -223,9 +383,11 @@ def _is_past(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
     return all(ranges[partition][0] >= wanted[-1][1] for partition, wanted in spans.items() if partition in ranges)
 
 
-def _collect(job: Job, batches: Iterable[Batch]) -> bool:
-    """Take the batches that have some of the wanted offsets; whether a later one was seen that is past them all."""
+def _collect(job: Job, batches: Sequence[Batch]) -> bool:
+    """Take those of batches in a row that have wanted offsets; whether a later one was seen that is past them all."""
     located, _, spans = job
+    located.seen |= {batch.first: batch for batch in batches}
+    located.earlier |= {later.first: earlier for earlier, later in pairwise(batches)}
     known = {(hit.batch.first): at for at, hit in enumerate(located.hits)}
     for batch in batches:
         ranges: dict[int, tuple[int, int]] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.spans import MOST_OFFSET, Spans, intersection, offsets, spans_of, union
+from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of, union
 from headwater_consumers.analysis.trace.stretch import same_topic
 from headwater_consumers.analysis.trace.uses import (
     VERSIONS,
@@ -18,6 +18,7 @@ from headwater_consumers.analysis.trace.uses import (
 )
 from headwater_consumers.graph.marks import canonical_path, is_within
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import range_text
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Batch, Run
@@ -152,9 +153,7 @@ def described(part: Part) -> str:
         first, *rest = part.offsets or (None,)
         if first is None:
             return "no offsets"
-        which = f"offset {first.start}" if first.end == first.start + 1 else f"offsets {first.start} to {first.end - 1}"
-        if first.end == MOST_OFFSET:
-            which = f"offset {first.start} and later ones"
+        which = f"offset{'s' * (first.end > first.start + 1)} {range_text(first.start, first.end)}"
         more = f" and {len(rest)} more range{'s' * (len(rest) > 1)}" if rest else ""
         return f"{which} of partition {first.partition}{more}"
     if part.kind is PartKind.FILES:

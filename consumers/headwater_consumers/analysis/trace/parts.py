@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.spans import offsets, spans_of, union
-from headwater_consumers.analysis.trace.uses import Use, part_of
+from headwater_consumers.analysis.trace.uses import Use, made_from, made_into, part_of
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -23,16 +24,22 @@ MOST_FILES = 1_000
 
 
 class Datasets:
-    """Datasets by key, looked up once each."""
+    """Datasets by key, looked up once each; and which of them are one (`identity`).
+
+    What was used of a dataset is stored under the name that the job had for it. So a part is looked for under each name
+    (`names_of`), and shown under one (`shown`).
+    """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self._identities = Identities.of(tx)
         self._known: dict[str, Asset] = {}
 
     def know(self, keys: Iterable[str]) -> None:
         """Look several up at once."""
         missing = sorted(set(keys) - self._known.keys())
         if missing:
+            self._identities.look_at(missing)
             for row in self._tx.rows("trace/datasets", keys=missing):
                 self._known[row["properties"]["key"]] = dataset_asset(row["properties"])
 
@@ -40,12 +47,46 @@ class Datasets:
         self.know([key])
         return self._known[key]
 
+    def shown(self, part: Part) -> Part:
+        """The part, of the dataset that is shown for its own."""
+        key = self._identities.shown(part.dataset.key)
+        return part if key == part.dataset.key else replace(part, dataset=self[key])
+
+    def keys_of(self, key: str) -> list[str]:
+        """Keys of the dataset under all its names."""
+        return self._identities.members(key)
+
+    def names_of(self, part: Part, *, backward: bool) -> list[Part]:
+        """The part under each name of its dataset; under one that it had for a time only, as it was then."""
+        out = []
+        for key, since, until in self._identities.spans(part.dataset.key):
+            begin = max(filter(None, (part.since, since)), default=None)
+            end = min(filter(None, (part.until, until)), default=None)
+            if part.kind is PartKind.OFFSETS or (since is None and until is None):
+                begin, end = part.since, part.until
+            elif until is not None and not backward and begin is not None and begin > until:
+                continue
+            own = part if key == part.dataset.key else replace(part, dataset=self[key])
+            out.append(replace(own, since=begin, until=end))
+        return out
+
 
 def is_empty(part: Part) -> bool:
     """Whether it has no record."""
     return (part.kind is PartKind.OFFSETS and not part.offsets) or (
         part.kind is PartKind.FILES and part.file_count == 0
     )
+
+
+def given(
+    used: Iterable[tuple[Batch | Run, frozenset[str]]], datasets: Datasets, *, backward: bool
+) -> tuple[Part, ...]:
+    """What runs or micro-batches wrote that may have been made from the datasets named beside each.
+
+    Backwards: what they read that these may have been made from.
+    """
+    made = made_into if backward else made_from
+    return joined([(each, use) for each, keys in used for use in made(each.uses, keys)], datasets)
 
 
 def joined(used: Sequence[tuple[Batch | Run, Use]], datasets: Datasets) -> tuple[Part, ...]:

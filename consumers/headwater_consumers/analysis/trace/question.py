@@ -7,18 +7,19 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.identity import notice
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.trace.answer import Direction, OffsetSpan, Part, PartKind, Trace
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets
-from headwater_consumers.analysis.trace.spans import MOST_OFFSET
 from headwater_consumers.analysis.trace.times import parts_at
 from headwater_consumers.graph.keys import dataset_key, version_key
 from headwater_consumers.graph.marks import canonical_path, is_within
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import MOST_OFFSET
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Reader, Transaction
@@ -57,7 +58,7 @@ class Times:
         topic: as `resolve_dataset` takes it.
         partition: one; None: all of them.
         start: a time.
-        end: a later one, or the same: then what was being read at that time.
+        end: a later one, which isn't part of it; or the same: then what was being read at that time.
     """
 
     topic: str
@@ -134,7 +135,9 @@ def check(start: Start, depth: int | None, limit: int) -> None:
     """Refuse what can't be asked: QuestionError."""
     if isinstance(start, Offsets):
         if not 0 <= start.start < start.end <= MOST_OFFSET:
-            raise QuestionError("Offsets begin at 0, and a range ends after it begins.", field="offset")
+            raise QuestionError(
+                "Offsets begin at 0, and a range ends after it begins: its end isn't part of it.", field="offset"
+            )
         if not 0 <= start.partition < 2**31:
             raise QuestionError("A partition's number begins at 0.", field="partition")
     if isinstance(start, Times) and start.end < start.start:
@@ -152,6 +155,7 @@ def parts_of_start(context: Context, start: Start) -> list[Part]:
             raise QuestionError("Name a file or partition by its path.", field="path")
         return _path_parts(context, start.path)
     found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)
+    context.notes |= dict.fromkeys(notice(context.tx, found.asset))
     if isinstance(start, Times):
         return parts_at(context, found.asset, start.partition, start.start, start.end)
     if isinstance(start, Offsets):
@@ -180,13 +184,20 @@ def parts_of_start(context: Context, start: Start) -> list[Part]:
         )
         if _version_is_known(context, part):
             return [part]
-    begun = context.tx.one("trace/versions_begun", dataset=found.asset.key, text=start.version)["versions"]
+    begun = [
+        version
+        for key in context.datasets.keys_of(found.asset.key)
+        for version in context.tx.one("trace/versions_begun", dataset=key, text=start.version)["versions"]
+    ]
     raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=begun)
 
 
 def _version_is_known(context: Context, part: Part) -> bool:
-    key = version_key(context.tx.tenant, part.dataset.key, str(part.format), str(part.version))
-    return bool(context.tx.rows("trace/version_known", key=key))
+    keys = (
+        version_key(context.tx.tenant, key, str(part.format), str(part.version))
+        for key in context.datasets.keys_of(part.dataset.key)
+    )
+    return any(context.tx.rows("trace/version_known", key=key) for key in keys)
 
 
 def _path_parts(context: Context, path: str) -> list[Part]:
@@ -213,10 +224,11 @@ def _path_parts(context: Context, path: str) -> list[Part]:
             )
             for key, files in sorted(listed.items())
         ]
-    ref = naming.path(path)
-    key = dataset_key(context.tx.tenant, ref.namespace, ref.name)
-    if not context.tx.rows("trace/datasets", keys=[key]):
-        key = resolve_dataset(context.tx, path).asset.key
+    # As a writer takes it, else as a reader does: with globs.
+    named = dict.fromkeys((naming.path(path), naming.path_pattern(path)))
+    keys = [dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named]
+    known = [key for key in keys if context.tx.rows("trace/datasets", keys=[key])]
+    key = known[0] if known else resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
         f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset."

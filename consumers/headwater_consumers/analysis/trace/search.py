@@ -96,7 +96,7 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
 
     Args:
         tx: the transaction.
-        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `said` of `$probes`.
+        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `said` of the probes.
         searches: of any queries.
         window: how many intervals in a row a probe looks at until one says something.
     """

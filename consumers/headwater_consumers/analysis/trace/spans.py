@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Spans = dict[int, list[tuple[int, int]]]
-MOST_OFFSET = 2**63 - 1
-"""The end of a range that has none."""
 
 
 def spans_of(offsets: Iterable[OffsetSpan]) -> Spans:

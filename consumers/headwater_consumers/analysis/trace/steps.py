@@ -2,32 +2,172 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.trace.answer import Part, weakest
+from headwater_consumers.analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES
 from headwater_consumers.analysis.trace.match import described
-from headwater_consumers.analysis.trace.parts import between, join, joined
+from headwater_consumers.analysis.trace.parts import between, given, join
+from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, union
 from headwater_consumers.analysis.trace.state import Spread, State, spread_backward, spread_forward, state_of
-from headwater_consumers.analysis.trace.stretch import before, stretches
-from headwater_consumers.analysis.trace.taken import Draft, Taken, groups, micro_batches, overall
-from headwater_consumers.analysis.trace.uses import part_of
+from headwater_consumers.analysis.trace.stretch import before, listed, stretches
+from headwater_consumers.analysis.trace.taken import (
+    Draft,
+    Missing,
+    Taken,
+    certainly_used,
+    groups,
+    micro_batches,
+    overall,
+)
+from headwater_consumers.analysis.trace.uses import part_of, sources_of
 from headwater_consumers.graph.keys import run_key
 from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headwater_consumers.analysis.trace.batches import Batch
     from headwater_consumers.analysis.trace.context import Context
+    from headwater_consumers.analysis.trace.locate import Hole
+    from headwater_consumers.analysis.trace.uses import Use
 
 
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     """The hops that these micro-batches are."""
-    return [_draft(context, group) for group in groups(taken)]
+    found = groups(taken)
+    certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
+    return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 
 
-def _draft(context: Context, group: Sequence[Taken]) -> Draft:
+def _again(
+    context: Context,
+    n: int,
+    found: Sequence[Sequence[Taken]],
+    certain: Sequence[Mapping[tuple[str, str | None], Spans]],
+) -> list[str]:
+    """A sentence for each other group of the query's micro-batches that certainly used some of the same offsets."""
+    group, verb, out = found[n], "wrote" if context.backward else "read", []
+    for other, theirs in zip(found, certain, strict=True):
+        if other is group or other[0].query != group[0].query:
+            continue
+        for topic in certain[n].keys() & theirs.keys():
+            if not (same := intersection(certain[n][topic], theirs[topic])):
+                continue
+            batches = batches_text(other[0].batch.first, other[-1].batch.last).capitalize()
+            run = other[0].batch.run
+            of = "" if run is None else f" of run {run.run_id}"
+            what = described(replace(group[0].part, offsets=offsets(same)))
+            out.append(f"{batches}{of} {verb} {what}, too.")
+    return out
+
+
+def missing_draft(context: Context, missing: Missing) -> Draft:
+    """The hop that micro-batches are of which nothing is known."""
+    query, hole = missing.query, missing.hole
+    state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
+    spread: Spread | None = None
+    first, last = hole.first, hole.last
+    others = missing_parts(context, hole)
+    sentences = [_not_known(context, missing), state.why if state.spreads else ""]
+    if state.spreads and not context.backward:
+        # What was in its state before the next known batch was in it then, too.
+        spread = spread_forward(context.tx, context.pieces(query), hole.after, state)
+        last = spread.last
+        used = [(hole.after, frozenset({missing.part.dataset.key}))]
+        others = join((*others, *_given(context, used, hole.after.first, last, spread=True)))
+    elif state.spreads and hole.before is not None:
+        spread = spread_backward(context.tx, query, hole.before, state)
+        first = spread.first
+        used = [(hole.before, frozenset({missing.part.dataset.key}))]
+        others = join((*others, *_given(context, used, first, hole.before.last, spread=True)))
+    if spread is not None:
+        sentences.append(spread.why)
+    certainty = Certainty.UPPER_BOUND
+    return Draft(
+        key=(f"{query.key} missing", hole.first, hole.last),
+        step=Step(
+            kind=StepKind.MISSING,
+            job=query.job,
+            runs=(),
+            query_id=query.query_id,
+            query_name=query.name,
+            first_batch=hole.first,
+            last_batch=hole.last,
+            spread_first_batch=first,
+            spread_last_batch=last,
+            keeps_state=state.keeps,
+        ),
+        inputs=others if context.backward else (missing.part,),
+        outputs=(missing.part,) if context.backward else others,
+        certainty=certainty,
+        overall=overall(certainty, [missing.pending]),
+        why=" ".join(sentence for sentence in sentences if sentence),
+        pendings=(missing.pending,),
+    )
+
+
+def _not_known(context: Context, missing: Missing) -> str:
+    verb, done = ("wrote", "written") if context.backward else ("read", "read")
+    query, hole = missing.query, missing.hole
+    several = hole.last > hole.first
+    which = f"micro-{batches_text(hole.first, hole.last)}"
+    around = " and ".join(
+        f"batch {batch.first if batch is hole.after else batch.last}"
+        + (f" (run {batch.run.run_id})" if batch.run is not None else "")
+        for batch in (hole.before, hole.after)
+        if batch is not None
+    )
+    where = f"between {around}" if hole.before is not None else f"before {around}, the first one known"
+    return (
+        f"No known micro-batch of {query.name or query.query_id} {verb} {described(missing.part)}. Nothing is known of "
+        f"{which} {where}: {'one of them' if several else 'it'} may have {done} it."
+    )
+
+
+def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
+    """What batches of which nothing is known may have given out (backwards: taken in), by the known ones around them.
+
+    Of a topic it is bounded: its offsets are used in order. Of anything else it is some part, within the time between.
+    """
+    sides: list[dict[str, Use]] = []
+    for batch in (hole.before, hole.after):
+        uses = () if batch is None else batch.reads() if context.backward else batch.writes()
+        sides.append({use.dataset: use for use in uses})
+    earlier, later = sides
+    context.datasets.know(earlier.keys() | later.keys())
+    since = None if hole.before is None else hole.before.started_at
+    until = hole.after.ended_at or hole.after.started_at
+    out: list[Part] = []
+    for key in sorted(earlier.keys() | later.keys()):
+        spans = _between(earlier.get(key), later.get(key))
+        common: dict[str, Any] = {"dataset": context.datasets[key], "since": since, "until": until}
+        if spans is None:
+            out.append(Part(kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN, **common))
+        elif spans:
+            part = Part(kind=PartKind.OFFSETS, certainty=Certainty.UPPER_BOUND, **common)
+            out.append(replace(part, topic_id=later[key].topic_id, offsets=offsets(spans)))
+    return tuple(out)
+
+
+def _between(earlier: Use | None, later: Use | None) -> Spans | None:
+    """The offsets between two uses of a topic; of one that is only a bound, all of it. None where that isn't known."""
+    if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
+        return None
+    ends, starts = listed(earlier.properties), listed(later.properties)
+    if earlier.topic_id != later.topic_id or ends.keys() != starts.keys():
+        return None
+    exact = (Certainty.EXACT, Certainty.INFERRED)
+    lows = {partition: span[1 if earlier.certainty in exact else 0] for partition, span in ends.items()}
+    highs = {partition: span[0 if later.certainty in exact else 1] for partition, span in starts.items()}
+    if any(lows[partition] > highs[partition] for partition in lows):
+        return None
+    return union((partition, lows[partition], highs[partition]) for partition in lows)
+
+
+def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Draft:
     query = group[0].query
     batches = list({each.batch.key: each.batch for each in group}.values())
     used = join(each.part for each in group)
@@ -48,16 +188,20 @@ def _draft(context: Context, group: Sequence[Taken]) -> Draft:
         if (spread.first, spread.last) != (batches[0].first, batches[-1].last):
             certainty = weakest(certainty, Certainty.UPPER_BOUND)
         sentences.append(spread.why)
-    sentences += dict.fromkeys(each.why for each in group)
+    sentences += [*dict.fromkeys(each.why for each in group), *again]
     first = min(batches[0].first, spread.first) if spread else batches[0].first
     last = max(batches[-1].last, spread.last) if spread else batches[-1].last
-    given = _given(context, batches, first, last, spread=spread is not None)
+    keys: dict[str, set[str]] = {}
+    for each in group:
+        keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
+    by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
+    others = _given(context, by_batch, first, last, spread=spread is not None)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
     return Draft(
         key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
         step=micro_batches(query, batches, count=len(batches), keeps=state.keeps, spread=(first, last)),
-        inputs=given if context.backward else used,
-        outputs=used if context.backward else given,
+        inputs=others if context.backward else used,
+        outputs=used if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, pendings),
         why=" ".join(sentence for sentence in sentences if sentence),
@@ -67,37 +211,48 @@ def _draft(context: Context, group: Sequence[Taken]) -> Draft:
 
 def _said(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> str:
     verb = "wrote" if context.backward else "read"
-    which = f"Batch {batches[0].first}" if len(batches) == 1 else f"Batches {batches[0].first} to {batches[-1].last}"
+    which = batches_text(batches[0].first, batches[-1].last).capitalize()
     return f"{which} {verb} {', '.join(described(part) for part in used)}."
 
 
-def _given(context: Context, batches: Sequence[Batch], first: int, last: int, *, spread: bool) -> tuple[Part, ...]:
-    backward, query = context.backward, batches[0].query
+def _given(
+    context: Context, used: Sequence[tuple[Batch, frozenset[str]]], first: int, last: int, *, spread: bool
+) -> tuple[Part, ...]:
+    """What batches gave out (backwards: took in).
+
+    Args:
+        context: of the trace.
+        used: batches, and keys of the datasets that they used parts of.
+        first: batch id.
+        last: batch id.
+        spread: whether all from `first` to `last` may have, as the state may have kept it.
+    """
+    batches = [batch for batch, _ in used]
     if not spread:
-        return join((*_of(context, batches), *_at_rest(context, batches)))
+        return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
+    query, anything = batches[0].query, frozenset[str]().union(*(keys for _, keys in used))
     [all_of_them] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
     if len(all_of_them) < MOST_BATCHES or all_of_them[-1].last >= last:
-        return join((*_of(context, all_of_them), *_at_rest(context, all_of_them)))
+        kept = [(batch, anything) for batch in all_of_them]
+        return join((*given(kept, context.datasets, backward=context.backward), *_at_rest(context, kept)))
     [final] = before(context.tx, [(query, last + 1)])
-    found = between(all_of_them[0], final[-1], produced=not backward, datasets=context.datasets)
-    return join((*found, *_at_rest(context, [all_of_them[0], *final])))
+    found = between(all_of_them[0], final[-1], produced=not context.backward, datasets=context.datasets)
+    return join((*found, *_at_rest(context, [(batch, anything) for batch in (all_of_them[0], *final)])))
 
 
-def _of(context: Context, batches: Sequence[Batch]) -> tuple[Part, ...]:
-    uses = [(b, use) for b in batches for use in (b.reads() if context.backward else b.writes())]
-    return joined(uses, context.datasets)
-
-
-def _at_rest(context: Context, batches: Sequence[Batch]) -> list[Part]:
+def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
     """Backwards: what the starts of the query read besides its streams, tables that are joined in."""
+    batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:
         return []
     streams = {use.dataset for batch in batches for use in batch.reads()}
     until = batches[-1].ended_at or batches[-1].started_at
+    sources = [sources_of(batch.uses, written) for batch, written in used]
+    listed = None if None in sources else frozenset[str]().union(*(keys for keys in sources if keys is not None))
     out = []
     for run in context.runs(keys):
-        uses = [use for use in run.reads() if use.dataset not in streams]
+        uses = [use for use in run.reads() if use.dataset not in streams and (listed is None or use.dataset in listed)]
         context.datasets.know(use.dataset for use in uses)
         out += [part_of(use, context.datasets[use.dataset], until=until) for use in uses]
     return out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.trace.answer import Hop, Part, Step, StepKind, weakest
+from headwater_consumers.analysis.trace.answer import Hop, Part, RunBrief, Step, StepKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Query
+from headwater_consumers.analysis.trace.locate import Hole
 from headwater_consumers.analysis.trace.parts import join
+from headwater_consumers.analysis.trace.spans import Spans, flat, intersection, spans_of, union
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
 """What ends the key of a draft whose micro-batches are only bounded by time."""
+_CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
@@ -64,6 +68,23 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """Micro-batches of a query that nothing is known of, one of which may have used a part.
+
+    Attributes:
+        query: whose.
+        hole: which, and the known ones around them.
+        part: what they may have used of the part that was asked about.
+        pending: what was asked about.
+    """
+
+    query: Query
+    hole: Hole
+    part: Part
+    pending: Pending
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A hop without its number.
 
@@ -97,7 +118,10 @@ class Draft:
 
 
 def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
-    """By query, and by batches that are near to each other; each conflict by itself."""
+    """By query and run, and by batches that are near to each other; each conflict by itself.
+
+    What was used twice is in two groups: each of the micro-batches used it, whatever became of the other.
+    """
     out: list[list[Taken]] = []
     ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
     for each in ordered:
@@ -115,8 +139,27 @@ def _is_next(one: Taken, other: Taken) -> bool:
         and not one.batch.conflict
         and not other.batch.conflict
         and one.piece == other.piece
+        and one.batch.run == other.batch.run
         and other.batch.first - one.batch.last <= _NEAR
+        and not _used_again(one, other)
     )
+
+
+def _used_again(one: Taken, other: Taken) -> bool:
+    """Whether both certainly used some of the same offsets; of two bounds, the truth may be in either."""
+    mine, theirs = certainly_used([one]), certainly_used([other])
+    return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
+
+
+def certainly_used(taken: Iterable[Taken]) -> dict[tuple[str, str | None], Spans]:
+    """The offsets that some micro-batches certainly used, by the topic's key and incarnation."""
+    out: dict[tuple[str, str | None], list[tuple[int, int, int]]] = defaultdict(list)
+    for each in taken:
+        if each.certainty in _CERTAIN:
+            key = each.part.dataset.key
+            ids = {use.topic_id for use in each.batch.uses if use.dataset == key}
+            out[key, next(iter(ids)) if len(ids) == 1 else None] += flat(spans_of(each.part.offsets))
+    return {topic: union(ranges) for topic, ranges in out.items()}
 
 
 def micro_batches(
@@ -136,12 +179,11 @@ def micro_batches(
         keeps: whether the query keeps state.
         spread: first and last batch over which it spreads.
     """
-    runs = dict.fromkeys(batch.run for batch in batches if batch.run is not None)
     first, last = batches[0].first, batches[-1].last
     return Step(
         kind=StepKind.CONFLICT if batches[0].conflict else StepKind.MICRO_BATCHES,
         job=query.job,
-        runs=tuple(runs)[:_MOST_RUNS],
+        runs=_runs(batches)[:_MOST_RUNS],
         query_id=query.query_id,
         query_name=query.name,
         first_batch=first,
@@ -153,6 +195,15 @@ def micro_batches(
         ended_at=batches[-1].ended_at or batches[-1].started_at,
         keeps_state=keeps,
     )
+
+
+def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
+    """The runs that they were observed in, each with its first and last of them."""
+    of: dict[RunBrief, list[Batch]] = {}
+    for batch in batches:
+        if batch.run is not None:
+            of.setdefault(batch.run, []).append(batch)
+    return tuple(replace(run, first_batch=own[0].first, last_batch=own[-1].last) for run, own in of.items())
 
 
 def run_step(run: Run) -> Step:

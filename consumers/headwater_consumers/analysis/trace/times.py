@@ -24,19 +24,22 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended;
     so do those about then that say no time, reconciled ones.
     """
-    parts = _of_runs(context, topic, start, end)
-    for query in context.queries_of([topic.key])[topic.key]:
-        first, last = first_after(context, [(query, start), (query, end)])
+    names = context.datasets.keys_of(topic.key)
+    parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]
+    used = context.queries_of(names)
+    for key, query in ((name, each) for name in names for each in used[name]):
+        [first] = first_after(context, [(query, start)])
+        [last] = first_after(context, [(query, end)], inclusive=end > start)
         lo = running_at(context, query, first, start)
         hi = (last if last is not None else query.last_batch + 1) - 1
         batches, complete = ends(context, query, lo, hi)
         if complete:
             running = [b for b in batches if b.started_at is None or b.ended_at is None or b.ended_at >= start]
-            uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(topic.key)]
+            uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(key)]
             parts += joined(uses, context.datasets)
         else:
             ended = between(batches[0], batches[-1], produced=context.backward, datasets=context.datasets)
-            parts += [part for part in ended if part.dataset.key == topic.key]
+            parts += [part for part in ended if part.dataset.key == key]
     if partition is not None:
         parts = [
             replace(part, offsets=tuple(span for span in part.offsets if span.partition == partition), rows=None)
@@ -44,7 +47,9 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
             else part
             for part in parts
         ]
-    found = [part for part in join(parts) if part.kind is not PartKind.OFFSETS or part.offsets]
+    found = [
+        part for part in join(map(context.datasets.shown, parts)) if part.kind is not PartKind.OFFSETS or part.offsets
+    ]
     if not found:
         verb = "wrote" if context.backward else "read"
         context.notes[f"Nothing that {verb} {topic.spelling} is known to have run then."] = None
@@ -62,4 +67,5 @@ def _of_runs(context: Context, topic: Asset, start: datetime, end: datetime) -> 
 
 
 def _overlaps(run: Run, start: datetime, end: datetime) -> bool:
-    return (run.started_at is None or run.started_at <= end) and (run.ended_at is None or run.ended_at >= start)
+    begun = run.started_at is None or run.started_at < end or run.started_at == start
+    return begun and (run.ended_at is None or run.ended_at >= start)

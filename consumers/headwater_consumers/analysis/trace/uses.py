@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,12 @@ class Use:
     def files(self) -> tuple[str, ...]:
         """The listed files or partitions."""
         return tuple(self.properties.get("paths") or ())
+
+    @property
+    def inputs(self) -> frozenset[str] | None:
+        """Keys of the datasets that an output was made from; None where it may be any that was read."""
+        found = self.properties.get("inputs")
+        return None if found is None else frozenset(found)
 
     @property
     def replaces(self) -> bool:
@@ -109,6 +115,25 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
         spans=spans,
         properties=properties,
     )
+
+
+def made_from(uses: Iterable[Use], read: frozenset[str]) -> list[Use]:
+    """Of what was written, what may have been made from one of these datasets."""
+    return [use for use in uses if use.produced and (use.inputs is None or use.inputs & read)]
+
+
+def made_into(uses: Collection[Use], written: frozenset[str]) -> list[Use]:
+    """Of what was read, what one of these datasets may have been made from."""
+    sources = sources_of(uses, written)
+    return [use for use in uses if not use.produced and (sources is None or use.dataset in sources)]
+
+
+def sources_of(uses: Iterable[Use], written: frozenset[str]) -> frozenset[str] | None:
+    """Keys of the datasets that these outputs were made from; None where it may be any that was read."""
+    listed = [use.inputs for use in uses if use.produced and use.dataset in written]
+    if not listed or None in listed:
+        return None
+    return frozenset[str]().union(*(inputs for inputs in listed if inputs is not None))
 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
@@ -199,4 +224,4 @@ def _text(stored: Mapping[str, Any]) -> str | None:
     if ends is None:
         return str(position)
     first, last = (stored.get(end) for end in ends)
-    return f"{position} from {first if first is not None else 'the beginning'} to {last}"
+    return f"{position} {'' if first is None else first}..{last}"

@@ -1,65 +1,129 @@
-"""No body larger than allowed, whatever its `Content-Length` says."""
+"""Bodies are read whole before anything else looks at the request: none too large, none too slow.
+
+A request whose body is on its way isn't a question yet, and holds no place among those that wait for an answer.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
+from headwater_consumers.api.connections import network_of
 from headwater_consumers.api.problems import ProblemType, problem
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# The rest of the body isn't read: `connections` lets it run out.
+_CLOSE = {"Connection": "close"}
+
+
+class Bodies:
+    """Reads the body, or answers why not.
+
+    Args:
+        app: what follows; it gets the body in one piece.
+        most_bytes: the largest body.
+        seconds: how long one may take to arrive.
+        most: how many may be arriving at the same time. One more, and the oldest is given up: a body usually comes
+            right behind its head, so what has been on its way for long is likelier to be meant badly than what is new.
+        most_of_client: the same from one address.
+    """
+
+    def __init__(self, app: ASGIApp, *, most_bytes: int, seconds: float, most: int, most_of_client: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+        self._most = most
+        self._most_of_client = most_of_client
+        # The oldest first.
+        self._arriving: dict[asyncio.Timeout, str] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http" or not _has_body(headers := Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > self._most_bytes:
+            await self._too_large()(scope, receive, send)
+            return
+        timeout = asyncio.timeout(self._seconds)
+        try:
+            async with timeout:
+                self._make_room(timeout, network_of(scope["client"][0]) if scope.get("client") else "")
+                try:
+                    body = await self._read(receive)
+                finally:
+                    del self._arriving[timeout]
+        except TimeoutError:
+            refusal = problem(
+                ProblemType.TOO_SLOW,
+                f"A body has {self._seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS), less where more "
+                f"than {self._most_of_client} are on their way from one address "
+                "(HEADWATER_SERVE_BODIES_PER_CLIENT_MAX).",
+                headers=_CLOSE,
+            )
+            await refusal(scope, receive, send)
+            return
+        except _TooLargeError:
+            await self._too_large()(scope, receive, send)
+            return
+        except _GoneError:
+            return
+        await self._app(scope, _in_one_piece(body, receive), send)
+
+    def _make_room(self, timeout: asyncio.Timeout, client: str) -> None:
+        theirs = [each for each, of in self._arriving.items() if of == client]
+        if len(theirs) >= self._most_of_client:
+            self._give_up(theirs[0])
+        elif len(self._arriving) >= self._most:
+            self._give_up(next(iter(self._arriving)))
+        self._arriving[timeout] = client
+
+    def _give_up(self, timeout: asyncio.Timeout) -> None:
+        if not timeout.expired():
+            timeout.reschedule(asyncio.get_running_loop().time())
+
+    async def _read(self, receive: Receive) -> bytes:
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            body += message.get("body", b"")
+            if len(body) > self._most_bytes:
+                raise _TooLargeError
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    def _too_large(self) -> Response:
+        return problem(
+            ProblemType.TOO_LARGE,
+            f"A body may have {self._most_bytes:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
+            headers=_CLOSE,
+        )
 
 
 class _TooLargeError(Exception):
     """More has come than may."""
 
 
-class Bodies:
-    """Refuses larger ones, and closes the connection: the rest isn't read.
+class _GoneError(Exception):
+    """The client went before its body was whole."""
 
-    Args:
-        app: what follows.
-        most_bytes: the largest body.
-    """
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
-        self._app = app
-        self._most = most_bytes
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        said = Headers(scope=scope).get("content-length", "")
-        received = int(said) if said.isdecimal() and len(said) < 20 else 0
-        if received <= self._most:
-            received = 0
 
-            async def counted() -> Message:
-                nonlocal received
-                message = await receive()
-                received += len(message.get("body", b""))
-                if received > self._most:
-                    raise _TooLargeError
-                return message
+def _in_one_piece(body: bytes, receive: Receive) -> Receive:
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-            async def unless_too_large(message: Message) -> None:
-                # The framework tells of an error while it reads the body in its own way; ours is told instead.
-                if received <= self._most:
-                    await send(message)
+    async def receive_whole() -> Message:
+        return left.pop() if left else await receive()
 
-            try:
-                await self._app(scope, counted, unless_too_large)
-            except Exception:
-                if received <= self._most:
-                    raise
-        if received > self._most:
-            refusal = problem(
-                ProblemType.TOO_LARGE,
-                f"A body may have {self._most:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
-                headers={"Connection": "close"},
-            )
-            await refusal(scope, receive, send)
+    return receive_whole

@@ -5,6 +5,7 @@ from headwater_consumers.api.routes import (
     diff,
     graph,
     impact,
+    known,
     lineage,
     runs,
     search,
@@ -23,5 +24,6 @@ ROUTERS = (
     blast.router,
     impact.router,
     diff.router,
+    known.router,
     service.router,
 )

@@ -14,7 +14,6 @@ from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
 from headwater_consumers.api.parameters import LONGEST_NAME, Depth, hops
 from headwater_consumers.api.records import (
-    MOST_OFFSET,
     EndOffset,
     FirstOffset,
     Horizon,
@@ -23,6 +22,7 @@ from headwater_consumers.api.records import (
     TopicId,
     seconds,
 )
+from headwater_schemas.ranges import MOST_OFFSET
 
 router = area("blast")
 

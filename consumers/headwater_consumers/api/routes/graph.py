@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from headwater_consumers.analysis.drawing import MOST_NODES, Drawing, Reach, draw
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import AssetQuery, Depth, hops, in_capitals
+from headwater_consumers.api.parameters import AnyCase, AssetQuery, Depth, hops
 
 router = area("graph")
 
@@ -21,10 +20,8 @@ def graph(
     ask: Ask,
     asset: AssetQuery,
     depth: Depth = 1,
-    direction: Annotated[Reach, BeforeValidator(in_capitals), Query(description="Which way to look.")] = Reach.BOTH,
-    columns: Annotated[
-        bool, Query(alias="includeColumns", description="Say the datasets' columns, and what jobs do to them.")
-    ] = False,
+    direction: Annotated[Reach, AnyCase, Query(description="Which way to look.")] = Reach.BOTH,
+    columns: Annotated[bool, Query(description="Say the datasets' columns, and what jobs do to them.")] = False,
     limit: Annotated[
         int, Query(ge=1, le=MOST_NODES, description="Most nodes, the nearest first; `truncated` tells of more.")
     ] = MOST_NODES,

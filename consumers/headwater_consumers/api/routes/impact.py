@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import Body
+from fastapi import Body, Depends, Query
 from pydantic import AfterValidator, ConfigDict, with_config
 from starlette.responses import Response
 
-from headwater_consumers.analysis.impact import Change, Extent, Impact, Page, analyze
+from headwater_consumers.analysis.impact import Change, ChangeType, Extent, Impact, Page, SchemaChange, analyze
 from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import Cursor, Depth, Limit, Time, hops
+from headwater_consumers.api.asking import Ask, Asking
+from headwater_consumers.api.parameters import (
+    LONGEST_NAME,
+    AnyCase,
+    AssetQuery,
+    Cursor,
+    Depth,
+    Limit,
+    Time,
+    hops,
+)
+from headwater_schemas.ranges import MOST_OFFSET
 
 router = area("impact")
 
@@ -51,6 +61,8 @@ class ChangeBody(Change):
         extent: which data, where it isn't all.
     """
 
+    type: Annotated[ChangeType, AnyCase] | None = None
+    schema: Annotated[SchemaChange, AnyCase] | None = None
     extent: ExtentBody | None = None
 
     def change(self) -> Change:
@@ -81,5 +93,58 @@ def impact(
     cursor: Cursor = None,
 ) -> Response:
     """What breaks, what is tainted, whom to tell: by column, with the way there, totals, and a text for a ticket."""
+    return _impact(ask, change.change(), depth, limit, cursor)
+
+
+Text = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
+Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
+
+
+async def _change(
+    *,
+    dataset: AssetQuery,
+    column: Annotated[Text, Query(description="Field path of the column; without, the dataset as a whole.")] = None,
+    type: Annotated[  # noqa: A002  the parameter's name
+        Annotated[ChangeType, AnyCase] | None,
+        Query(description="What sort of change; of a schema change it follows from the rest."),
+    ] = None,
+    schema: Annotated[
+        Annotated[SchemaChange, AnyCase] | None,
+        Query(description="What happens to the column, if it is a schema change."),
+    ] = None,
+    new_name: Annotated[Text, Query(description="Of a RENAMED column, if that is known.")] = None,
+    new_type: Annotated[Text, Query(description="Of a RETYPED or ADDED one.")] = None,
+    nullable: Annotated[
+        bool | None, Query(description="Whether the column may hold nulls from then on, if NULLABILITY changes.")
+    ] = None,
+    partition: Annotated[
+        Text, Query(description="Only data of this partition: a topic's, `3`, or a table's, `day=2013-01-02`.")
+    ] = None,
+    first_offset: Annotated[Offset, Query(description="Only records from this offset of the partition on.")] = None,
+    end_offset: Annotated[Offset, Query(description="Only records before this one; needs `first_offset`.")] = None,
+    since: Annotated[Time | None, Query(description="Only data written at this time or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only data written before this time.")] = None,
+) -> Change:
+    extent = Extent(partition, first_offset, end_offset, since, until)
+    narrowed = extent if extent != Extent() else None
+    return Change(dataset, column, type, schema, new_name, new_type, nullable, narrowed)
+
+
+@router.get("/impact", response_model=Impact, operation_id="impact")
+def impact_of(
+    ask: Ask,
+    change: Annotated[Change, Depends(_change)],
+    *,
+    depth: Depth = "all",
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """The same as a link: POST `/impact/analyze` with the change in the query, its `extent` field by field."""
+    return _impact(ask, change, depth, limit, cursor)
+
+
+def _impact(
+    ask: Asking, change: Change, depth: int | Literal["all"], limit: int | None, cursor: str | None
+) -> Response:
     page = Page(hops(depth), ask.page(limit), cursor)
-    return ask(lambda reader: analyze(reader, change.change(), ask.graph.policy, page))
+    return ask(lambda reader: analyze(reader, change, ask.graph.policy, page))

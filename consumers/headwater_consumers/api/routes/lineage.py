@@ -12,6 +12,7 @@ from headwater_consumers.analysis.lineage import Direction, Filters, Influence, 
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
 from headwater_consumers.api.parameters import (
+    AnyCase,
     AsOf,
     AssetId,
     AssetName,
@@ -20,6 +21,7 @@ from headwater_consumers.api.parameters import (
     Depth,
     Limit,
     Time,
+    Types,
     Values,
     hops,
 )
@@ -27,7 +29,7 @@ from headwater_consumers.api.parameters import (
 router = area("lineage")
 
 Influenced = Annotated[
-    Influence | None,
+    Annotated[Influence, AnyCase] | None,
     Query(description="DIRECT follows nothing else; INDIRECT lists what is reached in no other way. Default: both."),
 ]
 WithColumns = Annotated[bool, Query(description="Say which columns make which, along each hop.")]
@@ -52,7 +54,7 @@ async def _asked(
     since: Annotated[Time | None, Query(description="Only hops that were seen then or later.")] = None,
     namespace: Annotated[Values, Query(max_length=100, description="List datasets of these alone.")] = [],  # noqa: B006  FastAPI copies it
     type: Annotated[  # noqa: A002  the parameter's name
-        Values, Query(max_length=100, description="List datasets of these types alone: `TOPIC`, `FILE`, `TABLE`.")
+        Types, Query(max_length=100, description="List datasets of these types alone: `TOPIC`, `FILE`, `TABLE`.")
     ] = [],  # noqa: B006
     tag: Annotated[
         Values, Query(max_length=100, description="List what has one of these alone, each `key` or `key=value`.")

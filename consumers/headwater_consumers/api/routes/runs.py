@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from headwater_consumers.analysis.runs import (
     IntervalPage,
+    OpenRunPage,
     Role,
     RunDetails,
     RunPage,
@@ -19,6 +19,7 @@ from headwater_consumers.analysis.runs import (
     inputs,
     intervals,
     last_good,
+    open_runs,
     outputs,
     run,
     runs,
@@ -26,7 +27,7 @@ from headwater_consumers.analysis.runs import (
 )
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import AssetId, Cursor, JobId, Limit, RunId, Time, in_capitals
+from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, RunId, Time
 from headwater_schemas.events import RunEventType
 
 router = area("runs")
@@ -35,7 +36,9 @@ FromBatch = Annotated[int, Query(ge=0, le=2**63 - 1, description="The first batc
 
 
 async def _narrowed(
-    state: Annotated[list[RunEventType] | None, Query(description="Only runs in one of these states.")] = None,
+    state: Annotated[
+        list[Annotated[RunEventType, AnyCase]] | None, Query(description="Only runs in one of these states.")
+    ] = None,
     since: Annotated[Time | None, Query(description="Only runs that began then or later.")] = None,
     until: Annotated[Time | None, Query(description="Only runs that began before then.")] = None,
 ) -> dict[str, Any]:
@@ -50,9 +53,7 @@ def of_dataset(
     ask: Ask,
     asset: AssetId,
     narrowed: Narrowed,
-    role: Annotated[
-        Role, BeforeValidator(in_capitals), Query(description="Runs that wrote it, or that read it.")
-    ] = Role.WROTE,
+    role: Annotated[Role, AnyCase, Query(description="Runs that wrote it, or that read it.")] = Role.WROTE,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
@@ -66,6 +67,21 @@ def of_job(ask: Ask, job: JobId, narrowed: Narrowed, limit: Limit = None, cursor
     """Runs of a job, the latest first."""
     page = ask.page(limit)
     return ask(lambda reader: runs(reader, job=job, limit=page, cursor=cursor, **narrowed))
+
+
+@router.get("/open-runs", response_model=OpenRunPage, operation_id="open_runs")
+def without_end(
+    ask: Ask,
+    job: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="Only runs of this job, by key or name.")
+    ] = None,
+    before: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Runs that have no end, reported or inferred, of all jobs, the longest unseen first."""
+    page = ask.page(limit)
+    return ask(lambda reader: open_runs(reader, job=job, before=before, limit=page, cursor=cursor))
 
 
 @router.get("/assets/{id:path}/last-good", response_model=Turn, operation_id="asset_last_good")

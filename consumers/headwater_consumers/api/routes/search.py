@@ -11,7 +11,7 @@ from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.search import SearchPage, search
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import LONGEST_NAME, Cursor, Limit
+from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, Cursor, Limit
 
 router = area("search")
 
@@ -24,7 +24,8 @@ Text = Annotated[
     ),
 ]
 Kinds = Annotated[
-    list[AssetKind] | None, Query(description="Kinds of assets; by default all, without a text datasets and jobs.")
+    list[Annotated[AssetKind, AnyCase]] | None,
+    Query(description="Kinds of assets; by default all, without a text datasets and jobs."),
 ]
 Filter = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 

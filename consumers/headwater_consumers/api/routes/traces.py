@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, Trace, VersionOf, trace
 from headwater_consumers.api.area import area
 from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import LONGEST_NAME, Depth, Time, hops, in_capitals
+from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, Depth, Time, hops
 from headwater_consumers.api.records import (
-    MOST_OFFSET,
     EndOffset,
     FirstOffset,
     Horizon,
@@ -24,6 +22,7 @@ from headwater_consumers.api.records import (
     TopicId,
     seconds,
 )
+from headwater_schemas.ranges import MOST_OFFSET
 
 router = area("traces")
 
@@ -96,7 +95,7 @@ def traces(
     asked: Annotated[Asked, Depends(_asked)],
     *,
     direction: Annotated[
-        Direction, BeforeValidator(in_capitals), Query(description="Where it went, or where it came from.")
+        Direction, AnyCase, Query(description="Where it went, or where it came from.")
     ] = Direction.FORWARD,
     depth: Depth = 1,
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.titles import dataset_title
-from headwater_consumers.graph.words import dataset_words, job_words
+from headwater_consumers.graph.words import dataset_words, id_start, job_words
 from headwater_consumers.materializer.fold.delta import GraphDelta
 from headwater_consumers.materializer.fold.facts import (
     DatasetFacts,
@@ -62,6 +62,14 @@ class Builder:
             self.delta.datasets[key] = node
         return key, node
 
+    def alias(self, tenant: str, namespace: str, name: str) -> None:
+        """A name that some dataset is known by besides its own."""
+        key = keys.alias_key(tenant, namespace, name)
+        if key not in self.delta.aliases:
+            dataset, marks = keys.dataset_key(tenant, namespace, name), dataset_words(tenant, namespace, name)
+            identity: Props = {"key": key, "name": name, "tenant": tenant, "namespace": namespace, "dataset": dataset}
+            self.delta.aliases[key] = NodeFacts({**identity, "_words": marks})
+
     def query(self, tenant: str, query_id: str) -> tuple[str, QueryFacts]:
         """A streaming query and its key."""
         key = keys.query_key(tenant, query_id)
@@ -76,7 +84,8 @@ class Builder:
         key = keys.run_key(tenant, run_id)
         node = self.delta.runs.get(key)
         if node is None:
-            node = RunFacts({"key": key, "name": run_id, "tenant": tenant, "run_id": run_id})
+            identity: Props = {"key": key, "name": run_id, "tenant": tenant, "run_id": run_id}
+            node = RunFacts({**identity, "_id_start": id_start(tenant, run_id)})
             self.delta.runs[key] = node
         return key, node
 
@@ -130,7 +139,7 @@ class Builder:
 
 
 def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
-    """Fill registers that nothing was said of yet; None says nothing."""
+    """Fill registers that are still unset; None leaves one unset."""
     for name, cell in cells.items():
         if cell is not None:
             registers[name] = (stamp, cell)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_consumers.graph.keys import query_key
 from headwater_consumers.graph.words import text_words
 from headwater_consumers.materializer.fold.builder import put
 from headwater_consumers.materializer.fold.registers import FACET, Props, Registers
@@ -58,6 +59,11 @@ def job_cell(job: JobRef, run_id: str) -> Props:
     return {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
 
 
+def query_cell(tenant: str, query_id: str | None) -> Props | None:
+    """The streaming query that a run is a start of, with its key, which an index takes however long the id is."""
+    return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
+
+
 def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
     """A run above this one; `role` is parent or root."""
     if parent is None:
@@ -70,5 +76,5 @@ def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
 
 
 def known(symbol: StrEnum | None) -> str | None:
-    """An enum's symbol, or None for UNKNOWN, which says nothing."""
+    """An enum's symbol, or None for UNKNOWN, which records nothing."""
     return None if symbol is None or symbol.value == "UNKNOWN" else symbol.value

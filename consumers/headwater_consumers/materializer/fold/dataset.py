@@ -25,17 +25,19 @@ from headwater_schemas.events import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-# ALTER and TRUNCATE say nothing of whether the dataset is there: they may arrive late, after a DROP.
+# ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
 _EXISTS_AFTER = {
     LifecycleChange.CREATE: True,
     LifecycleChange.OVERWRITE: True,
     LifecycleChange.RENAME: True,
     LifecycleChange.DROP: False,
 }
+# No row is left of what was there. Of some partitions alone it is an ALTER.
+_EMPTY_AFTER = (LifecycleChange.DROP, LifecycleChange.TRUNCATE)
 
 
 def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: str) -> None:
-    """Put what a DatasetEvent says into `into`."""
+    """Fold a DatasetEvent into `into`."""
     tenant, time = event.tenant, event.event_time
     if event.job is not None:
         into.job(tenant, event.job)
@@ -54,8 +56,11 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
         symlinks=_symlinks(body.symlinks),
         lifecycle=known(body.lifecycle),
         existence=_existence(body.lifecycle, time),
+        emptied_at=time if body.lifecycle in _EMPTY_AFTER else None,
         source_uri=body.source_uri,
     )
+    for link in body.symlinks or ():
+        into.alias(tenant, link.namespace, link.name)
     put_facets(registers, stamp, body.facets)
     if body.schema is not None:
         cell = _schema(body.schema)
@@ -77,7 +82,7 @@ def _fold_schema(node: DatasetFacts, schema: SchemaDefinition, digest: Value, st
 
 
 def _schema(schema: SchemaDefinition) -> Props:
-    # The digest tells two schemas with the same paths apart, without the columns being read.
+    # The digest distinguishes two schemas with the same paths, without the columns being read.
     digest = hashlib.blake2b(msgspec.msgpack.encode(schema), digest_size=16).hexdigest()
     return {"columns": [field.path for field in schema.fields], "_schema": digest}
 

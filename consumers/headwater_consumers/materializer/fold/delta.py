@@ -30,7 +30,7 @@ class GraphDelta:
     `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
 
     Attributes:
-        jobs, datasets, queries, runs, plans, versions, intervals: by key of the node.
+        jobs, datasets, aliases, queries, runs, plans, versions, intervals: by key of the node.
         links: relationships that only have a span.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
@@ -39,6 +39,7 @@ class GraphDelta:
 
     jobs: dict[str, NodeFacts] = field(default_factory=dict)
     datasets: dict[str, DatasetFacts] = field(default_factory=dict)
+    aliases: dict[str, NodeFacts] = field(default_factory=dict)
     queries: dict[str, QueryFacts] = field(default_factory=dict)
     runs: dict[str, RunFacts] = field(default_factory=dict)
     plans: dict[str, PlanFacts] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class GraphDelta:
         return self.duplicates + self.stale
 
     def join(self, other: GraphDelta) -> GraphDelta:
-        """Everything that both say. Neither is changed."""
+        """The union of both. Neither is changed."""
         joined = GraphDelta(
             events=self.events + other.events,
             duplicates=self.duplicates + other.duplicates,
@@ -64,6 +65,7 @@ class GraphDelta:
         for delta in (self, other):
             _add(joined.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
             _add(joined.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
+            _add(joined.aliases, delta.aliases, lambda node: NodeFacts(node.identity))
             _add(joined.queries, delta.queries, lambda node: QueryFacts(node.identity))
             _add(joined.runs, delta.runs, lambda node: RunFacts(node.identity))
             _add(joined.plans, delta.plans, lambda node: PlanFacts(node.identity, job=node.job))

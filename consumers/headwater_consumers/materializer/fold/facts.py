@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_consumers.materializer.fold.registers import Cell, Props, Registers, join
 from headwater_schemas.events import ColumnLineage
 
 if TYPE_CHECKING:
     from headwater_consumers.graph.model import RelType
+
+
+MADE_FROM = "inputs"
+"""Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
 
 
 class Use(NamedTuple):
@@ -75,7 +79,7 @@ class NodeFacts:
 
     Attributes:
         identity: properties that follow from the key alone, so that any mention of the node knows them.
-        registers: what was said of it.
+        registers: its reported properties.
         seen: when it was observed.
     """
 
@@ -84,7 +88,7 @@ class NodeFacts:
     seen: Span = field(default_factory=Span)
 
     def join(self, other: NodeFacts) -> None:
-        """Join what another says of the same node."""
+        """Join the facts of another record of the same node."""
         join(self.registers, other.registers)
         self.seen.see(other.seen.first, other.seen.last)
 
@@ -97,7 +101,7 @@ class ColumnFacts:
     seen: Span = field(default_factory=Span)
 
     def join(self, other: ColumnFacts) -> None:
-        """Join what another says of the same column."""
+        """Join the facts of another record of the same column."""
         join(self.registers, other.registers)
         self.seen.see(other.seen.first, other.seen.last)
 
@@ -109,7 +113,7 @@ class DatasetFacts(NodeFacts):
     columns: dict[str, ColumnFacts] = field(default_factory=dict)
 
     def join(self, other: NodeFacts) -> None:
-        """Join what another says of the same dataset."""
+        """Join the facts of another record of the same dataset."""
         NodeFacts.join(self, other)
         assert isinstance(other, DatasetFacts)  # noqa: S101 - for the type checker
         _join_columns(self.columns, other.columns)
@@ -123,7 +127,7 @@ class QueryFacts(NodeFacts):
     batches: Batches = field(default_factory=Batches)
 
     def join(self, other: NodeFacts) -> None:
-        """Join what another says of the same query."""
+        """Join the facts of another record of the same query."""
         NodeFacts.join(self, other)
         assert isinstance(other, QueryFacts)  # noqa: S101 - for the type checker
         self.jobs |= other.jobs
@@ -140,7 +144,7 @@ class RunFacts(NodeFacts):
     batches: Batches = field(default_factory=Batches)
 
     def join(self, other: NodeFacts) -> None:
-        """Join what another says of the same run."""
+        """Join the facts of another record of the same run."""
         NodeFacts.join(self, other)
         assert isinstance(other, RunFacts)  # noqa: S101 - for the type checker
         self.jobs |= other.jobs
@@ -161,7 +165,7 @@ class PlanFacts(NodeFacts):
     lineage: ColumnLineage | None = field(default=None, compare=False)
 
     def join(self, other: NodeFacts) -> None:
-        """Join what another says of the same plan."""
+        """Join the facts of another record of the same plan."""
         NodeFacts.join(self, other)
         assert isinstance(other, PlanFacts)  # noqa: S101 - for the type checker
         if self.lineage is None:
@@ -204,7 +208,7 @@ class IntervalFacts:
     variants: dict[str, Variant] = field(default_factory=dict)
 
     def join(self, other: IntervalFacts) -> None:
-        """Join what another says of the same micro-batch."""
+        """Join the facts of another record of the same micro-batch."""
         for digest, theirs in other.variants.items():
             if (mine := self.variants.get(digest)) is None:
                 self.variants[digest] = mine = Variant()
@@ -217,12 +221,38 @@ class IntervalFacts:
 
 
 def join_uses(into: dict[Use, Registers], other: dict[Use, Registers]) -> None:
-    """Join uses of datasets by one owner."""
-    for use, registers in other.items():
+    """Join uses of datasets by one owner.
+
+    What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none
+    stands for everything. So it only ever grows, and so do the FEEDS that follow: of a run everything takes in what was
+    listed (`fold_run`), and of a micro-batch they follow from each report by itself.
+    """
+    for use, theirs in other.items():
         if (mine := into.get(use)) is None:
-            into[use] = dict(registers)
+            into[use] = dict(theirs)
+            continue
+        old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
+        join(mine, theirs)
+        if old is not None and new is not None:
+            mine[MADE_FROM] = (max(old[0], new[0]), sorted({*_keys(old[1]), *_keys(new[1])}))
         else:
-            join(mine, registers)
+            mine.pop(MADE_FROM, None)
+
+
+def made_from(registers: Registers, consumed: set[str]) -> set[str]:
+    """Keys of the datasets that an output was made from.
+
+    Args:
+        registers: of its PRODUCED.
+        consumed: what its owner consumed.
+    """
+    found = registers.get(MADE_FROM)
+    return consumed if found is None else set(_keys(found[1]))
+
+
+def _keys(cell: Cell) -> list[str]:
+    # Empty, a property may come back as a list of anything.
+    return [str(key) for key in cell] if isinstance(cell, list) else []
 
 
 def _join_columns(into: dict[str, ColumnFacts], other: dict[str, ColumnFacts]) -> None:

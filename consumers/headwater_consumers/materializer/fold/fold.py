@@ -45,7 +45,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 
 def fold_event(into: Builder, event: LineageEvent) -> None:
-    """Put what one event says into `into`."""
+    """Fold one event into `into`."""
     provenance_rank = RANKS[event.interval_event.provenance] if event.interval_event is not None else OBSERVED
     mark = stamp(event.event_time, event.event_id, provenance_rank)
     if event.run_event is not None and event.job is not None and event.run is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.common import job_cell, known, put_versions
-from headwater_consumers.materializer.fold.facts import Use, Variant
-from headwater_consumers.materializer.fold.registers import Props, Registers, join
+from headwater_consumers.materializer.fold.facts import Use, Variant, made_from
+from headwater_consumers.materializer.fold.registers import Cell, Props, Registers, join
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import (
     IntervalEntry,
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: JobRef, stamp: str) -> None:
-    """Put what an IntervalEvent says into `into`.
+    """Fold an IntervalEvent into `into`.
 
     Times of spans are the micro-batches' processing times; where one isn't known, an observed report's event time will
-    do, but that of a reconciled one says nothing of when the micro-batch ran.
+    do, but that of a reconciled one does not record when the micro-batch ran.
     """
     tenant = event.tenant
     observed = body.provenance is Provenance.OBSERVED
@@ -55,7 +55,8 @@ def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: 
         run.jobs.add(job_key)
         run.queries.add(query_key)
         run.batches.see(body.entries[0].batch_id, body.entries[-1].batch_id)
-        join(run.registers, {"job": (stamp, job_cell(job, run_id)), "query_id": (stamp, body.query_id)})
+        cell: Cell = {"query_id": body.query_id, "_query": query_key}
+        join(run.registers, {"job": (stamp, job_cell(job, run_id)), "query_id": (stamp, cell)})
         put(shared, stamp, run={"run_id": run_id, "_run": run_key})
 
     for entry in body.entries:
@@ -89,14 +90,15 @@ def _fold_flow(
     outputs: dict[Use, Registers],
     time: datetime | None,
 ) -> None:
-    sources, targets = {use.dataset for use in inputs}, {use.dataset for use in outputs}
+    consumed = {use.dataset for use in inputs}
+    produced = [(use.dataset, made_from(registers, consumed)) for use, registers in outputs.items()]
     for owner in (job, query):
-        for source in sources:
+        for source in consumed.union(*(sources for _, sources in produced)):
             into.link(RelType.READS, owner, source, time)
-        for target in targets:
+        for target, _ in produced:
             into.link(RelType.WRITES, owner, target, time)
-    for source in sources:
-        for target in targets:
+    for target, sources in produced:
+        for source in sources:
             into.link(RelType.FEEDS, source, target, time, via=job)
 
 

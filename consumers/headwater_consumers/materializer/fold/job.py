@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def fold_job(into: Builder, event: LineageEvent, body: JobEvent, job: JobRef, stamp: str) -> None:
-    """Put what a JobEvent says into `into`. It observes no run, so it widens no span."""
+    """Fold a JobEvent into `into`. It observes no run, so it widens no span."""
     tenant = event.tenant
     job_key, node = into.job(tenant, job)
     registers: Registers = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fold_plan(into: Builder, event: LineageEvent, body: PlanEvent, job: JobRef, stamp: str) -> None:
-    """Put what a PlanEvent says into `into`. The event is an observation: the plan was there at its time."""
+    """Fold a PlanEvent into `into`. The event is an observation: the plan was there at its time."""
     tenant, time = event.tenant, event.event_time
     job_key, job_node = into.job(tenant, job)
     job_node.seen.see(time, time)
@@ -39,6 +39,7 @@ def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLin
     cell: Props = {
         "complete": lineage.complete,
         "edges": len(set(lineage.edges)),
+        "_outputs": _outputs(lineage, [key for key, _ in datasets]),
         "expression_ids": [expression.id for expression in sorted(lineage.expressions)],
         "expressions": [expression.text for expression in sorted(lineage.expressions)],
     }
@@ -48,6 +49,11 @@ def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLin
     if plan.lineage is None:
         plan.lineage = lineage
     return [key for key, _ in datasets]
+
+
+def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
+    """Keys of the datasets that a plan writes; of one without edges, which does not record that, all it names."""
+    return sorted({datasets[edge.output] for edge in lineage.edges} or datasets)
 
 
 def dataset_pairs(lineage: ColumnLineage, datasets: list[str]) -> set[tuple[str, str]]:

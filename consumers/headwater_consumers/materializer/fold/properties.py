@@ -60,6 +60,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "field": ("position", "_schema", "data_type", "nullable", "description"),
     "query": ("query_name", "name"),
     "job": ("job_name", "job_namespace", "name"),
+    "query_id": ("query_id", "_query"),
     "state": ("state", "ended_at"),
     "engine": ("engine", "engine_version"),
     "parent": ("parent_run_id", "parent_job_namespace", "parent_job_name"),
@@ -67,7 +68,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "error": ("error_message", "error_type", "error_stack"),
     "quality": ("quality_assertions", "quality_passed", "quality_columns", "quality_values"),
     "run": ("run_id", "_run"),
-    "lineage": ("complete", "incomplete_reason", "expression_ids", "expressions", "edges"),
+    "lineage": ("complete", "incomplete_reason", "expression_ids", "expressions", "edges", "_outputs"),
     "position": POSITION,
 }
 
@@ -162,7 +163,7 @@ def owner_properties(*registers: str) -> dict[str, str]:
     out: dict[str, str] = {}
     for register in registers:
         for part in GROUPS.get(register, (register,)):
-            # `name` is the identity's too, and says nothing of the register being there.
+            # `name` is the identity's too, and does not show that the register is there.
             if part != "name":
                 out[part] = register
     return out

@@ -1,6 +1,6 @@
 """Registers: values with a stamp each, and their join. The greater stamp wins, a tie goes to the greater value.
 
-A register is absent until something is said of it; clearing it is an empty value with a stamp. Most registers are one
+A register is absent until it is reported; clearing it is an empty value with a stamp. Most registers are one
 property of the graph. Those of `GROUPS` are several that only make sense together, so they win or lose together.
 """
 

@@ -1,4 +1,4 @@
-"""reject: which well-formed events can't become part of the graph. Each check says what is at fault.
+"""reject: which well-formed events can't become part of the graph. Each check names what is at fault.
 
 Rejected: what the algebra can't place (no job, no run, an id or digest that isn't that of the content, batches that
 aren't consecutive, a partition twice, a range that ends before it begins, an edge to a dataset that isn't in the

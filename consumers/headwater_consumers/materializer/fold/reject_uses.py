@@ -22,6 +22,8 @@ def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
     for index, use in enumerate(uses):
         at = f"{field}[{index}]"
         check_dataset(use.dataset, f"{at}.dataset")
+        for position, source in enumerate(use.inputs or ()):
+            check_dataset(source, f"{at}.inputs[{position}]")
         if use.position is not None:
             _check_position(use.position, f"{at}.position")
 

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.common import job_cell, known, parent_cell, put_facets, put_versions
-from headwater_consumers.materializer.fold.facts import join_uses
+from headwater_consumers.materializer.fold.common import (
+    job_cell,
+    known,
+    parent_cell,
+    put_facets,
+    put_versions,
+    query_cell,
+)
+from headwater_consumers.materializer.fold.facts import Use, join_uses, made_from
 from headwater_consumers.materializer.fold.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunError, RunEvent, RunEventType
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> None:
-    """Put what a RunEvent says into `into`."""
+    """Fold a RunEvent into `into`."""
     tenant, time = event.tenant, event.event_time
     job_key, job_node = into.job(tenant, job)
     job_node.seen.see(time, time)
@@ -30,8 +37,8 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
     run.jobs.add(job_key)
     run.seen.see(time, time)
     join(run.registers, _registers(event, body, job, run_id, stamp))
-    join_uses(run.uses, fold_uses(into, tenant, RelType.CONSUMED, body.inputs, stamp))
-    join_uses(run.uses, fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp))
+    uses = _uses(into, tenant, body, stamp)
+    join_uses(run.uses, uses)
 
     for above in (body.parent, body.root):
         if above is not None:
@@ -44,9 +51,9 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
         of_query: Registers = {}
         put(of_query, stamp, checkpoint_location=body.checkpoint_location)
         join(query.registers, of_query)
-        for type_, uses in ((RelType.READS, body.inputs), (RelType.WRITES, body.outputs)):
-            for use in uses:
-                into.link(type_, query_key, into.dataset(tenant, use.dataset)[0], time)
+        for use in uses:
+            type_ = RelType.READS if use.type is RelType.CONSUMED else RelType.WRITES
+            into.link(type_, query_key, use.dataset, time)
     if body.plan_digest is not None:
         plan_key, plan = into.plan(tenant, job_key, job, body.plan_digest)
         plan.seen.see(time, time)
@@ -58,8 +65,21 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
     job_key, _ = into.job(tenant, above.job)
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)
-    # As certain as nothing else: what the run's own events say of its job wins.
+    # As certain as nothing else: what the run's own events report of its job wins.
     join(run.registers, {"job": ("0" + stamp[1:], job_cell(above.job, above.run_id))})
+
+
+def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[Use, Registers]:
+    """What the run read and wrote. It read what its outputs were made from, whether that is among its inputs or not.
+
+    So an output that is later made from everything is still made from what it listed (`join_uses`).
+    """
+    inputs = fold_uses(into, tenant, RelType.CONSUMED, body.inputs, stamp)
+    outputs = fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp)
+    for registers in outputs.values():
+        for source in made_from(registers, set()):
+            inputs.setdefault(Use(RelType.CONSUMED, source, 0), {})
+    return inputs | outputs
 
 
 def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> Registers:
@@ -78,7 +98,7 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
         error=_error(body.error),
         publication=known(body.publication),
         plan_digest=body.plan_digest,
-        query_id=body.query_id,
+        query_id=query_cell(event.tenant, body.query_id),
         checkpoint_location=body.checkpoint_location,
         producer=event.producer,
     )

@@ -8,7 +8,7 @@ from headwater_consumers.graph import keys
 from headwater_consumers.graph.marks import path_marks
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.facts import Use
+from headwater_consumers.materializer.fold.facts import MADE_FROM, Use
 from headwater_consumers.materializer.fold.registers import FACET, Props, Registers, join
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def fold_uses(
 ) -> dict[Use, Registers]:
     """The uses of one kind of one run or micro-batch; their datasets and versions are put into `into`.
 
-    A dataset that is listed twice (a self-join) was used twice: uses of one dataset are told apart by their order.
+    A dataset that is listed twice (a self-join) was used twice: uses of one dataset are distinguished by their order.
     """
     out: dict[Use, Registers] = {}
     for item in uses:
@@ -49,6 +49,8 @@ def fold_uses(
             if position is not None:
                 registers["position"] = (stamp, position)
             _fold_version(into, tenant, dataset, item.position, stamp)
+        if type_ is RelType.PRODUCED and item.inputs is not None:
+            registers[MADE_FROM] = (stamp, sorted({into.dataset(tenant, ref)[0] for ref in item.inputs}))
         out[use] = registers
     return out
 

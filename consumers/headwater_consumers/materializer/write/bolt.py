@@ -21,7 +21,17 @@ _DATETIME_WITH_OFFSET = b"I"
 # takes 100 µs and more for each time that it reads, and a batch reads thousands.
 _TIMES = frozenset(
     (
-        *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at"),
+        *(
+            "first_seen",
+            "last_seen",
+            "started_at",
+            "ended_at",
+            "nominal_start",
+            "nominal_end",
+            "dropped_at",
+            "emptied_at",
+        ),
+        *("inferred_ended_at", "_inferred_before"),
         *("processing_time", "watermark_before", "watermark_after", "from_time", "to_time_exclusive"),
     )
 )

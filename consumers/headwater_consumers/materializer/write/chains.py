@@ -47,11 +47,20 @@ def write_next(tx: Transaction, changed: Mapping[str, IntervalFacts], created: s
         before = [around[query][batch] for batch in batches if batch < first][-1:]
         after = [around[query][batch] for batch in batches if batch > last][:1]
         for a, b in pairwise((*before, *stretch, *after)):
-            pairs[a.key, b.key] = dict(next_properties(a.neighbour, b.neighbour))
+            pairs[a.key, b.key] = _marked(a.neighbour.query, next_properties(a.neighbour, b.neighbour))
     index = Index()
     next_rows = [[index.at(start), index.at(end), properties] for (start, end), properties in sorted(pairs.items())]
     stale = [index.at(key) for key in sorted({start for start, _ in pairs} - created)]
     tx.send_rows("next", next_rows, stale=stale, intervals=index.keys)
+
+
+def _marked(query: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """With `_broken`, the query's key, where they don't fit together: an index finds what is broken in all queries.
+
+    The properties themselves are lists, too long for an index where a topic has a thousand partitions.
+    """
+    broken = any(name in properties for name in ("missing", "gap_partitions", "overlap_partitions"))
+    return {**properties, "_broken": query} if broken else dict(properties)
 
 
 def _stretches(changed: Mapping[str, IntervalFacts]) -> Iterable[tuple[str, list[_Link]]]:

@@ -1,7 +1,7 @@
 """Columns of datasets: those that a schema or a plan names.
 
-A dataset's schema is mostly said again as it was. Then nothing here is read or written: the dataset's own register has
-the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
+A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's own register
+has the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
 and time that it had by its dataset are written to the column itself.
 """
 
@@ -34,13 +34,13 @@ def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joi
     rows: list[dict[str, Any]] = []
     owners: dict[str, tuple[str, str]] = {}
     for dataset, facts in delta.datasets.items():
-        if not facts.columns and not _says_schema(facts):
+        if not facts.columns and not _reports_schema(facts):
             continue
         tenant = str(facts.identity["tenant"])
-        current, said = schema_paths(datasets[dataset].after), _says_schema(facts)
-        repeated = said and _is_repeated(facts, datasets[dataset])
+        current, reported = schema_paths(datasets[dataset].after), _reports_schema(facts)
+        repeated = reported and _is_repeated(facts, datasets[dataset])
         paths = {path for path, column in facts.columns.items() if not (repeated and column.registers)}
-        if said and not repeated:
+        if reported and not repeated:
             paths |= schema_paths(datasets[dataset].before)
         for path in paths:
             column = facts.columns.get(path) or ColumnFacts()
@@ -52,7 +52,7 @@ def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joi
                     "dataset": index.at(dataset),
                     "properties": {**identity, **flatten(column.registers), **stamped(column.registers)},
                     "validity": to_bolt(column_validity(path, column, current)),
-                    "read": said,
+                    "read": reported,
                 }
             )
     rows.sort(key=lambda row: str(row["key"]))
@@ -64,12 +64,12 @@ def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joi
     tx.send_rows("update_columns", updates)
 
 
-def _says_schema(facts: DatasetFacts) -> bool:
+def _reports_schema(facts: DatasetFacts) -> bool:
     return "schema" in facts.registers
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined) -> bool:
-    """Whether the delta's schemas tell nothing new of any column: the newest is the stored one, none is older."""
+    """Whether the delta's schemas bring nothing new of any column: the newest is the stored one, none is older."""
     before, after = joined.before.get("schema"), joined.after["schema"]
     if before is None or before[1] != after[1] or before[0] > facts.registers["schema"][0]:
         return False
@@ -82,7 +82,7 @@ def _is_repeated(facts: DatasetFacts, joined: Joined) -> bool:
 
 
 def _update(
-    column: Props, validity: dict[str, Any], path: str, said: ColumnFacts, dataset: Joined
+    column: Props, validity: dict[str, Any], path: str, incoming: ColumnFacts, dataset: Joined
 ) -> list[dict[str, Any]]:
     stored = parse(column, REGISTERS[Label.COLUMN])
     seen = Span(validity.get("first_seen"), validity.get("last_seen"))
@@ -92,7 +92,7 @@ def _update(
         mark, schema = dataset.before["schema"]
         after.registers["field"] = (mark, {**_cell(stored["field"][1]), "_schema": _cell(schema)["_schema"]})
         after.seen.see(None, stamp_time(mark))
-    after.join(said)
+    after.join(incoming)
     current = schema_paths(dataset.after)
     wanted = column_validity(path, after, current)
     changed: dict[str, Any] = {

@@ -60,14 +60,14 @@ def write_intervals(tx: Transaction, delta: GraphDelta, new: IntervalRows) -> tu
     contested: dict[str, IntervalFacts] = {}
     for properties, uses in new.find(tx, "intervals"):
         key = str(properties["key"])
-        said = delta.intervals[key]
+        incoming = delta.intervals[key]
         digest, stored = read_variant(properties, uses)
         del now[key]
-        joined = IntervalFacts(said.identity, said.query, said.batch_id)
+        joined = IntervalFacts(incoming.identity, incoming.query, incoming.batch_id)
         joined.variants[digest] = Variant()
         joined.variants[digest].join(stored)
-        if said.variants.keys() == {digest}:
-            joined.join(said)
+        if incoming.variants.keys() == {digest}:
+            joined.join(incoming)
             if joined.variants[digest] != stored:
                 changed.add(joined.identity, digest, joined.variants[digest])
                 now[key] = joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headwater_consumers.graph.derive import declared_links
+from headwater_consumers.graph.derive import declared_links, known_as
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.graph.oracle import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
@@ -80,6 +80,8 @@ class LinkRows:
             row = [start, end, _time(span.first), _time(span.last)]
             if link.type is RelType.FEEDS:
                 row.append(feeds_identity(*jobs[link.via], link))
+            elif link.type is RelType.USED:
+                row.append(self._delta.plans[link.end].job)
             rows[name].append(row)
         return rows
 
@@ -89,6 +91,22 @@ def write_declared(tx: Transaction, delta: GraphDelta, jobs: Mapping[str, Joined
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
             tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])
+
+
+def write_aliases(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
+    """The aliases that the delta mentions, and which of all aliases its datasets, which are locked, have now."""
+    gone: list[dict[str, Any]] = []
+    new: list[dict[str, Any]] = []
+    for key, dataset in sorted(datasets.items()):
+        tenant = str(delta.datasets[key].identity["tenant"])
+        before, after = known_as(tenant, dataset.before), known_as(tenant, dataset.after)
+        gone += [{"start": key, "end": alias} for alias in sorted(before.keys() - after.keys())]
+        new += [
+            {"start": key, "end": end, "type": after[end]} for end in sorted(after) if before.get(end) != after[end]
+        ]
+    tx.send_rows("aliases", [dict(alias.identity) for _, alias in sorted(delta.aliases.items())])
+    tx.send_rows("undeclare_known_as", gone)
+    tx.send_rows("declare_known_as", new)
 
 
 def _declared(

@@ -110,12 +110,12 @@ class QueryRows:
 
 def job_rows(delta: GraphDelta) -> NodeRows:
     """Jobs. Those that are only mentioned are locked, not read: they have no registers here."""
-    return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_says_something)
+    return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_has_facts)
 
 
 def dataset_rows(delta: GraphDelta) -> NodeRows:
     """Datasets, without their columns."""
-    return NodeRows(Label.DATASET, "datasets", delta.datasets, needs_state=_says_something)
+    return NodeRows(Label.DATASET, "datasets", delta.datasets, needs_state=_has_facts)
 
 
 def _joined(before: NodeFacts, node: NodeFacts) -> NodeFacts:
@@ -130,5 +130,5 @@ def _update(key: str, changed: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"key": key, "properties": to_bolt(changed)}] if changed else []
 
 
-def _says_something(node: NodeFacts | DatasetFacts) -> bool:
+def _has_facts(node: NodeFacts | DatasetFacts) -> bool:
     return bool(node.registers) or node.seen.last is not None

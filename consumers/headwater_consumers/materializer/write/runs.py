@@ -11,6 +11,7 @@ from headwater_consumers.materializer.fold.facts import Link, RunFacts, Span, Us
 from headwater_consumers.materializer.fold.uses import versions_used
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.links import JobName, job_name
+from headwater_consumers.materializer.write.run_ends import write_run_ends
 from headwater_consumers.materializer.write.state import (
     batch_changes,
     created,
@@ -67,13 +68,15 @@ def run_rows(delta: GraphDelta) -> RunRows:
 
 
 def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[Link, Span], dict[str, JobName]]:
-    """Runs; returns what they say of their jobs' READS, WRITES and FEEDS now, and the names of those jobs."""
+    """Runs; returns the state of their jobs' READS, WRITES and FEEDS now, and the names of those jobs."""
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
+    found: dict[str, dict[str, Any]] = {}
     changed = RunRows()
     for properties, jobs, queries, uses in new.find(tx, "runs"):
         stored = from_bolt(properties)
         key, tenant = str(stored["key"]), str(stored["tenant"])
+        found[key] = stored
         names.update({job: JobName(tenant, name) for job, name in jobs})
         known = RunFacts({}, jobs={job for job, _ in jobs}, queries=set(queries))
         known.uses = read_uses(uses, stored.get("_stamp"))
@@ -84,6 +87,7 @@ def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[L
             runs[key] = after
     changed.send(tx, "update_runs")
     tx.send_rows("run_parents", list(_parents(runs.values())))
+    write_run_ends(tx, runs, found)
     links: dict[Link, Span] = {}
     for run in runs.values():
         for link in run_links(run.jobs, run.uses):
@@ -91,15 +95,15 @@ def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[L
     return links, names
 
 
-def _join_stored(changed: RunRows, stored: dict[str, Any], known: RunFacts, said: RunFacts) -> RunFacts | None:
+def _join_stored(changed: RunRows, stored: dict[str, Any], known: RunFacts, incoming: RunFacts) -> RunFacts | None:
     """The run as it is now, its changes put into `changed`; None where nothing changes."""
     before = read_node(Label.RUN, stored)
     jobs, queries, uses = known.jobs, known.queries, known.uses
-    after = RunFacts(said.identity, dict(before.registers), jobs=set(jobs), queries=set(queries))
+    after = RunFacts(incoming.identity, dict(before.registers), jobs=set(jobs), queries=set(queries))
     after.seen.see(before.seen.first, before.seen.last)
     after.uses = {use: dict(registers) for use, registers in uses.items()}
-    after.join(said)
-    properties = node_changes(stored, before, after) | batch_changes(stored, said.batches)
+    after.join(incoming)
+    properties = node_changes(stored, before, after) | batch_changes(stored, incoming.batches)
     other_uses = {use: registers for use, registers in after.uses.items() if uses.get(use) != registers}
     if not (properties or other_uses or after.jobs != jobs or after.queries != queries):
         return None

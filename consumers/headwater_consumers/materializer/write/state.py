@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.model import Label, RelType
-from headwater_consumers.materializer.fold.facts import Batches, NodeFacts, Span, Use, Variant
+from headwater_consumers.materializer.fold.facts import MADE_FROM, Batches, NodeFacts, Span, Use, Variant
 from headwater_consumers.materializer.fold.properties import (
     changes,
     exceptions,
@@ -34,7 +34,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     ),
     Label.DATASET: owner_properties(
         *("type", "description", "owners", "tags", "classification", "criticality", "storage", "symlinks", "lifecycle"),
-        *("existence", "source_uri", "schema", "renamed_from"),
+        *("existence", "emptied_at", "source_uri", "schema", "renamed_from"),
     ),
     Label.COLUMN: owner_properties("field"),
     Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
@@ -48,7 +48,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.CONFLICT: _MICRO_BATCH,
 }
 """Property to register, by label."""
-USE_REGISTERS = owner_properties("position", "rows", "bytes", "files")
+USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM)
 
 
 def created(node: NodeFacts) -> Props:
@@ -63,7 +63,7 @@ def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
 
 
 def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts) -> dict[str, Any]:
-    """What to set on a stored node so that it says what `after` does; empty when it does already."""
+    """What to set on a stored node so that it holds what `after` does; empty when it does already."""
     out: dict[str, Any] = dict(changes(before.registers, after.registers))
     out.update({name: time for name, time in _span(after.seen).items() if stored.get(name) != time})
     if (base := stored.get("_stamp")) is None:
@@ -73,10 +73,10 @@ def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts)
     return out
 
 
-def batch_changes(stored: Mapping[str, Any], said: Batches) -> dict[str, Any]:
-    """What to set on a stored query or run so that its range of batches takes in those that are said of it."""
+def batch_changes(stored: Mapping[str, Any], incoming: Batches) -> dict[str, Any]:
+    """What to set on a stored query or run so that its range of batches takes in the incoming ones."""
     known = Batches(stored.get("first_batch"), stored.get("last_batch"))
-    known.see(said.first, said.last)
+    known.see(incoming.first, incoming.last)
     return {name: batch for name, batch in known.properties().items() if stored.get(name) != batch}
 
 

@@ -20,7 +20,7 @@ _KEEP_PLAN = "CYPHER replan=skip\n"
 
 
 @dataclass(frozen=True, slots=True)
-class WriteSummary:
+class WriteCounters:
     """What one transaction did.
 
     Attributes:
@@ -43,12 +43,12 @@ class Transaction:
     """The statements of `cypher/write`, in one managed transaction.
 
     Those that return nothing are sent without waiting for their end: while the database is at one, the next is made and
-    sent. What becomes of one may be heard of with a later one, or with `summary`.
+    sent. The result of one may arrive with a later one, or with `summary`.
     """
 
     def __init__(self, tx: ManagedTransaction) -> None:
         self._tx = tx
-        self._counts = dict.fromkeys(WriteSummary.__dataclass_fields__, 0)
+        self._counts = dict.fromkeys(WriteCounters.__dataclass_fields__, 0)
         self._sent: list[Result] = []
 
     def find(self, name: str, **parameters: Any) -> list[Any]:
@@ -77,7 +77,8 @@ class Transaction:
         # The driver's result keeps its parameters, and is in a cycle: the rows of a batch would stay until the garbage
         # collector looks. They are on their way when `run` returns, so it gets lists of its own that are emptied then.
         lent = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
-        result = self._tx.run(_KEEP_PLAN + statement("write", name), lent)
+        # All in one map, so that Neo4j makes one plan, not one for each size of the lists (decisions: one-parameter).
+        result = self._tx.run(_KEEP_PLAN + statement("write", name), {"batch": lent})
         for value in lent.values():
             if isinstance(value, list):
                 value.clear()
@@ -91,16 +92,16 @@ class Transaction:
         self._counts["statements"] += 1
 
     def find_rows(self, name: str, rows: Sequence[Any], **parameters: Any) -> list[Any]:
-        """Run a statement over `$rows` and read the list that it returns; without rows it isn't sent."""
+        """Run a statement over `$batch.rows` and read the list that it returns; without rows it isn't sent."""
         return self.find(name, rows=rows, **parameters) if rows else []
 
     def send_rows(self, name: str, rows: Sequence[Any], **parameters: Any) -> None:
-        """Run a statement over `$rows` that returns nothing; without rows it isn't sent."""
+        """Run a statement over `$batch.rows` that returns nothing; without rows it isn't sent."""
         if rows:
             self.send(name, rows=rows, **parameters)
 
     @property
-    def summary(self) -> WriteSummary:
+    def summary(self) -> WriteCounters:
         """What was done so far, once all that was sent is through.
 
         Raises:
@@ -109,7 +110,7 @@ class Transaction:
         for result in self._sent:
             self._count(result)
         self._sent = []
-        return WriteSummary(**self._counts)
+        return WriteCounters(**self._counts)
 
 
 class Index:

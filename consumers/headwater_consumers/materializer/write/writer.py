@@ -1,6 +1,6 @@
 """GraphWriter: one GraphDelta, one transaction.
 
-The algebra is Python's alone. The transaction locks the anchors that the delta touches, reads what they say, joins it
+The algebra is Python's alone. The transaction locks the anchors that the delta touches, reads their state, joins it
 with the delta and writes what that changes. Whatever else it touches belongs to one anchor (an Interval to its Query,
 a Column to its Dataset …), so two transactions that have anything in common follow one another, and a read after the
 locks is the latest there is.
@@ -18,19 +18,19 @@ from headwater_consumers.graph.schema import GraphVersionMismatch, ensure_schema
 from headwater_consumers.materializer.write.chains import write_next
 from headwater_consumers.materializer.write.columns import write_columns
 from headwater_consumers.materializer.write.intervals import write_intervals
-from headwater_consumers.materializer.write.links import write_declared
+from headwater_consumers.materializer.write.links import write_aliases, write_declared
 from headwater_consumers.materializer.write.patience import Patience
 from headwater_consumers.materializer.write.plans import write_edges, write_plans
 from headwater_consumers.materializer.write.ready import Ready, ready
 from headwater_consumers.materializer.write.runs import write_runs
-from headwater_consumers.materializer.write.transaction import Transaction, WriteSummary
+from headwater_consumers.materializer.write.transaction import Transaction, WriteCounters
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
     from headwater_consumers.materializer.fold.delta import GraphDelta
 
-__all__ = ["GraphVersionMismatch", "GraphWriter", "WriteSummary", "write"]
+__all__ = ["GraphVersionMismatch", "GraphWriter", "WriteCounters", "write"]
 
 
 class GraphWriter:
@@ -58,7 +58,7 @@ class GraphWriter:
         """
         ensure_schema(self._driver, self._database)
 
-    def apply(self, what: GraphDelta | Ready) -> WriteSummary:
+    def apply(self, what: GraphDelta | Ready) -> WriteCounters:
         """Write a delta in one transaction, committed on return. Applying it again changes nothing.
 
         Args:
@@ -82,7 +82,7 @@ class GraphWriter:
         return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
 
 
-def write(tx: ManagedTransaction, what: GraphDelta | Ready) -> WriteSummary:
+def write(tx: ManagedTransaction, what: GraphDelta | Ready) -> WriteCounters:
     """The statements of one transaction, in the order that keeps two of them from deadlock: labels, then keys."""
     run = Transaction(tx)
     rows = what if isinstance(what, Ready) else ready(what)
@@ -94,6 +94,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | Ready) -> WriteSummary:
     rows.queries.write(run)
 
     # Step 2: what belongs to datasets.
+    write_aliases(run, delta, datasets)
     write_columns(run, delta, datasets)
     rows.versions.write(run)
 

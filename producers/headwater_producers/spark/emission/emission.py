@@ -12,7 +12,7 @@ from headwater_producers.spark.emission.overrun import OverrunWatch
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import LineageNotDurableError
 from headwater_producers.spark.metrics import shared_metrics
-from headwater_producers.spark.sink import DurableSink
+from headwater_producers.spark.sink import DurableSink, KeepingSink
 from headwater_schemas.events import Provenance, RunError
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ class Emission:
         """Waits for delivery."""
         return self._sink.flush(timeout_seconds)
 
+    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+        """Waits for delivery; see `KeepingSink`. A sink that keeps nothing is waited for as long as by `flush`."""
+        if isinstance(self._sink, KeepingSink):
+            return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
+        return self._sink.flush(timeout_seconds)
+
     def close(self) -> None:
         """Nothing more comes."""
         if self._watch is not None:
@@ -119,7 +125,7 @@ class Emission:
 
     @property
     def notes_folder(self) -> Path | None:
-        """Where to note how far queries were told: beside the outbox, of the same destination; None: there is none."""
+        """Folder of the notes on each query's last emitted micro-batch: beside the outbox; None: there is none."""
         outbox = self._durable.outbox if self._durable is not None else None
         return Path(outbox.folder) / "queries" if outbox is not None else None
 
@@ -179,7 +185,7 @@ class Emission:
         if query is not None:
             query.stop()
         else:
-            logger.warning("lineage capture: query %s is not there to be stopped", overrun.query_id)
+            logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
 
     def _is_stopped(self, query_id: str) -> bool:
         query = self._query(query_id)

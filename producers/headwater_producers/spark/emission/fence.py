@@ -38,7 +38,7 @@ class Fence:
 
     Args:
         intake: makes what has happened durable.
-        lost: says what is lost for good, in words; None: nothing.
+        lost: describes what is lost for good; None: nothing is.
         clock: monotonic seconds.
     """
 
@@ -74,8 +74,8 @@ class Fence:
             if (now := self._clock()) - complained >= _COMPLAIN_SECONDS:
                 complained = now
                 logger.warning(
-                    "lineage capture: micro-batch %d waits for lineage to become durable, for %d s so far "
-                    "(emission_policy fail_closed)",
+                    "lineage capture: micro-batch %d has waited %d s for its lineage to become durable "
+                    "(emission_policy fail_closed); is the outbox writable, or Kafka reachable?",
                     batch_id,
                     now - began,
                 )

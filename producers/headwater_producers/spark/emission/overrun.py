@@ -1,7 +1,7 @@
 """Overrun: `fail_closed` for sinks other than foreachBatch.
 
-Spark tells of a micro-batch after its commit, so nothing can hold the next one back. What can be done is to stop the
-query when an interval hasn't become durable in time, and to say which micro-batches were committed by then.
+Spark reports a micro-batch after its commit, so nothing can hold the next one back. What can be done is to stop the
+query when an interval hasn't become durable in time, and to report which micro-batches were committed by then.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from headwater_schemas.events import Provenance
+from headwater_schemas.ranges import batches_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +44,9 @@ class Overrun:
     def __str__(self) -> str:
         """In a sentence."""
         query = f"query {self.name}" if self.name else f"query {self.query_id}"
-        several = self.last_batch > self.first_batch
-        batches = f"es {self.first_batch} to {self.last_batch} were" if several else f" {self.first_batch} was"
-        return f"{query}: micro-batch{batches} committed, and the lineage isn't durable"
+        verb = "were" if self.last_batch > self.first_batch else "was"
+        batches = batches_text(self.first_batch, self.last_batch)
+        return f"{query}: micro-{batches} {verb} committed, and the lineage isn't durable"
 
     def joined(self, other: Overrun) -> Overrun:
         """With another of the same query."""
@@ -136,7 +137,7 @@ class OverrunWatch:
                 for span in self._overdue():
                     self._overran(span)
             except Exception:
-                logger.exception("lineage capture: the watch over emission goes on after an unexpected error")
+                logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
 
     def _overdue(self) -> list[Overrun]:
         """Lets go of the intervals that are durable by now; those that are late."""

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.events.dedup_cache import DedupCache
     from headwater_schemas.events import LineageEvent, RunError
 
 CAPTURE_FACET: Final = "headwater_capture"
-"""The run facet of an application not all of whose callbacks were told: `{"dropped": 3, "failed": 0}`."""
+"""The run facet of an application not all of whose callbacks became events: `{"dropped": 3, "failed": 0}`."""
 
 
-def application_started(context: EventContext, at: datetime, said: Once) -> Iterator[LineageEvent]:
+def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:
     """The application's job, and START of its run."""
-    yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, said)
+    yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, dedup)
     start = RunEvent(
         type=RunEventType.START,
         started_at=at,
@@ -52,7 +52,8 @@ def application_ended(
         at: when it ended.
         error: why it failed.
         dropped: callbacks that were turned away, since too many waited.
-        failed: callbacks of which no events could be made, or not all. Of either its lineage is missing, and says so.
+        failed: callbacks of which no events could be made, or not all. Of either the lineage is missing, and this is
+            recorded.
     """
     missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
     end = RunEvent(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.job_names import batch_name
-from headwater_producers.spark.events.plans import told_plan
+from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_schemas.events import (
     JobEvent,
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.events.dedup_cache import DedupCache
     from headwater_schemas.events import JobRef, LineageEvent
 
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
-"""The run facet of a write of which isn't known where to; `reason` says what is missing."""
+"""The run facet of a write of which isn't known where to; `reason` names what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +46,20 @@ class BatchRun:
     """Of the run, beside those that every run has."""
 
 
-def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[LineageEvent]:
-    """What is to be said of a write: its job, plan and datasets where they are news, then its run.
+def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
+    """The events of a write: its job, plan and datasets where they are new, then its run.
 
-    Spark tells of a write when it is over, so START and the end come together; START carries the time it began.
+    Spark reports a write when it is over, so START and the end come together; START carries the time it began.
     """
     description = run.write.description
     job = context.job(batch_name(context.app_name, description.outputs, description.command))
     run_id = run.run_id
-    yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, said)
+    yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
 
-    digest, plan = _plan(context, run, job, said)
+    digest, plan = _plan(context, run, job, dedup)
     if plan is not None:
         yield plan
-    yield from _datasets(context, run, job, said)
+    yield from _datasets(context, run, job, dedup)
     start = RunEvent(
         type=RunEventType.START,
         processing_type=ProcessingType.BATCH,
@@ -73,24 +73,24 @@ def batch_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[L
     yield _end(context, run, job, digest)
 
 
-def corrected_events(context: EventContext, run: BatchRun, said: Once) -> Iterator[LineageEvent]:
+def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
     """A write whose events were sent, once more by what is known of it since: its datasets, and its end.
 
-    It has to have ended later than was said: of two ends of a run the later one holds.
+    It has to have ended later than was reported: of two ends of a run the later one holds.
     """
     description = run.write.description
     job = context.job(batch_name(context.app_name, description.outputs, description.command))
-    digest, plan = _plan(context, run, job, said)
+    digest, plan = _plan(context, run, job, dedup)
     if plan is not None:
         yield plan
-    yield from _datasets(context, run, job, said)
+    yield from _datasets(context, run, job, dedup)
     yield _end(context, run, job, digest)
 
 
-def _datasets(context: EventContext, run: BatchRun, job: JobRef, said: Once) -> Iterator[LineageEvent]:
+def _datasets(context: EventContext, run: BatchRun, job: JobRef, dedup: DedupCache) -> Iterator[LineageEvent]:
     if run.error is None:
         for body in dataset_bodies(run.write.description):
-            if body.lifecycle is not None or said.first(("dataset", body.dataset, hash_of(body))):
+            if body.lifecycle is not None or dedup.add(("dataset", body.dataset, hash_of(body))):
                 yield context.dataset(body, job=job, run_id=run.run_id, at=run.ended_at)
 
 
@@ -114,16 +114,18 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
     return context.run(end, job=job, run_id=run.run_id, at=run.ended_at)
 
 
-def _plan(context: EventContext, run: BatchRun, job: JobRef, said: Once) -> tuple[str | None, LineageEvent | None]:
+def _plan(
+    context: EventContext, run: BatchRun, job: JobRef, dedup: DedupCache
+) -> tuple[str | None, LineageEvent | None]:
     described = [run.write.description]
-    return told_plan(context, described, job=job, run_id=run.run_id, at=run.started_at, said=said)
+    return new_plan_event(context, described, job=job, run_id=run.run_id, at=run.started_at, dedup=dedup)
 
 
 def _facets(run: BatchRun, producer: str) -> dict[str, str]:
     facets = dict(run.facets)
     description = run.write.description
     if description.writes_unknown:
-        # No list of outputs, empty or not, could say so.
+        # No list of outputs, empty or not, could record that.
         facets[UNKNOWN_OUTPUTS] = {
             "kind": "UNKNOWN",
             "command": description.command,
@@ -133,10 +135,10 @@ def _facets(run: BatchRun, producer: str) -> dict[str, str]:
 
 
 def job_events(
-    context: EventContext, job: JobRef, processing: ProcessingType, job_type: str, at: datetime, said: Once
+    context: EventContext, job: JobRef, processing: ProcessingType, job_type: str, at: datetime, dedup: DedupCache
 ) -> Iterator[LineageEvent]:
     """A job's own facts, once per application attempt."""
-    if said.first(("job", job)):
+    if dedup.add(("job", job)):
         body = JobEvent(
             processing_type=processing,
             integration="SPARK",

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from headwater_producers.spark.events.lineage import without_secrets
 from headwater_producers.spark.events.parent import NOBODY, Orchestration
+from headwater_producers.spark.events.run_error import ErrorDetail, in_detail
 from headwater_schemas.events import (
     DatasetEvent,
     IntervalEvent,
@@ -21,6 +24,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
+from headwater_schemas.redaction import redact
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -43,7 +47,8 @@ class EventContext:
         producer: URI of this code.
         versions: of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
-        owners, tags, criticality: what the settings say of its jobs; None: nothing.
+        owners, tags, criticality: of its jobs, by the settings; None: nothing.
+        errors: how much a failed run reports of its error.
         max_event_bytes: how large a record may be, uncompressed.
     """
 
@@ -57,6 +62,7 @@ class EventContext:
     owners: tuple[Owner, ...] | None = None
     tags: tuple[Tag, ...] | None = None
     criticality: str | None = None
+    errors: ErrorDetail = "stack"
     max_event_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
 
     @property
@@ -80,12 +86,22 @@ class EventContext:
 
     def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """A run's change of state."""
+        body = msgspec.structs.replace(
+            body,
+            error=in_detail(body.error, self.errors) if body.error is not None else None,
+            checkpoint_location=_location(body.checkpoint_location),
+        )
         return build.run_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """Micro-batches of a streaming run."""
+        body = msgspec.structs.replace(
+            body,
+            query_name=_location(body.query_name),
+            checkpoint_location=_location(body.checkpoint_location),
+        )
         return build.interval_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -102,7 +118,7 @@ class EventContext:
         )
 
     def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """What is said of a dataset."""
+        """A DatasetEvent."""
         return build.dataset_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -110,3 +126,8 @@ class EventContext:
     def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
         """What is declared of a job."""
         return build.job_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
+
+
+def _location(text: str | None) -> str | None:
+    """A checkpoint's location, or a query's name, which may be made of one: without credentials, as paths are."""
+    return redact(text) if text is not None else None

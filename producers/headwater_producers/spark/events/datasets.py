@@ -1,4 +1,4 @@
-"""What a plan says of the datasets it touches, as bodies of DatasetEvents."""
+"""Bodies of DatasetEvents, from the plan that touches the datasets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
-# must not replace what the topic's writer says.
+# must not replace what the topic's writer published.
 _SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC, SourceKind.PYTHON})
 
 # Sinks that keep nothing. An application has one of each, whatever columns its queries write there.
@@ -62,7 +62,7 @@ def _input_body(source: PlanInput) -> DatasetEvent | None:
 
 
 def _output_body(output: PlanOutput) -> DatasetEvent | None:
-    # A lifecycle change is a fact of one moment. That each append "happened" isn't worth saying.
+    # A lifecycle change is a fact of one moment. That each append "happened" isn't worth an event.
     return _unless_empty(
         DatasetEvent(
             dataset=output.dataset,
@@ -84,7 +84,7 @@ def _whole(output: PlanOutput) -> SchemaDefinition | None:
 
 
 def _stored(schema: SchemaDefinition | None, kind: SourceKind) -> SchemaDefinition | None:
-    """Spark reads every field of a file as nullable, whatever was written: for files nullability says nothing."""
+    """Spark reads every field of a file as nullable, whatever was written: for files nullability means nothing."""
     if schema is None or not schema.fields:
         return None
     if kind is not SourceKind.FILE:

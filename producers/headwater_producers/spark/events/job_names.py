@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from headwater_schemas.redaction import redact
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -38,7 +40,7 @@ def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = No
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
     """Name of a streaming query's job; `sink` is the sink's own short name, for one that writes no dataset."""
-    named = _clean(query_name or "")
+    named = _clean(redact(query_name or ""))
     return f"{app}.{named or _short_names(outputs) or _clean(sink or '') or 'stream'}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, as far as that can be said of it in one position.
+    """Each dataset once, as far as one position can record it.
 
     Of files it is all of them. Two versions of a table stay two uses: each of them was read.
 

@@ -1,4 +1,4 @@
-"""KnownTables: where the tables lie that a catalog no longer tells of, such as one that is dropped."""
+"""KnownTables: the locations of tables that a catalog no longer has, such as one that is dropped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import DatasetRef, LifecycleChange
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan import DatasetChange, PlanDescription
@@ -22,24 +22,41 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remembers all tables that a plan names."""
+        # What is only known by name is what shall be found here.
+        changed = [each for each in description.changes if not each.by_name]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
             *((each.dataset, each.symlinks) for each in description.outputs),
-            *((each.dataset, each.symlinks) for each in description.changes),
+            *((each.dataset, each.symlinks) for each in changed),
         ]
         for dataset, symlinks in named:
-            for link in symlinks:
-                name = DatasetRef(link.namespace, link.name)
+            for name in (dataset, *(DatasetRef(link.namespace, link.name) for link in symlinks)):
                 self._datasets[name] = dataset
                 self._datasets.move_to_end(name)
         while len(self._datasets) > _LIMIT:
             self._datasets.popitem(last=False)
 
-    def resolved(self, change: DatasetChange) -> DatasetChange:
-        """The same change of the datasets themselves, where only their catalog's names are known of it."""
+    def resolved(self, change: DatasetChange) -> DatasetChange | None:
+        """The same change of the datasets themselves, where only their catalog's names are known of it.
+
+        None for a DROP IF EXISTS of what the application never met: nothing shows whether there was anything.
+        """
         dataset, previous = change.dataset, change.previous
+        if change.if_exists and change.by_name and dataset not in self._datasets:
+            return None
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
             previous = self._datasets.get(previous, previous)
-        return replace(change, dataset=dataset, previous=previous if previous != dataset else None)
+        known = replace(change, dataset=dataset, previous=previous if previous != dataset else None)
+        self._forget(known)
+        return known
+
+    def _forget(self, change: DatasetChange) -> None:
+        """Names that are no dataset's any more: of one that was dropped or moved, or its old one where it lies."""
+        names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
+        is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
+        for name, dataset in list(self._datasets.items()):
+            is_old = dataset == change.dataset and (is_dropped or (is_named and name not in names))
+            if is_old or (change.previous is not None and dataset == change.previous):
+                del self._datasets[name]

@@ -54,6 +54,6 @@ def without_secrets(lineage: ColumnLineage) -> ColumnLineage:
     )
 
 
-def says_anything(lineage: ColumnLineage) -> bool:
+def has_lineage(lineage: ColumnLineage) -> bool:
     """Whether a lineage is worth an event: it has edges, or admits that it lacks some."""
     return bool(lineage.edges) or (bool(lineage.datasets) and not lineage.complete)

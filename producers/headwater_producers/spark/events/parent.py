@@ -30,7 +30,7 @@ class Orchestration:
     """Who started the application.
 
     Attributes:
-        parent: the task's run; None: nobody says.
+        parent: the task's run; None: not known.
         root: the run at the top of the tree; the parent's, where only that is known.
     """
 

@@ -1,4 +1,4 @@
-"""Facets that tell of partitions: of an output the one that it was, of a dataset those that DDL changed."""
+"""Facets of partitions: of an output the one that it was, of a dataset those that DDL changed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def output_facets(output: PlanOutput, count: int | None) -> dict[str, str]:
     """
     facets: dict[str, Any] = {}
     if output.partition_columns:
-        told = {} if count is None else {"count": count}
-        facets[PARTITIONS] = {"columns": list(output.partition_columns), **told}
+        counted = {} if count is None else {"count": count}
+        facets[PARTITIONS] = {"columns": list(output.partition_columns), **counted}
     if output.partition:
         one = {"identifier": partition_path(output.partition), "dimensions": dict(output.partition)}
         facets[_SUBSET] = _subset([one])
@@ -62,14 +62,14 @@ def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[
 
 def change_facets(change: PartitionChange) -> dict[str, str]:
     """The facet of a dataset of which DDL has changed some partitions."""
-    told: dict[str, Any] = {"change": change.change}
+    facet: dict[str, Any] = {"change": change.change}
     if change.partitions:
-        told["partitions"] = [dict(partition) for partition in change.partitions]
+        facet["partitions"] = [dict(partition) for partition in change.partitions]
     if change.previous:
-        told["previous"] = dict(change.previous)
+        facet["previous"] = dict(change.previous)
     if change.count is not None:
-        told["count"] = change.count
-    return {PARTITIONS: json.dumps(told)}
+        facet["count"] = change.count
+    return {PARTITIONS: json.dumps(facet)}
 
 
 def _subset(partitions: Iterable[Any]) -> dict[str, Any]:

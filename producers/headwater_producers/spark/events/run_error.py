@@ -1,14 +1,21 @@
-"""Why a run failed, as a RunError free of credentials."""
+"""Why a run failed, as a RunError without credentials and without lines of code."""
 
 from __future__ import annotations
 
 import re
 import traceback
-from typing import Final
+from typing import Final, Literal
 
+import msgspec
+
+from headwater_producers.spark.plan.names import without_keys
 from headwater_schemas.events import RunError
-from headwater_schemas.redaction import redact
+from headwater_schemas.redaction import redact, without_source
 
+ErrorDetail = Literal["type", "message", "stack"]
+"""How much of an error is reported: its class; its message, too; its stack trace, too."""
+
+NO_TYPE: Final = "unknown error"
 # Enough to find the line that failed, small enough for any record.
 MAX_MESSAGE_CHARS: Final = 4_000
 MAX_STACK_CHARS: Final = 8_000
@@ -20,7 +27,7 @@ _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |
 
 def from_java_text(text: str) -> RunError:
     """Reads `Throwable.toString`, or a whole printed stack trace."""
-    lines = text.strip().splitlines() or ["unknown error"]
+    lines = text.strip().splitlines() or [NO_TYPE]
     end = next((number for number, line in enumerate(lines) if number and _FRAME.match(line)), len(lines))
     message = "\n".join(lines[:end]).strip()
     kind = None
@@ -29,9 +36,18 @@ def from_java_text(text: str) -> RunError:
         message = message[found.end() :].strip() or kind
     return RunError(
         type=kind,
-        message=redact(message, max_chars=MAX_MESSAGE_CHARS),
-        stack_trace=redact("\n".join(lines[end:]), max_chars=MAX_STACK_CHARS) if end < len(lines) else None,
+        message=_shown(message, MAX_MESSAGE_CHARS),
+        stack_trace=_shown("\n".join(lines[end:]), MAX_STACK_CHARS) if end < len(lines) else None,
     )
+
+
+def first_line(error: BaseException) -> str:
+    """An exception's text on one line: without the plan or the JVM's stack trace that Spark's have below it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(": \t")]
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling "):
+        # py4j's own sentence; what happened stands on the next line.
+        return lines[1].removeprefix(": ")
+    return lines[0] if lines else type(error).__name__
 
 
 def from_exception(error: BaseException) -> RunError:
@@ -39,6 +55,20 @@ def from_exception(error: BaseException) -> RunError:
     kind = type(error)
     return RunError(
         type=kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",
-        message=redact(str(error) or kind.__qualname__, max_chars=MAX_MESSAGE_CHARS),
-        stack_trace=redact("".join(traceback.format_exception(error)), max_chars=MAX_STACK_CHARS),
+        message=_shown(str(error) or kind.__qualname__, MAX_MESSAGE_CHARS),
+        stack_trace=_shown("".join(traceback.format_exception(error)), MAX_STACK_CHARS),
     )
+
+
+def in_detail(error: RunError, detail: ErrorDetail) -> RunError:
+    """As much of an error as the setting `capture_errors` allows."""
+    if detail == "stack":
+        return error
+    if detail == "message":
+        return msgspec.structs.replace(error, stack_trace=None)
+    return RunError(type=error.type, message=error.type or NO_TYPE)
+
+
+def _shown(text: str, max_chars: int) -> str:
+    # Names of columns are in messages, too.
+    return redact("\n".join(map(without_keys, without_source(text).split("\n"))), max_chars=max_chars)

@@ -56,12 +56,12 @@ def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEv
     event = event_of(textless)
     if _size(event) <= max_bytes:
         gone = len(lineage.expressions) - len(textless.expressions)
-        return Fitted(event, f"{gone} of {len(lineage.expressions)} expressions are told without their texts")
+        return Fitted(event, f"{gone} of {len(lineage.expressions)} expressions are sent without their text")
     for smaller, left_out in _smaller(lineage, max_bytes):
         event = event_of(smaller)
         if _size(event) <= max_bytes:
             return Fitted(event, left_out)
-    return Fitted(None, "no column lineage is told")
+    return Fitted(None, "no column lineage is sent")
 
 
 def _size(event: LineageEvent) -> int:
@@ -85,14 +85,14 @@ def _without_texts(event: LineageEvent, excess: int) -> ColumnLineage:
 
 def _smaller(lineage: ColumnLineage, max_bytes: int) -> Iterator[tuple[ColumnLineage, str]]:
     reason = f"its plan event would be larger than topic_max_message_bytes, {max_bytes} bytes"
-    told = "; ".join(filter(None, (lineage.incomplete_reason, reason)))
+    reasons = "; ".join(filter(None, (lineage.incomplete_reason, reason)))
     for by_field, left_out in (
-        (True, "each output field is told to come from any field of its inputs"),
-        (False, "each output is told to come from any field of its inputs"),
+        (True, "each output field is recorded as derived from every field of its inputs"),
+        (False, "each output is recorded as derived from every field of its inputs"),
     ):
         edges = {_coarse(edge, by_field=by_field) for edge in lineage.edges if by_field or edge.kind is not _CONSTANT}
         coarse = msgspec.structs.replace(
-            lineage, edges=tuple(edges), expressions=(), complete=False, incomplete_reason=told
+            lineage, edges=tuple(edges), expressions=(), complete=False, incomplete_reason=reasons
         )
         # A set has no order, and an event's bytes have.
         yield canonical_lineage(coarse), left_out

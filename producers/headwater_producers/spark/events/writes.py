@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from headwater_producers.spark.events.joined_inputs import join_inputs
 from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
@@ -14,6 +16,8 @@ from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from headwater_schemas.events import DatasetRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ class Write:
         version: of the one table written, where it has versions and which it was is known.
         version_certainty: how sure that is.
         commits: whether the table's log has a commit that may be this write's; None where nobody could look.
-        ran_jobs: whether Spark ran anything meanwhile, where that alone tells whether it wrote; None elsewhere.
+        ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
     """
 
     description: PlanDescription
@@ -86,7 +90,7 @@ class Write:
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets written. Counts are the command's: of several outputs they can't be told apart."""
+        """The datasets written. Counts are the command's: of several outputs they can't be separated."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -109,7 +113,7 @@ class Write:
             name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
         }
         mine = [
-            # Of several paths read by one scan it can't be told apart what came from which: a part is no total.
+            # Of several paths read by one scan it isn't known what came from which: a part is no total.
             Counts() if scan.names & others else scan.counts
             for scan in self.scans
             if scan.names & known and len(scan.positions) <= 1
@@ -127,7 +131,7 @@ class Write:
                 # Spark has listed them anew since: this write's own files may be among them, or the next one's.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
-                # A table's listing is shared by all who read it, and nothing tells which one this was.
+                # A table's listing is shared by all who read it, and nothing shows which one this was.
                 certainty = Certainty.INFERRED
         return DatasetUse(
             dataset=source.dataset,
@@ -153,7 +157,7 @@ def _known_as(source: PlanInput) -> set[str]:
 
 
 def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
-    """The files that the scans of a dataset had, by number and bytes: which they were, nothing tells any more."""
+    """The files that the scans of a dataset had, by number and bytes: which they were, nothing shows any more."""
     if len(scanned) > 1:
         return None, None
     [(count, size)] = scanned
@@ -165,6 +169,20 @@ def _lifecycle(output: PlanOutput) -> dict[str, str]:
     if output.lifecycle is None:
         return {}
     return {"lifecycleStateChange": json.dumps({"lifecycleStateChange": output.lifecycle.value})}
+
+
+def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
+    """What writes inside foreachBatch wrote, each dataset once, with what it was made from."""
+    return join_outputs(
+        msgspec.structs.replace(use, inputs=made_from(write.description)) for write in writes for use in write.outputs()
+    )
+
+
+def made_from(description: PlanDescription) -> tuple[DatasetRef, ...] | None:
+    """The datasets that a write's plan reads; None where it may miss some, such as rows that code handed over."""
+    if not description.lineage.complete:
+        return None
+    return tuple(sorted({source.dataset for source in description.inputs}))
 
 
 def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
@@ -189,8 +207,13 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             files=counts.files,
             # What one of them has replaced is gone, whatever the others added.
             facets=joined_facets(earlier.facets, use.facets),
+            inputs=_both(earlier.inputs, use.inputs),
         )
     return tuple(sorted(totals.values(), key=lambda use: use.dataset))
+
+
+def _both(one: tuple[DatasetRef, ...] | None, other: tuple[DatasetRef, ...] | None) -> tuple[DatasetRef, ...] | None:
+    return None if one is None or other is None else tuple(sorted({*one, *other}))
 
 
 def _counts(use: DatasetUse) -> Counts:

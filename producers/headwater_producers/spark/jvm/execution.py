@@ -9,6 +9,7 @@ from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.nodes import leaves, opened
 from headwater_producers.spark.jvm.sampling import sampled_scans
 from headwater_producers.spark.jvm.scan_positions import scan_positions
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.jvm.roots import rdds_of
 from headwater_producers.spark.plan.jvm.scala import class_name, items
 from headwater_producers.spark.streaming.links import PlanKey
@@ -70,11 +71,11 @@ def scans(executed_plan: Any) -> tuple[Scan, ...]:
     return tuple(found)
 
 
-def execution_times(query_execution: Any, duration_ns: int | None, told_at: datetime) -> tuple[datetime, datetime]:
+def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
     """When an execution began and ended, by the JVM's clock where it says so.
 
-    Planning is timed by the plan itself, execution by the listener; `told_at`, when the listener was called, is late by
-    however long the listener bus took.
+    Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
+    late by however long the listener bus took.
     """
     begins, ends = [], []
     phases = query_execution.tracker().phases().valuesIterator()
@@ -83,10 +84,10 @@ def execution_times(query_execution: Any, duration_ns: int | None, told_at: date
         begins.append(instant(int(phase.startTimeMs())))
         ends.append(instant(int(phase.endTimeMs())))
     if not begins:
-        return told_at - timedelta(microseconds=(duration_ns or 0) // 1000), told_at
+        return reported_at - timedelta(microseconds=(duration_ns or 0) // 1000), reported_at
     if duration_ns is None:
-        return min(begins), told_at
-    return min(begins), min(told_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
+        return min(begins), reported_at
+    return min(begins), min(reported_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
 
 
 def instant(millis: int) -> datetime:
@@ -104,7 +105,7 @@ def _scan_names(leaf: Any) -> frozenset[str] | None:
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
         case "HiveTableScanExec":
             location = leaf.relation().tableMeta().storage().locationUri()
-            return frozenset({naming.path(str(location.get().toString())).name} if location.isDefined() else ())
+            return frozenset({naming.path(of_uri(location.get())).name} if location.isDefined() else ())
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":

@@ -61,7 +61,7 @@ class JvmQuery:
             if len(found.get("watermarks", ())) > 1:
                 found["policy"] = str(self._session.conf.get(WATERMARK_POLICY, "min"))
         except Exception as error:
-            logger.info("lineage capture: the plan's event time couldn't be read (%s)", type(error).__name__)
+            logger.info("lineage capture: event-time column of the plan unreadable (%s)", type(error).__name__)
             return {}
         return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.plan import WriteMode
 from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.plan.jvm.scala import statics
+from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.schema import schema_definition
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def with_table_schema(description: PlanDescription, place: Place | None, session
         return description
     schema = None
     try:
-        schema = _schema(place, session) if place is not None else None
+        with reporting(description.names):
+            schema = _schema(place, session) if place is not None else None
     except Exception:
         # A table that is gone by now: the query's columns are some of its own.
         logger.debug("lineage capture can't tell the schema of a table", exc_info=True)

@@ -17,10 +17,12 @@ from headwater_producers.spark.plan.description import (
     WriteMode,
 )
 from headwater_producers.spark.plan.frames import KnownFrames
+from headwater_producers.spark.plan.jvm.kafka import KafkaClusters
 from headwater_producers.spark.plan.settings import PlanSettings
 
 __all__ = [
     "DatasetChange",
+    "KafkaClusters",
     "KnownFrames",
     "PlanDescription",
     "PlanInput",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, DataType, Direct, Field
+from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.schema import type_parts
 
@@ -30,5 +31,5 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
         direct = Direct(Field(source.dataset, (name,) if named else None), whole=named)
         # Ids of their own: Spark's are positive.
         attribute = Attribute(-2 - number, name, data_type)
-        pairs.append((attribute, Column(frozenset({direct}), text=name, type=data_type)))
+        pairs.append((attribute, Column(frozenset({direct}), text=shown_name(name), type=data_type)))
     return Relation(rows=frozenset({source.dataset})).with_output(pairs)

@@ -31,6 +31,7 @@ from headwater_producers.spark.plan.jvm.leaves import JvmLeaves
 from headwater_producers.spark.plan.jvm.scala import class_name
 from headwater_producers.spark.plan.jvm.sinks import SINKS
 from headwater_producers.spark.plan.jvm.size import estimated_bytes
+from headwater_producers.spark.plan.names import Names, reporting
 from headwater_producers.spark.plan.operators import PlanReader, is_write
 from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
 from headwater_producers.spark.plan.schema import schema_definition
@@ -128,7 +129,9 @@ def describe_plan(
 
 def _described(plan: Any, context: Context, upstream: Upstream | None) -> PlanDescription:
     try:
-        return _Description.of(plan, context, upstream).made()
+        names = Names(hidden=not context.settings.literals)
+        with reporting(names):
+            return _Description.of(plan, context, upstream, names).made()
     except Exception as error:
         return _nothing(error)
 
@@ -154,13 +157,14 @@ class _Description:
     context: Context
     upstream: Upstream | None
     leaves: JvmLeaves
+    names: Names
     problems: dict[str, None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     beyond_cap: bool = False
 
     @classmethod
-    def of(cls, plan: Any, context: Context, upstream: Upstream | None) -> _Description:
-        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream))
+    def of(cls, plan: Any, context: Context, upstream: Upstream | None, names: Names) -> _Description:
+        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names)
 
     def made(self) -> PlanDescription:
         relation, inputs = self._relation()
@@ -198,6 +202,7 @@ class _Description:
             staged=written.staged,
             writes_unknown=not written.outputs and written.problem is not None,
             failures=(*self.failures, *self.leaves.failures),
+            names=self.names,
             beyond_cap=self.beyond_cap,
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
         )
@@ -210,7 +215,9 @@ class _Description:
             return None, tuple(self.leaves.inputs())
         reader = PlanReader(self.leaves, settings.literal_texts)
         try:
-            relation = reader.read(msgspec.json.decode(str(self.plan.toJSON()).encode()))
+            nodes: Any = msgspec.json.decode(str(self.plan.toJSON()).encode())
+            self.names.learn(nodes)
+            relation = reader.read(nodes)
         except Exception as error:
             self._failed("the plan's columns", error)
             return None, tuple(self.leaves.inputs())

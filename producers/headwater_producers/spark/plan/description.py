@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headwater_producers.spark.plan.names import Names
 from headwater_producers.spark.plan.partition import Partition, PartitionChange
 from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import (
@@ -143,6 +144,7 @@ class DatasetChange:
         partitions: where it is some partitions that are changed.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer tells where the data
             lies: one that was met before under this name is meant.
+        if_exists: it may be that there was nothing of the name, and nothing happened.
     """
 
     dataset: DatasetRef
@@ -155,6 +157,7 @@ class DatasetChange:
     partitions: PartitionChange | None = None
     by_name: bool = False
     previous_by_name: bool = False
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +215,7 @@ class PlanDescription:
         staged: it writes into a table that a CREATE TABLE AS around it makes, and tells as its own.
         writes_unknown: it writes, and where to isn't known.
         failures: what couldn't be read of it for an error, which nobody expected: sentences.
+        names: how its columns are reported.
         beyond_cap: its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
         upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
     """
@@ -225,6 +229,7 @@ class PlanDescription:
     staged: bool = False
     writes_unknown: bool = False
     failures: tuple[str, ...] = ()
+    names: Names = field(default_factory=Names, compare=False, repr=False)
     beyond_cap: bool = False
     upstream: Upstream | None = None
 

@@ -47,6 +47,9 @@ class _Written:
             found += [(Attribute(number, name, root.get("dataType")), column)] if number is not None else []
         return Leaf(relation=Relation().with_output(found))
 
+    def view(self, _node: Node) -> None:
+        return None
+
     def projections(self, _node: Node) -> list[list[Nodes]] | None:
         return None
 

@@ -43,5 +43,8 @@ class Leaves(Protocol):
             view: the name of the temporary view that is this leaf and nothing else, if there is one.
         """
 
+    def view(self, node: Node) -> PlanInput | None:
+        """The permanent view that a `View` is; None of one that is temporary, or isn't known. Never raises."""
+
     def projections(self, node: Node) -> list[list[Nodes]] | None:
         """The projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""

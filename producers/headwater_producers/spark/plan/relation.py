@@ -59,9 +59,11 @@ class Relation:
         return [self.columns[attribute.id] for attribute in self.output]
 
 
-def untold_rows(rows: Iterable[DatasetRef], told: Iterable[Indirect], kind: Kind, text: str) -> frozenset[Indirect]:
-    """Of the datasets whose rows decide something, those of which no influence tells: by way of their rows alone."""
-    named = {influence.field.dataset for influence in told if isinstance(influence.field, Field)}
+def row_dependencies(
+    rows: Iterable[DatasetRef], known: Iterable[Indirect], kind: Kind, text: str
+) -> frozenset[Indirect]:
+    """Dependencies on the rows as such of the datasets that no influence in `known` is a field of."""
+    named = {influence.field.dataset for influence in known if isinstance(influence.field, Field)}
     return frozenset(Indirect(Field(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.column import ELEMENT, VALUE, DataType, Path
+from headwater_producers.spark.plan.names import shown_name
 from headwater_schemas.events import SchemaDefinition, SchemaField
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ def path_text(path: Path) -> str:
 
 
 def quoted(name: str) -> str:
-    """`a.b` ⇒ `` `a.b` ``; a column that is really named `[]` or `{}` is quoted, so that it is no element."""
+    """The name as it is reported, `a.b` in backquotes; so is one that is really `[]` or `{}`, which is no element."""
+    name = shown_name(name)
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return "`" + name.replace("`", "``") + "`"
     return name
@@ -32,7 +34,7 @@ def type_text(data_type: DataType) -> str | None:
         return _TYPE_NAMES.get(data_type or "", data_type)
     kind = data_type.get("type")
     if kind == "struct":
-        inner = ",".join(f"{f['name']}:{type_text(f['type'])}" for f in data_type.get("fields", ()))
+        inner = ",".join(f"{shown_name(f['name'])}:{type_text(f['type'])}" for f in data_type.get("fields", ()))
         return f"struct<{inner}>"
     if kind == "array":
         return f"array<{type_text(data_type.get('elementType'))}>"

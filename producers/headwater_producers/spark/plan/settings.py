@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from headwater_producers.spark.plan.jvm.kafka import KafkaClusters
 from headwater_producers.spark.plan.text import Literals
 
 
@@ -14,8 +15,9 @@ class PlanSettings:
     Attributes:
         max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
             about 5,000 columns in 5 projections.
-        kafka_cluster_names: cluster name by bootstrap list as the job writes it; `*` for every other. Without one the
-            sorted bootstrap list names the cluster.
+        kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
+            Without one the sorted bootstrap list names the cluster.
+        kafka_clusters: who asks brokers for their cluster's id; None: nobody does.
         catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
         max_paths: how many file paths a position lists; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
@@ -27,6 +29,7 @@ class PlanSettings:
 
     max_plan_bytes: int = 32 * 1024 * 1024
     kafka_cluster_names: dict[str, str] = field(default_factory=dict)
+    kafka_clusters: KafkaClusters | None = field(default=None, repr=False, compare=False)
     catalog_namespaces: dict[str, str] = field(default_factory=dict)
     max_paths: int = 100
     max_files: int = 10_000

@@ -22,6 +22,7 @@ from headwater_producers.spark.plan.column import (
     inline,
     member_step,
 )
+from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -47,7 +48,9 @@ def part(column: Column, step: str) -> Column:
         rest = column.parts.get(member_step(container, REST))
         return part(column, container) if rest is None else rest
     direct = frozenset(_part_of(d, step) for d in column.direct)
-    return Column(direct, column.indirect, clip(f"{inline(column)}.{step}"), type=part_type(column.type, step))
+    return Column(
+        direct, column.indirect, clip(f"{inline(column)}.{shown_name(step)}"), type=part_type(column.type, step)
+    )
 
 
 def _part_of(direct: Direct, step: str) -> Direct:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.fitting import fitting
 from headwater_schemas.events import EmissionReason, IntervalEvent, JobRef, Provenance, build
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,8 +54,8 @@ def _event(whose: Whose, entries: Sequence[IntervalEntry], now: datetime) -> Lin
         IntervalEvent(
             query_id=whose.query_id,
             entries=tuple(entries),
-            query_name=whose.query_name,
-            checkpoint_location=whose.checkpoint_location,
+            query_name=redact(whose.query_name) if whose.query_name is not None else None,
+            checkpoint_location=redact(whose.checkpoint_location) if whose.checkpoint_location is not None else None,
             reason=whose.reason,
             provenance=Provenance.RECONCILED,
         ),

@@ -8,6 +8,7 @@ were observed, since they are part of a micro-batch's identity: so what isn't ce
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.reconcile.log import CheckpointError
@@ -101,7 +102,7 @@ def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
 def _said(given: str) -> DatasetRef:
     """`memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
     namespace, separator, name = given.partition(" ")
-    return DatasetRef(namespace, name) if separator and name else naming.path(given)
+    return DatasetRef(namespace, name) if separator and name else naming.path_pattern(given)
 
 
 def _topic(index: int, topic: str, known: Sequence[DatasetRef], given: str | None) -> DatasetRef:
@@ -129,7 +130,8 @@ def _folder(index: int, path: str | None, known: Sequence[DatasetRef]) -> Datase
     """The deepest known folder that the file is in."""
     if path is None:
         raise UnknownOriginError(index, "files, none of them taken yet", known)
-    file = naming.path(path)
+    # Spark logs what a file source takes percent-encoded (`SparkPath.urlEncoded`).
+    file = naming.path(unquote(path))
     above = [
         each
         for each in known

@@ -49,7 +49,7 @@ def _prepare(request: Request) -> None:
 
 def _attach(session: Any, request: Request) -> None:
     classic = hasattr(session, "_jsparkSession")
-    # A further session of a captured application joins it, and has nothing to be told.
+    # A further session of a captured application joins it, and needs no settings.
     settings: dict[str, Any] = {} if classic and running_capture(session) is not None else request.settings
     try:
         attach(session, **settings)

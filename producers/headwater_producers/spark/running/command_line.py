@@ -52,8 +52,8 @@ def parse(arguments: Sequence[str]) -> Request:
             raise UsageError(f"unknown option {option}; usage: {USAGE}")
         if not joined:
             value = rest.pop(0) if rest else ""
-        setting, said, text = value.partition("=")
-        if not said:
+        setting, separator, text = value.partition("=")
+        if not separator:
             raise UsageError(f"--set takes name=value; usage: {USAGE}")
         settings[setting] = text
     if not rest:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
-from headwater_producers.spark.events.run_error import from_java_text
+from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.jvm.active_session import ActiveSession
 from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.execution import execution_times, plan_key
 from headwater_producers.spark.jvm.multi_insert import executions_of
 from headwater_producers.spark.jvm.query import JvmQuery
 from headwater_producers.spark.plan import KnownFrames, describe
-from headwater_producers.spark.runtime.homes import Homes
+from headwater_producers.spark.runtime.attribution import Attributor
 from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.listeners import COMMANDS
 from headwater_producers.spark.runtime.procedures import Procedures
@@ -32,20 +36,26 @@ from headwater_producers.spark.runtime.signals import (
     RddActed,
     Signal,
 )
-from headwater_producers.spark.runtime.unheard_queries import UnheardQueries
+from headwater_producers.spark.runtime.untracked_queries import UntrackedQueries
 from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.once import Once
+    from headwater_producers.spark.events.dedup_cache import DedupCache
     from headwater_producers.spark.plan import PlanDescription, PlanSettings
     from headwater_producers.spark.streaming.flow import StreamFlow
     from headwater_schemas.events import LineageEvent
+
+
+logger = logging.getLogger(__name__)
+
+_MAX_ERROR_CHARS: Final = 300
 
 
 class Dispatch:
@@ -56,8 +66,8 @@ class Dispatch:
         context: of the application.
         streams: its streaming queries.
         emit: takes each event.
-        failed: takes a sentence about what couldn't be read of a callback that was told all the same.
-        said: what was said already.
+        failed: takes a sentence about what couldn't be read of a callback that became events all the same.
+        dedup: job, dataset and plan events that were emitted already.
         settings: for reading plans.
     """
 
@@ -69,7 +79,7 @@ class Dispatch:
         streams: StreamFlow,
         emit: Callable[[LineageEvent], object],
         failed: Callable[[str], None],
-        said: Once,
+        dedup: DedupCache,
         settings: PlanSettings,
     ) -> None:
         self._spark = spark
@@ -77,21 +87,21 @@ class Dispatch:
         self._streams = streams
         self._emit = emit
         self._failed = failed
-        self._said = said
+        self._dedup = dedup
         self._settings = settings
         self._links = BatchLinks()
         self._frames = KnownFrames()
-        self._homes = Homes(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
-        self._rdds = RddDispatch(spark, self._homes, self._links, self._frames)
+        self._attributor = Attributor(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
+        self._rdds = RddDispatch(spark, self._attributor, self._links, self._frames)
         self._wrapped = WrappedWrites()
         self._tables = KnownTables()
         self._active = ActiveSession()
-        self._unheard = UnheardQueries(spark, streams)
+        self._untracked = UntrackedQueries(spark, streams)
         self._procedures = Procedures(spark, settings)
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for streaming queries that nobody has told of; `at_once`: however long ago the last look was."""
-        for session in self._unheard.sessions(at_once=at_once):
+        """Looks for streaming queries that no listener has reported; `at_once`: however long ago the last look was."""
+        for session in self._untracked.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
             self._called(self._procedures.left())
@@ -100,8 +110,7 @@ class Dispatch:
         """Makes events out of one signal."""
         match signal:
             case CommandEnded():
-                for execution in executions_of(signal.query_execution, signal.function):
-                    self._command(replace(signal, query_execution=execution))
+                self._ended(signal)
             case QueryStarted():
                 self._started(signal)
             case Attached():
@@ -119,12 +128,27 @@ class Dispatch:
             case RddActed():
                 self._ran(*self._rdds.acted(signal), signal.ended_at)
 
+    def _ended(self, signal: CommandEnded) -> None:
+        try:
+            for execution in executions_of(signal.query_execution, signal.function):
+                self._command(replace(signal, query_execution=execution))
+        except (Py4JError, PySparkException) as error:
+            if signal.error is None:
+                raise
+            # It has failed so early that it has no plan to read: the job's own error, and no lineage lost.
+            text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
+            logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
+
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
         self._active.become(signal.session)
-        home = self._homes.of(execution, signal.session)
+        attribution = self._attributor.of(execution, signal.session)
         description = describe(
-            execution, session=signal.session, upstream=home.upstream, frames=self._frames, settings=home.settings
+            execution,
+            session=signal.session,
+            upstream=attribution.upstream,
+            frames=self._frames,
+            settings=attribution.settings,
         )
         if description.is_streaming:
             return
@@ -132,13 +156,13 @@ class Dispatch:
         for failure in description.failures if signal.error is None else ():
             self._failed(failure)
         self._tables.see(description)
-        if home.batch is None:
+        if attribution.batch is None:
             self._called(self._procedures.of_plan(execution.analyzed(), description))
         started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
         error = from_java_text(self._printed(signal.error)) if signal.error is not None else None
         if signal.function not in COMMANDS:
             # What a foreachBatch function looks at is no run.
-            if description.inputs and home.batch is None:
+            if description.inputs and attribution.batch is None:
                 read = executed_read(execution, replace(description, command=signal.function))
                 self._ran(BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=error), None, signal.at)
             return
@@ -161,7 +185,9 @@ class Dispatch:
             return
         if error is None and wrote_nothing(write, staged):
             return
-        self._wrote(BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error), home.batch, signal.at)
+        self._wrote(
+            BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error), attribution.batch, signal.at
+        )
 
     def _called(self, procedures: Iterable[BatchRun]) -> None:
         for run in procedures:
@@ -171,21 +197,22 @@ class Dispatch:
         if not self._wrapped.is_wrapper(run):
             self._ran(run, batch, at)
         elif batch is None and (inner := self._wrapped.corrected(run)) is not None:
-            for event in corrected_events(self._context, inner, self._said):
+            for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
-        # A failed write inside foreachBatch fails its query, which will say so.
+        # A failed write inside foreachBatch fails its query, whose run records that.
         if batch is not None and (run.error is not None or self._streams.wrote(batch, run.write, at)):
             return
-        for event in batch_events(self._context, run, self._said):
+        for event in batch_events(self._context, run, self._dedup):
             self._emit(event)
 
     def _changes(self, description: PlanDescription, at: datetime) -> None:
         """DDL is no run of its own: it is the application that does it."""
         for change in description.changes:
-            body = change_body(self._tables.resolved(change))
-            context = self._context
+            if (known := self._tables.resolved(change)) is None:
+                continue
+            body, context = change_body(known), self._context
             self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
 
     def _started(self, signal: QueryStarted) -> None:
@@ -202,7 +229,7 @@ class Dispatch:
         )
 
     def _attached(self, signal: Attached) -> None:
-        """Tells of the session's queries that run already, under the time since which they are being heard."""
+        """Tracks the session's queries that run already; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
             run_id, name = str(query.runId().toString()), query.name()
             if not self._streams.knows(run_id):

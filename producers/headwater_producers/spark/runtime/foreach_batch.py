@@ -1,8 +1,8 @@
-"""foreachBatch: telling which micro-batch a function is called for.
+"""foreachBatch: reporting which micro-batch a function is called for.
 
-Spark says so only on the thread that calls the function. So `DataStreamWriter.foreachBatch` is wrapped, once a process,
-from the first `attach` on; in a session that isn't captured it does what it always did. The wrapper adds one round trip
-to the JVM (0.2 ms) to each call, takes a reference, and passes everything through, exceptions included.
+Spark has that only on the thread that calls the function. So `DataStreamWriter.foreachBatch` is wrapped, once a
+process, from the first `attach` on; in a session that isn't captured it does what it always did. The wrapper adds one
+round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through, exceptions included.
 
 A function that was handed over before is found where py4j keeps it for Spark to call, and wrapped there.
 """
@@ -59,11 +59,15 @@ def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) ->
                 if of_session == session_id:
                     proxy.func = watch(proxy.func, listeners)
     except Exception:
-        logger.warning("lineage capture can't watch the foreachBatch functions of running queries", exc_info=True)
+        logger.warning(
+            "lineage capture: foreachBatch functions of running queries can't be wrapped; their writes are runs of "
+            "their own",
+            exc_info=True,
+        )
 
 
 def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Callable[[Any, int], None]:
-    """`func`, telling `listeners` of each call before it is made."""
+    """`func`, reporting each call to `listeners` before it is made."""
 
     @functools.wraps(func)
     def call(frame: Any, batch_id: int) -> None:
@@ -74,7 +78,7 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
                 if query_id is not None:
                     listeners.offer(BatchFunctionCalled(frame._jdf, str(query_id), int(batch_id)))
             except Exception:
-                logger.warning("lineage capture can't tell which micro-batch is being written", exc_info=True)
+                logger.warning("lineage capture: the micro-batch of a foreachBatch call is unknown", exc_info=True)
             if query_id is not None:
                 # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
                 target.hold(frame, str(query_id), int(batch_id))
@@ -98,6 +102,8 @@ def _watched(writer: Any, func: Callable[[Any, int], None]) -> Callable[[Any, in
     try:
         listeners = sessions.known_listeners(writer._spark)
     except Exception:
-        logger.warning("lineage capture can't watch a foreachBatch function", exc_info=True)
+        logger.warning(
+            "lineage capture: a foreachBatch function can't be wrapped; its writes are runs of their own", exc_info=True
+        )
         return func
     return func if listeners is None else watch(func, listeners)

@@ -22,7 +22,7 @@ class Inbox(Generic[T]):
 
     Args:
         limit: how many items may wait.
-        limit_bytes: how much they may weigh; None: that isn't looked at.
+        limit_bytes: how much they may weigh; None: that isn't limited.
     """
 
     def __init__(self, limit: int, limit_bytes: int | None = None) -> None:

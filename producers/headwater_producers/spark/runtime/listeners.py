@@ -1,8 +1,8 @@
 """The two proxies that Spark calls, registered once per session for its life.
 
-A listener can't be taken off from Python, and a second one would hear everything twice: so `SessionListeners` are made
-once, and `target` switches them. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the query's own,
-inside `start()`), so they only take references. An exception of ours ends here.
+A listener can't be taken off from Python, and a second one would receive everything twice: so `SessionListeners` are
+made once, and `target` switches them. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the query's
+own, inside `start()`), so they only take references. An exception of ours ends here.
 
 Nobody here keeps a session alive: an application may make one for each request that it serves. The JVM's session holds
 the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 # A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
-# micro-batch of a V2 sink, of which the query itself tells more. Writes of tables have names of their own
+# micro-batch of a V2 sink, of which the query itself reports more. Writes of tables have names of their own
 # (QueryExecution.commandExecutionName).
 COMMANDS: Final = frozenset(
     {"append", "command", "create", "multi-commands", "overwrite", "overwritePartitions", "replace"}
@@ -39,8 +39,8 @@ class SignalTarget(Protocol):
     """Takes signals, without waiting."""
 
     @property
-    def hears_reads(self) -> bool:
-        """Whether it wants to hear of queries that only read."""
+    def captures_reads(self) -> bool:
+        """Whether it takes queries that only read, too."""
 
     def offer(self, signal: Signal) -> None:
         """Takes one."""
@@ -50,7 +50,7 @@ class SignalTarget(Protocol):
 
 
 class SessionListeners:
-    """One session's registered proxies, and who hears them: nobody while `target` is None.
+    """One session's registered proxies, and who receives their callbacks: nobody while `target` is None.
 
     Args:
         session: the `SparkSession` they are registered with.
@@ -58,7 +58,7 @@ class SessionListeners:
 
     def __init__(self, session: Any = None) -> None:
         self.target: SignalTarget | None = None
-        self._hears_streams = False
+        self._observes_streams = False
         self._lock = threading.Lock()
         self._known: Callable[[], Any] = lambda: None
         self._in_jvm: Any = None
@@ -83,32 +83,32 @@ class SessionListeners:
         """Registers the proxies, once.
 
         Args:
-            streams: at once for streaming queries, too; else when `hear_streams` is called.
+            streams: at once for streaming queries, too; else when `observe_streams` is called.
         """
         self._commands = CommandListener(self)
         self.session._jsparkSession.listenerManager().register(self._commands)
         if streams:
-            self.hear_streams()
+            self.observe_streams()
 
     def register_copy(self, jvm_session: Any) -> None:
-        """Hears a copy of the session, too, in which a query runs already."""
+        """Observes a copy of the session, too, in which a query runs already."""
         jvm_session.listenerManager().register(self._commands)
 
-    def hear_streams(self) -> None:
+    def observe_streams(self) -> None:
         """Registers for the session's streaming queries, if that wasn't done yet."""
         with self._lock:
-            if self._hears_streams or (session := self.session) is None:
+            if self._observes_streams or (session := self.session) is None:
                 return
             wrapper = session._jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper
             session._jsparkSession.streams().addListener(wrapper(StreamListener(self)))
-            self._hears_streams = True
+            self._observes_streams = True
 
-    def tell(self, signal_in: Callable[[Any], Signal]) -> None:
+    def offer_with(self, signal_in: Callable[[Any], Signal]) -> None:
         """Passes a signal on that is made with the session."""
         try:
             signal = signal_in(self.session)
         except Exception:
-            logger.warning("lineage capture lost a callback", exc_info=True)
+            logger.warning("lineage capture: a callback was lost", exc_info=True)
         else:
             self.offer(signal)
 
@@ -118,7 +118,7 @@ class SessionListeners:
             try:
                 target.offer(signal)
             except Exception:
-                logger.warning("lineage capture lost a callback", exc_info=True)
+                logger.warning("lineage capture: a callback was lost", exc_info=True)
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
@@ -133,7 +133,7 @@ def _query(session: Any, event: Any) -> Any:
     try:
         return session._jsparkSession.streams().get(event.id())
     except Exception:
-        logger.warning("lineage capture could not get hold of a starting query", exc_info=True)
+        logger.warning("lineage capture: a starting query can't be accessed", exc_info=True)
         return None
 
 
@@ -153,9 +153,9 @@ class CommandListener:
 
     def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
         target = self._listeners.target
-        if target is not None and (function in COMMANDS or target.hears_reads):
+        if target is not None and (function in COMMANDS or target.captures_reads):
             now = datetime.now(UTC)
-            self._listeners.tell(
+            self._listeners.offer_with(
                 lambda session: CommandEnded(function, query_execution, duration_ns, error, session, now)
             )
 
@@ -175,16 +175,18 @@ class StreamListener:
         """Runs inside `start()`. A query with nothing to do may be gone when the worker looks: so take it now."""
         if self._listeners.target is None:
             return
-        self._listeners.tell(lambda session: QueryStarted(event, _query(session, event), session, datetime.now(UTC)))
+        self._listeners.offer_with(
+            lambda session: QueryStarted(event, _query(session, event), session, datetime.now(UTC))
+        )
 
     def onQueryProgress(self, event: Any) -> None:
         """A trigger has ended."""
         if self._listeners.target is not None:
             now = datetime.now(UTC)
-            self._listeners.tell(lambda session: QueryProgressed(event, session, now))
+            self._listeners.offer_with(lambda session: QueryProgressed(event, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
-        """A trigger found nothing to do: no micro-batch, so nothing to say."""
+        """A trigger found nothing to do: no micro-batch, so nothing to record."""
 
     def onQueryTerminated(self, event: Any) -> None:
         """A query has ended."""

@@ -16,7 +16,7 @@ from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan import KnownFrames
-    from headwater_producers.spark.runtime.homes import Homes
+    from headwater_producers.spark.runtime.attribution import Attributor
     from headwater_producers.spark.runtime.signals import FrameKept, RddActed
     from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
@@ -34,30 +34,34 @@ class RddDispatch:
 
     Args:
         spark: a session of the application.
-        homes: tells which micro-batch a plan belongs to.
+        attributor: finds the micro-batch that a plan belongs to.
         links: the foreachBatch calls seen.
         frames: where frames are remembered.
     """
 
-    def __init__(self, spark: Any, homes: Homes, links: BatchLinks, frames: KnownFrames) -> None:
+    def __init__(self, spark: Any, attributor: Attributor, links: BatchLinks, frames: KnownFrames) -> None:
         self._spark = spark
-        self._homes = homes
+        self._attributor = attributor
         self._links = links
         self._frames = frames
 
     def kept(self, signal: FrameKept) -> None:
         """Remembers what a frame is made of whose rows live on."""
         execution = signal.source.queryExecution()
-        home = self._homes.of(execution, signal.session)
+        attribution = self._attributor.of(execution, signal.session)
         description = describe(
-            execution, session=signal.session, upstream=home.upstream, frames=self._frames, settings=home.settings
+            execution,
+            session=signal.session,
+            upstream=attribution.upstream,
+            frames=self._frames,
+            settings=attribution.settings,
         )
         if description.upstream is None:
             return
         number = _rdd_of(signal)
         self._frames.remember(number, description.upstream)
-        if home.batch is not None:
-            self._links.kept(number, home.batch)
+        if attribution.batch is not None:
+            self._links.kept(number, attribution.batch)
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
         """What was done with an RDD, as a run, and the micro-batch in which it was."""
@@ -65,7 +69,7 @@ class RddDispatch:
         found = origins(rdd, self._frames)
         facet: dict[str, Any] = {"action": signal.action}
         if signal.error is None:
-            # Of one that failed Spark might list files again to tell.
+            # Of one that failed Spark might list files again for that.
             facet["toDebugString"] = redact(str(rdd.toDebugString()), max_chars=MAX_DEBUG_CHARS)
         run = BatchRun(
             write=Write(description=self._description(signal, found), written=Counts()),

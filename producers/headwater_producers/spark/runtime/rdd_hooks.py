@@ -1,4 +1,4 @@
-"""Hooks of PySpark where Spark's own listeners hear nothing: frames that become RDDs, and what is done with RDDs.
+"""Hooks of PySpark where Spark's own listeners aren't called: frames that become RDDs, and what is done with RDDs.
 
 `checkpoint()`, `localCheckpoint()` and `.rdd` leave a plan behind, and `foreach`, `foreachPartition` and `saveAs…` of
 an RDD run no query. So these methods are wrapped, once a process, from the first `attach` on; in an application that
@@ -56,7 +56,7 @@ def install() -> None:
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """Where an action on an RDD was told to write; None where it writes no files, or doesn't say."""
+    """Where an action on an RDD writes to; None where it writes no files, or that isn't known."""
     if action in _SAVED:
         path = arguments[0] if arguments else named.get("path")
         return str(path) if path is not None else None
@@ -76,7 +76,7 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def kept(self: Any, *arguments: Any, **named: Any) -> Any:
         frame = original(self, *arguments, **named)
-        _tell_kept(self, frame=frame)
+        _report_kept(self, frame=frame)
         return frame
 
     return kept
@@ -86,7 +86,7 @@ def _becoming(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def rdd(self: Any) -> Any:
         made = original(self)
-        _tell_kept(self, rdd=made)
+        _report_kept(self, rdd=made)
         return made
 
     return rdd
@@ -99,15 +99,15 @@ def _acting(original: Callable[..., Any], action: str) -> Callable[..., Any]:
         try:
             result = original(self, *arguments, **named)
         except BaseException as error:
-            _tell_acted(self, action, output_path(action, arguments, named), started_at, error)
+            _report_acted(self, action, output_path(action, arguments, named), started_at, error)
             raise
-        _tell_acted(self, action, output_path(action, arguments, named), started_at, None)
+        _report_acted(self, action, output_path(action, arguments, named), started_at, None)
         return result
 
     return acted
 
 
-def _tell_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
+def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
     from headwater_producers.spark import sessions
 
     try:
@@ -117,20 +117,20 @@ def _tell_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
             made = rdd._jrdd if rdd is not None else None
             target.offer(FrameKept(source._jdf, kept, made, source._session))
     except Exception:
-        logger.warning("lineage capture can't tell what a frame became", exc_info=True)
+        logger.warning("lineage capture: the RDD of a DataFrame can't be tracked", exc_info=True)
 
 
-def _tell_acted(rdd: Any, action: str, path: str | None, started_at: datetime, error: BaseException | None) -> None:
+def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime, error: BaseException | None) -> None:
     from headwater_producers.spark import sessions
 
     try:
         application = sessions.known_application(rdd.ctx)
         if application is not None and (target := application.target) is not None:
-            told: RunError | None = from_exception(error) if error is not None else None
+            failure: RunError | None = from_exception(error) if error is not None else None
             ended_at = datetime.now(UTC)
-            target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, ended_at, told, RUNNING_BATCH.get()))
+            target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, ended_at, failure, RUNNING_BATCH.get()))
     except Exception:
-        logger.warning("lineage capture can't tell what was done with an RDD", exc_info=True)
+        logger.warning("lineage capture: an action on an RDD can't be tracked", exc_info=True)
 
 
 def _jvm_rdd(rdd: Any) -> Any:

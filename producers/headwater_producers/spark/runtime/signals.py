@@ -1,6 +1,6 @@
-"""What Spark's threads hand to the worker: references and the time, nothing looked at yet.
+"""What Spark's threads hand to the worker: references and the time, nothing read yet.
 
-`session` is the `SparkSession` whose listener was called; a query or write in a copy of it is told by it too.
+`session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by it too.
 A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is dropped.
 """
 
@@ -40,7 +40,7 @@ class QueryStarted:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Capture begins to hear a session, whose queries may be running already."""
+    """Capture begins to observe a session, whose queries may be running already."""
 
     session: Any
     at: datetime
@@ -86,7 +86,7 @@ class FrameKept:
 class RddActed:
     """Something was done with an RDD, a `JavaRDD`, that runs no query.
 
-    `action` is PySpark's method, `path` where it was told to write, `error` why it failed, `inside` the query's id and
+    `action` is PySpark's method, `path` where it writes, `error` why it failed, `inside` the query's id and
     the batch's number where a foreachBatch function did it.
     """
 

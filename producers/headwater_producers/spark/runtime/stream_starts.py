@@ -1,4 +1,4 @@
-"""Starts of streaming queries: the moment at which a new session is heard for its streams, too.
+"""Starts of streaming queries: the moment at which a new session is observed for its streams, too.
 
 Spark keeps, for as long as the application lives, a listener of its own for each session whose streams were ever
 asked for. An application may make a session for each request that it serves; so one that `newSession()` has made is
@@ -41,9 +41,9 @@ def _starting(original: Callable[..., Any]) -> Callable[..., Any]:
 
         try:
             if (listeners := sessions.known_listeners(self._spark)) is not None:
-                listeners.hear_streams()
+                listeners.observe_streams()
         except Exception:
-            logger.warning("lineage capture doesn't hear a session's streaming queries", exc_info=True)
+            logger.warning("lineage capture: streaming queries of a session can't be observed", exc_info=True)
         return original(self, *arguments, **named)
 
     return start

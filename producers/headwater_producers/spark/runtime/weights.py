@@ -45,14 +45,14 @@ _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 def weigh(signal: Signal) -> int:
     """Bytes, within about a factor of two for a plan that shares nothing with another that waits.
 
-    Of four, where an operator's first columns aren't like its others. Never raises: what can't be looked at is taken
+    Of four, where an operator's first columns aren't like its others. Never raises: what can't be read is taken
     for small.
     """
     if not isinstance(signal, CommandEnded):
         return SMALL_BYTES
     try:
         return weight_of_plan(signal.query_execution.analyzed())
-    except Exception:  # whatever py4j raises; the worker will meet it again, and say so
+    except Exception:  # whatever py4j raises; the worker will meet it again, and log it
         return COMMAND_BYTES
 
 

@@ -7,6 +7,7 @@ looks after what waits: starts whose plan wasn't readable yet, micro-batches who
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
-from headwater_producers.spark.in_turn import in_turn
+from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.run_all import run_all
+from headwater_producers.spark.sink import KeepingSink
 from headwater_schemas.events import EmissionReason
 from headwater_schemas.redaction import redact
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _IDLE_SECONDS: Final = 1.0
-# While something waits for Spark to say more.
+# While something waits for more callbacks of Spark.
 _WATCHFUL_SECONDS: Final = 0.05
 _CARE_SECONDS: Final = 0.25
 _MAX_ERROR_CHARS: Final = 500
@@ -49,7 +52,7 @@ class Handler(Protocol):
         """Handles one; may raise anything."""
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for what no signal tells of, now and then or `at_once`."""
+        """Looks for what no signal reports, now and then or `at_once`."""
 
 
 @dataclass(slots=True)
@@ -61,8 +64,10 @@ class Order:
         action: what to do when everything that has happened was taken in.
         last: whether the worker ends with it.
         delivers: whether the sink is waited for.
+        stall_seconds: of the last order: how long Kafka may acknowledge nothing until a sink that keeps its events is
+            waited for no more.
         done: set when it has been carried out.
-        taken_in: whether all that had happened was on time to be looked at.
+        taken_in: whether all that had happened was on time to be handled.
         undelivered: how many events the sink couldn't deliver in time; None until it was asked.
         failed: how often something went wrong meanwhile.
     """
@@ -71,6 +76,7 @@ class Order:
     action: Callable[[], None] | None = None
     last: bool = False
     delivers: bool = True
+    stall_seconds: float = math.inf
     done: threading.Event = field(default_factory=threading.Event)
     taken_in: bool = False
     undelivered: int | None = None
@@ -140,7 +146,7 @@ class Worker:
         return True
 
     def failed(self, sentence: str) -> None:
-        """Counts what couldn't be read of a callback that was told all the same; the first of a kind is logged."""
+        """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
         self.tally.failed += 1
         self.tally.last_error = sentence
         if sentence not in self._logged:
@@ -180,7 +186,7 @@ class Worker:
             return
         if self._handler is not None:
             self._handler.look_around()
-        in_turn((streams.announce_planned, streams.catch_up, streams.send_overdue, partial(self._settle, streams)))
+        run_all((streams.announce_planned, streams.backfill_next, streams.send_overdue, partial(self._settle, streams)))
 
     def _settle(self, streams: StreamFlow) -> None:
         if waiting := streams.pending:
@@ -207,7 +213,7 @@ class Worker:
             doing(streams.announce_planned)
             doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
             while streams.behind and order.remaining():
-                doing(streams.catch_up)
+                doing(streams.backfill_next)
             doing(lambda: streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT))
         # 4. What the order is about.
         if order.action is not None:
@@ -220,7 +226,10 @@ class Worker:
             doing(self._sink.close)
 
     def _deliver(self, order: Order) -> None:
-        order.undelivered = self._sink.flush(order.remaining())
+        if order.last and isinstance(self._sink, KeepingSink):
+            order.undelivered = self._sink.flush_while_moving(order.remaining(), stall_seconds=order.stall_seconds)
+        else:
+            order.undelivered = self._sink.flush(order.remaining())
 
     def _guard(self, what: str, action: Callable[[], None]) -> None:
         try:
@@ -230,7 +239,7 @@ class Worker:
             self._note(what, error)
 
     def _note(self, what: str, error: Exception) -> None:
-        text = redact(f"{what}: {type(error).__name__}: {error}", max_chars=_MAX_ERROR_CHARS)
+        text = redact(f"{what}: {type(error).__name__}: {first_line(error)}", max_chars=_MAX_ERROR_CHARS)
         self.tally.last_error = text
         kind = f"{what} {type(error).__name__}"
         if kind not in self._logged:

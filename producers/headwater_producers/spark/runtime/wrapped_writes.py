@@ -1,6 +1,6 @@
-"""Commands that make a table of a query run a write inside, and Spark tells of both, of the inner one first.
+"""Commands that make a table of a query run a write inside, and Spark reports both, the inner one first.
 
-Several threads may write at once, so other writes may be told in between.
+Several threads may write at once, so other writes may be reported in between.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class WrappedWrites:
         return mine[0][1]
 
     def is_wrapper(self, run: BatchRun) -> bool:
-        """Whether a command only wraps a write that was told before it. From now on it is one of those itself.
+        """Whether a command only wraps a write that was emitted before it. From now on it is one of those itself.
 
-        It ends as the write did: one that fails after it, as a table that can't be made, is told.
+        It ends as the write did: one that fails after it, as a table that can't be made, is emitted.
         """
         is_wrapper = self._inner(run) is not None
         if not is_wrapper:
@@ -57,7 +57,7 @@ class WrappedWrites:
         return is_wrapper
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
-        """The write that a command wraps, as the command knows it; None where that says nothing new.
+        """The write that a command wraps, as the command knows it; None where that adds nothing.
 
         The write inside doesn't know that it is a table that is made, nor what it is called: it replaces whatever is in
         a folder.

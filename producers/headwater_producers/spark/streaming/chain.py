@@ -1,4 +1,4 @@
-"""Chain: how far a query has been told, over all its runs in this process, and what it was like then."""
+"""Chain: up to which micro-batch a query was emitted, over all its runs in this process, and what it was like then."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _REMEMBERED: Final = 1_000
 
 @dataclass(slots=True)
 class Chain:
-    """What this process has told of one query, over all its runs.
+    """The micro-batches that this process has emitted of one query, over all its runs.
 
     Attributes:
         first, last: micro-batches, with all between them; None before any.
         noted: the last micro-batch that was sent, as far as this process or the one before has noted that.
-        plan_digest, quality, versions: of the last one told, by whichever process; `versions` is None where none was
+        plan_digest, quality, versions: of the last one emitted, by whichever process; `versions` is None where none was
             observed, or nobody has noted it.
     """
 
@@ -37,7 +37,7 @@ class Chain:
 
     @classmethod
     def after(cls, note: Note | None) -> Chain:
-        """Of a query that this process hasn't told of yet; `note`: what another one has noted."""
+        """Of a query of which this process hasn't emitted any yet; `note`: what another one has noted."""
         if note is None:
             return cls()
         return cls(
@@ -45,8 +45,8 @@ class Chain:
         )
 
     @property
-    def told_until(self) -> int | None:
-        """The last micro-batch told, by whichever process; None: not known."""
+    def emitted_until(self) -> int | None:
+        """The last micro-batch emitted, by whichever process; None: not known."""
         known = [batch for batch in (self.last, self.noted) if batch is not None]
         return max(known, default=None)
 
@@ -61,14 +61,14 @@ class Chain:
         )
 
     def set_back(self, committed: int) -> None:
-        """The query goes on after `committed`, whatever was told beyond it: somebody has set its checkpoint back."""
+        """The query goes on after `committed`, whatever was emitted beyond it: somebody has set its checkpoint back."""
         if self.first is not None and self.last is not None:
             self.first, self.last = (self.first, committed) if self.first <= committed else (None, None)
         if self.noted is not None:
             self.noted = committed if committed >= 0 else None
 
     def add(self, batch_id: int) -> range:
-        """A micro-batch is told; returns those right before it that weren't."""
+        """A micro-batch is emitted; returns those right before it that weren't."""
         if self.first is None or self.last is None:
             self.first = self.last = batch_id
             return range(0)
@@ -77,7 +77,7 @@ class Chain:
         return missed
 
     def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
-        """What a micro-batch changes against the one that was told before it; from now on it is the last one.
+        """What a micro-batch changes against the one that was emitted before it; from now on it is the last one.
 
         Args:
             entry: the micro-batch.
@@ -85,7 +85,7 @@ class Chain:
         """
         before = (self.plan_digest, self.versions, self.quality)
         quality = frozenset((result.assertion, result.passed) for result in entry.quality)
-        # A foreachBatch function that wrote nothing, its frame being empty, says nothing of its plan.
+        # A foreachBatch function that wrote nothing, its frame being empty, gives no plan to compare.
         digest = entry.plan_digest or before[0]
         self.plan_digest, self.versions, self.quality = digest, versions, quality
         if before[1] is None:
@@ -95,7 +95,7 @@ class Chain:
         return EmissionReason.QUALITY_CHANGE if before[2] != quality else None
 
     def has(self, batch_id: int) -> bool:
-        """Whether this process has told it."""
+        """Whether this process has emitted it."""
         return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
 
 

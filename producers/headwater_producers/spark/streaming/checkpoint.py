@@ -1,4 +1,4 @@
-"""A streaming query's checkpoint: what the progress of a micro-batch doesn't say.
+"""A streaming query's checkpoint: facts that the progress of a micro-batch doesn't have.
 
     sources/<i>/0     where source i began (Kafka: offsets; files: the first log batch)
     sources/<i>/offsets/0   the same of Iceberg: JSON alone
@@ -41,7 +41,7 @@ class Checkpoint:
         return _EPOCH + timedelta(milliseconds=millis) if millis else None
 
     def topics(self, sources: int) -> dict[int, frozenset[str]]:
-        """The topics of each Kafka source, when the query began and when it was planned last, as far as that is told.
+        """The topics of each Kafka source, when the query began and when it was planned last, as far as that is logged.
 
         Args:
             sources: how many the query has; one that it uses twice counts once.

@@ -1,10 +1,10 @@
-"""Coalescing: when micro-batches that were told are sent, alone or several in one IntervalEvent.
+"""Coalescing: when completed micro-batches are sent, alone or several in one IntervalEvent.
 
     batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
     event └──────┘ └───┘
 
 What waits is sent when it is many or old enough, when the stream stops or is flushed, and before a micro-batch that
-isn't the next one. A change, of the plan or of what quality assertions say, doesn't wait: what came before it is sent,
+isn't the next one. A change, of the plan or of a quality assertion's result, doesn't wait: what came before it is sent,
 and so is the micro-batch that brought it, under the change's name.
 """
 
@@ -22,7 +22,7 @@ class Coalescing:
 
     Attributes:
         max_batches: in one event; 1: none waits.
-        max_seconds: from the first one's telling on.
+        max_seconds: from when the first one was added.
     """
 
     max_batches: int = 1
@@ -45,7 +45,7 @@ class Due:
 
 
 class Waiting:
-    """The micro-batches of one run that were told and not yet sent.
+    """The buffered micro-batches of one run that aren't sent yet.
 
     Args:
         coalescing: how long they may wait.
@@ -61,10 +61,10 @@ class Waiting:
         return bool(self._entries)
 
     def add(self, entry: IntervalEntry, at: datetime, change: EmissionReason | None, now: float) -> list[Due]:
-        """A micro-batch is told.
+        """Buffers a micro-batch.
 
         Args:
-            entry: what is told.
+            entry: the micro-batch.
             at: when it had ended.
             change: what it changes; None: nothing.
             now: monotonic seconds.

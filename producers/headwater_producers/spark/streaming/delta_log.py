@@ -1,4 +1,4 @@
-"""A Delta table's log: what one commit says, and which version a micro-batch of a streaming query has made.
+"""A Delta table's log: the contents of one commit, and which version a micro-batch of a streaming query has made.
 
 `_delta_log/<version, 20 digits>.json` has an action a line. A commit of Delta's streaming sink has the action
 `{"txn": {"appId": <query id>, "version": <batch id>}}`, by which the sink itself knows what it has written already: so
@@ -101,7 +101,7 @@ def delta_actions(text: str) -> Actions:
 
 
 def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ...] = ()) -> Position:
-    """A Delta version that was written, with what its commit says."""
+    """A Delta version that was written, with the contents of its commit."""
     return Position(
         table_snapshot=TableSnapshot(
             format="delta",

@@ -1,4 +1,4 @@
-"""One executed micro-batch, from what Spark and its checkpoint say, as an entry of an interval."""
+"""One executed micro-batch, from its progress and its checkpoint, as an entry of an interval."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MicroBatchFacts:
-    """What the progress doesn't say of a micro-batch.
+    """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
         first_offsets: by source, the Kafka offsets the source began with; needed where the progress has no start.
@@ -62,7 +62,7 @@ def interval_entry(
     Args:
         progress: of an executed micro-batch.
         inputs: of the query's plan.
-        facts: what the progress doesn't say.
+        facts: what isn't in the progress.
         read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
             adds them up. Offsets bound the true count; without them it isn't known then.
     """
@@ -96,7 +96,7 @@ def interval_entry(
 
 
 def source_rows(source: SourceProgress, first: KafkaOffsets | None, *, read_often: bool) -> int | None:
-    """How many rows a source gave to a micro-batch, each counted once; None where that can't be told.
+    """How many rows a source gave to a micro-batch, each counted once; None where that isn't known.
 
     Offsets are an upper bound: transaction markers and compaction leave holes. So a count above them is of several
     reads; it is taken for the offsets where it is a multiple of them.

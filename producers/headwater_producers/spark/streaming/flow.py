@@ -1,10 +1,10 @@
-"""StreamFlow: what is told of streaming queries, and when.
+"""StreamFlow: which events of streaming queries are emitted, and when.
 
-A run's START is told as soon as its plan can be read, its end when Spark reports it. Between them each committed
+A run's START is emitted as soon as its plan can be read, its end when Spark reports it. Between them each committed
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported: they come
-over another queue of Spark's than its progress, so `settle` tells it when that queue is known to be empty, and
-`settle_overdue` when that took too long. A write that comes later still is told by sending its interval again: it is
-the same fact, and the two merge. What was committed and not told is told from the checkpoint: see `catching_up`.
+over another queue of Spark's than its progress, so `settle` emits it when that queue is known to be empty, and
+`settle_overdue` when that took too long. A write that comes later still is emitted by sending its interval again: it is
+the same fact, and the two merge. What was committed and not emitted is backfilled from the checkpoint: see `backfill`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.in_turn import in_turn
+from headwater_producers.spark.run_all import run_all
 from headwater_producers.spark.streaming.chain import Chains
 from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.notes import Notes
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription, Upstream
-    from headwater_producers.spark.streaming.catching_up import CatchingUp
+    from headwater_producers.spark.streaming.backfill import Backfill
+    from headwater_producers.spark.streaming.emitter import StreamEmitter
     from headwater_producers.spark.streaming.links import MicroBatch
     from headwater_producers.spark.streaming.progress import Progress
     from headwater_producers.spark.streaming.run import StreamRun
-    from headwater_producers.spark.streaming.telling import Teller
     from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
 
 END: Final = -1
 """The end of a run, where there are micro-batches."""
-# How often the checkpoint of a continuous query is looked at: Spark keeps its last 100 epochs, by default of a second.
+# How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
 
 
@@ -47,26 +47,26 @@ class StreamFlow:
     """All streaming runs of an application. Not thread-safe: the worker's alone.
 
     Args:
-        teller: makes the events.
+        emitter: makes and emits the events.
         wait_seconds: how long an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
-        catching_up: tells what wasn't told; None: nothing does.
+        backfill: emits what was committed and not emitted; None: nothing does.
         coalescing: how long intervals wait for one another.
         notes: what earlier processes have noted of the queries.
     """
 
     def __init__(
         self,
-        teller: Teller,
+        emitter: StreamEmitter,
         *,
         wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
-        catching_up: CatchingUp | None = None,
+        backfill: Backfill | None = None,
         coalescing: Coalescing | None = None,
         notes: Notes | None = None,
     ) -> None:
-        self._teller = teller
-        self._catching_up = catching_up
+        self._emitter = emitter
+        self._backfill = backfill
         self._coalescing = coalescing or Coalescing()
         self._look_at = 0.0
         self._chains = Chains(notes or Notes())
@@ -95,7 +95,7 @@ class StreamFlow:
         return len(self._runs)
 
     def latest_run(self, query_id: str) -> str | None:
-        """The id of a query's last start that hasn't ended; None where none was heard of."""
+        """The id of a query's last start that hasn't ended; None where none was observed."""
         run = self._runs.latest_of(query_id)
         return run.run_id if run is not None else None
 
@@ -124,8 +124,8 @@ class StreamFlow:
             return False
         self._announce(run)
         run.writes.setdefault(batch.batch_id, []).append(write)
-        if (progress := run.told.get(batch.batch_id)) is not None:
-            self._tell(run, progress, at)
+        if (progress := run.emitted.get(batch.batch_id)) is not None:
+            self._emit_micro_batch(run, progress, at)
         return True
 
     def progressed(self, progress: Progress, at: datetime) -> None:
@@ -137,7 +137,7 @@ class StreamFlow:
         if progress.batch_id in run.called:
             run.pending[progress.batch_id] = (progress, self._clock() + self._wait_seconds)
         else:
-            self._tell(run, progress, at)
+            self._emit_micro_batch(run, progress, at)
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
         """A query has ended: by itself or by being stopped, or with an error.
@@ -159,13 +159,13 @@ class StreamFlow:
             self._end(run, run.ending)
 
     def blame(self, query_id: str, error: RunError) -> None:
-        """Says why a query is about to be stopped: its run FAILs by that. May be called from any thread."""
+        """Records why a query is about to be stopped: its run FAILs by that. May be called from any thread."""
         self._blamed[query_id] = error
 
     # Time passes.
 
     def announce_planned(self) -> None:
-        """Tells the START of each run whose plan can be read by now."""
+        """Emits the START of each run whose plan can be read by now."""
         for run in list(self._runs.values()):
             if run.job is None and run.query is not None and run.query.is_planned():
                 self._announce(run)
@@ -182,11 +182,11 @@ class StreamFlow:
         return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
     def settle(self, batches: Iterable[tuple[str, int]], at: datetime) -> None:
-        """Tells these micro-batches and ends: all their writes have been reported."""
-        in_turn(partial(self._settle, run_id, batch, at) for run_id, batch in sorted(batches))
+        """Emits these micro-batches and ends of runs: all their writes have been reported."""
+        run_all(partial(self._settle, run_id, batch, at) for run_id, batch in sorted(batches))
 
     def settle_overdue(self, at: datetime) -> None:
-        """Tells what has waited long enough."""
+        """Emits what has waited long enough."""
         now = self._clock()
         overdue = [
             (run.run_id, batch)
@@ -201,36 +201,36 @@ class StreamFlow:
         """Sends the intervals that have waited long enough for others."""
         now = self._clock()
         for run in self._runs.values():
-            self._teller.send(run, run.waiting.overdue(now))
+            self._emitter.send(run, run.waiting.overdue(now))
 
     def send_all(self, reason: EmissionReason) -> None:
         """Sends the intervals that wait for others."""
         for run in self._runs.values():
-            self._teller.send(run, run.waiting.take(reason))
+            self._emitter.send(run, run.waiting.take(reason))
 
     @property
     def behind(self) -> bool:
-        """Whether something waits to be told from a checkpoint."""
-        return bool(self._catching_up)
+        """Whether something waits to be backfilled from a checkpoint."""
+        return bool(self._backfill)
 
-    def catch_up(self) -> None:
-        """Tells the next few micro-batches from a checkpoint."""
-        if self._catching_up is None:
+    def backfill_next(self) -> None:
+        """Backfills the next few micro-batches from a checkpoint."""
+        if self._backfill is None:
             return
         if (now := self._clock()) >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
             for run in self._runs.values():
                 if run.is_continuous:
-                    self._catching_up.committed(run, EmissionReason.CHECKPOINT)
-        self._catching_up.step()
+                    self._backfill.committed(run, EmissionReason.CHECKPOINT)
+        self._backfill.step()
         for run in self._runs.values():
-            if len(run.gaps) > run.gaps_said:
-                self._teller.state(run, RunEventType.RUNNING, run.gaps[-1].noticed_at)
+            if len(run.gaps) > run.gaps_emitted:
+                self._emitter.state(run, RunEventType.RUNNING, run.gaps[-1].noticed_at)
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
         """The application ends, and with it the queries that still run."""
         now = self._clock()
-        in_turn(
+        run_all(
             partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
             for run in list(self._runs.values())
         )
@@ -243,50 +243,54 @@ class StreamFlow:
             self._end(run, run.ending)
         elif batch in run.pending:
             progress, _ = run.pending.pop(batch)
-            self._tell(run, progress, at)
+            self._emit_micro_batch(run, progress, at)
 
     def _announce(self, run: StreamRun) -> PlanDescription | None:
         if run.job is None:
             try:
-                self._teller.start(run)
+                self._emitter.start(run)
             except Exception as error:
                 if run.query is None:
                     raise
-                # A sink of somebody's own that doesn't answer: what Spark's listener said of the run is told at least.
-                logger.warning("lineage capture: query %s can't be looked at (%s)", run.query_id, type(error).__name__)
+                # A custom sink that doesn't answer: what Spark's listener reported of the run is emitted at least.
+                logger.warning(
+                    "lineage capture: query %s can't be inspected (%s); only its progress is recorded",
+                    run.query_id,
+                    type(error).__name__,
+                )
                 run.query = None
-                self._teller.start(run)
-            if self._catching_up is not None:
-                self._catching_up.started(run)
+                self._emitter.start(run)
+            if self._backfill is not None:
+                self._backfill.started(run)
         return run.description
 
-    def _tell(self, run: StreamRun, progress: Progress, at: datetime) -> None:
-        is_news = progress.batch_id not in run.told
+    def _emit_micro_batch(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+        is_new = progress.batch_id not in run.emitted
         try:
-            self._teller.micro_batch(run, progress, at, now=self._clock())
+            self._emitter.micro_batch(run, progress, at, now=self._clock())
         except Exception:
-            # A file of its checkpoint that can't be read just now: told from there, with the next one or at the end.
-            if is_news:
+            # A file of its checkpoint that can't be read just now: backfilled later, with the next one or at the end.
+            if is_new:
                 run.left_out.append(progress.batch_id)
             raise
-        if not is_news:
+        if not is_new:
             return
         left_out = run.take_left_out(before=progress.batch_id)
         missed = [*left_out, *(batch for batch in run.chain.add(progress.batch_id) if batch not in left_out)]
-        if missed and self._catching_up is not None:
-            self._catching_up.skipped(run, missed)
+        if missed and self._backfill is not None:
+            self._backfill.skipped(run, missed)
 
     def _end(self, run: StreamRun, ending: Ending) -> None:
         run.ending = None
         reason = EmissionReason.FAILURE if ending.kind is RunEventType.FAIL else EmissionReason.STOP
-        catching_up = self._catching_up
-        in_turn(
+        backfill = self._backfill
+        run_all(
             (
                 lambda: self._announce(run),
                 lambda: self.settle([(run.run_id, batch) for batch in run.pending], ending.at),
-                lambda: self._teller.send(run, run.waiting.take(reason)),
-                lambda: catching_up.ended(run, reason) if catching_up is not None else None,
-                lambda: self._teller.end(run, ending),
+                lambda: self._emitter.send(run, run.waiting.take(reason)),
+                lambda: backfill.ended(run, reason) if backfill is not None else None,
+                lambda: self._emitter.end(run, ending),
                 lambda: self._runs.pop(run.run_id),
             )
         )

@@ -1,7 +1,7 @@
-"""Gaps: micro-batches that were committed, that nobody is known to have told, and that no checkpoint has any more.
+"""Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
-One that was never told is lost for good. Whether it was told earlier, by another process, only that process's note can
-say here (see `notes`), and the graph elsewhere: `headwater reconcile CHECKPOINT --dry-run` asks it.
+The lineage of one that was never emitted is lost. Whether another process emitted it earlier is known here from that
+process's note alone (`notes`); the graph knows: `headwater reconcile CHECKPOINT --dry-run` asks it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.metrics import CaptureMetrics, Told, shared_metrics
+from headwater_producers.spark.metrics import CaptureMetrics, Emitted, shared_metrics
+from headwater_schemas.ranges import batches_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 GAPS_FACET: Final = "headwater_gaps"
-"""The run facet of a streaming run that has met gaps: `{"gaps": [{"first": 7, "last": 9, "told": "never"}]}`."""
+"""The run facet of a streaming run that has met gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
 
 # Remembered for `status`, of all queries: a query that is never well would fill the memory.
 _REMEMBERED: Final = 1_000
@@ -36,27 +37,26 @@ class Gap:
         query_id: Spark's id of their query.
         name: the query's name.
         first, last: batch ids.
-        told: NEVER: they are lost. UNKNOWN: nothing here says whether an earlier start told of them.
-        noticed_at: when that was found out.
+        emitted: NEVER: their lineage is lost. UNKNOWN: an earlier start of the query may have emitted them.
+        noticed_at: when capture noticed.
     """
 
     query_id: str
     name: str | None
     first: int
     last: int
-    told: Told
+    emitted: Emitted
     noticed_at: datetime
 
     def __str__(self) -> str:
         """In a sentence."""
         query = f"query {self.name or self.query_id}"
-        several = self.last > self.first
-        batches = f"micro-batches {self.first} to {self.last}" if several else f"micro-batch {self.first}"
-        if self.told is Told.NEVER:
-            return f"{query}: a gap: nobody has told of {batches}, and the checkpoint doesn't have them any more"
+        batches = f"micro-{batches_text(self.first, self.last)}"
+        if self.emitted is Emitted.NEVER:
+            return f"{query}: lineage gap: {batches} never emitted, and purged from the checkpoint"
         return (
-            f"{query}: perhaps a gap: the checkpoint doesn't have {batches} any more, and nothing here says whether an "
-            "earlier start has told of them (headwater reconcile CHECKPOINT --dry-run asks the graph)"
+            f"{query}: possible lineage gap: {batches} purged from the checkpoint, and no note says whether an earlier "
+            "start emitted them. Ask the graph: headwater reconcile CHECKPOINT --dry-run"
         )
 
 
@@ -74,7 +74,7 @@ class Gaps:
     def add(self, gap: Gap) -> None:
         """One more: logged, counted, remembered."""
         logger.warning("lineage capture: %s", gap)
-        self._metrics.gaps[gap.told].inc(gap.last + 1 - gap.first)
+        self._metrics.gaps[gap.emitted].inc(gap.last + 1 - gap.first)
         self._found.append(gap)
 
     @property
@@ -85,8 +85,8 @@ class Gaps:
 
 def facet_of(gaps: Iterable[Gap], producer: str) -> str:
     """The facet's JSON."""
-    told = [{"first": gap.first, "last": gap.last, "told": gap.told.value} for gap in gaps]
-    return json.dumps({"_producer": producer, "gaps": told})
+    rows = [{"first": gap.first, "last": gap.last, "emitted": gap.emitted.value} for gap in gaps]
+    return json.dumps({"_producer": producer, "gaps": rows})
 
 
 def spans(batches: Iterable[int]) -> list[tuple[int, int]]:

@@ -1,10 +1,10 @@
 """Which micro-batch a write inside foreachBatch belongs to.
 
-Never told by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after the
-other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch call
-whose frame has a smaller number. A write that was made through another session is known by the frame itself: its plan
-ends in the frame's RDD, or in one that was made of it. What has neither is known by the thread that ran it, as far as
-Spark tells: see `jvm.batch_thread`.
+Never decided by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after
+the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch
+call whose frame has a smaller number. A write that was made through another session is known by the frame itself: its
+plan ends in the frame's RDD, or in one that was made of it. What has neither is known by the thread that ran it, as far
+as Spark records that: see `jvm.batch_thread`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MicroBatch:
 
     Attributes:
         query_id, batch_id: which.
-        run_id: the start; None where it wasn't heard of.
+        run_id: the start; None where it wasn't observed.
     """
 
     query_id: str
@@ -36,7 +36,7 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class PlanKey:
-    """What tells one query plan from all others of the application.
+    """The identity of one query plan among all of the application.
 
     Attributes:
         session: id of the session that it was made in.
@@ -83,7 +83,7 @@ class BatchLinks:
         return self._rdds[max(known)] if known else None
 
     def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
-        """The micro-batch of a call, by what Spark or the caller says of it; None where none was seen.
+        """The micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
 
         Args:
             query_id: Spark's.

@@ -1,10 +1,10 @@
-"""Gathering what a micro-batch's progress doesn't say: from the checkpoint, the sink's log and the writes inside."""
+"""Facts that a micro-batch's progress doesn't have: from the checkpoint, the sink's log and the writes inside."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.events.writes import join_outputs
+from headwater_producers.spark.events.writes import outputs_inside
 from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.entry import MicroBatchFacts
 from headwater_producers.spark.streaming.sink_offsets import counted, writing_ended
@@ -39,7 +39,7 @@ def micro_batch_facts(
         writes: made inside foreachBatch.
         digest: of the micro-batch's column lineage.
         commits: of the query's sink.
-        sinks: the ends of the topics that are written.
+        sinks: the end offsets of the topics that are written.
     """
     described = description.outputs if description is not None else ()
     written = [output for write in writes for output in write.description.outputs] if writes else described
@@ -47,7 +47,7 @@ def micro_batch_facts(
     topics = {output.dataset for output in written if output.kind is SourceKind.KAFKA}
     outputs: tuple[DatasetUse, ...]
     if writes:
-        outputs = join_outputs(use for write in writes for use in write.outputs())
+        outputs = outputs_inside(writes)
     else:
         outputs = sink_outputs(described, commits, progress.batch_id, progress.rows_out)
     outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)

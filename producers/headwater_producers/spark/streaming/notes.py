@@ -1,11 +1,11 @@
-"""Notes: how far each query was told, and by what version, for the next process that starts it.
+"""Notes: the last emitted micro-batch of each query, and its versions, for the next process that starts it.
 
     <outbox>/<destination>/queries/<query id>.json
 
-A checkpoint knows neither. So a note says, for one destination, which micro-batch was the last one told, under which
-plan, quality and versions. It decides two things alone: whether micro-batches that the checkpoint has forgotten are a
-gap, and whether the first micro-batch of a start is a change of version. Nothing is left untold because of a note. It
-is written without waiting for the disk, and is as durable as the outbox's path. Where there is none, nothing is known.
+A checkpoint knows neither. So a note records, for one destination, the last emitted micro-batch, its plan, quality and
+versions. It decides two things alone: whether micro-batches that were purged from the checkpoint are a gap, and whether
+the first micro-batch of a start is a change of version. Nothing is left out because of a note. It is written without
+waiting for the disk, and is as durable as the outbox's path. Where there is none, nothing is known.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Note:
     """What is known of one query.
 
     Attributes:
-        last: the last micro-batch told.
+        last: the last micro-batch emitted.
         plan_digest, quality, versions: of that one; `versions` as `version_text` has it, None where it isn't known.
     """
 
@@ -109,5 +109,7 @@ class Notes:
         if not self._complained:
             self._complained = True
             logger.warning(
-                "lineage capture: how far queries were told can't be noted (%s), so a gap isn't known for one", error
+                "lineage capture: the last emitted micro-batch can't be saved (%s); after a crash, gaps are reported "
+                "as unknown",
+                error,
             )

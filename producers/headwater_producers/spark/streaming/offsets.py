@@ -47,14 +47,14 @@ def kafka_ranges(
     """The ranges read by a micro-batch, by topic.
 
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
-    it doesn't tell: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone, and
-    not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark reads
-    nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
+    isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
+    and not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark
+    reads nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.
         end: the progress's end.
-        first: where the source began, as its own log in the checkpoint says: the truth for a first batch.
+        first: where the source began, by its own log in the checkpoint: the truth for a first batch.
     """
     begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})
     out: dict[str, TopicRanges] = {}

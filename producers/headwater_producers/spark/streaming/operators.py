@@ -1,7 +1,7 @@
 """The stateful operators of a streaming query, one by one: what each keeps, and what each has dropped as late.
 
 An interval has their sums, since that is what a micro-batch has done. Which of several operators it was that dropped
-rows, or whose state grows, its run says.
+rows, or whose state grows, is in its run.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 STATE_FACET: Final = "headwater_state"
-"""The run facet of a streaming run with stateful operators, as of its last micro-batch that was told:
+"""The run facet of a streaming run with stateful operators, as of its last micro-batch that was emitted:
 `{"operators": [{"operatorName": "dedupe", "numRowsTotal": 3, "maxNumRowsTotal": 5, "memoryUsedBytes": 1560,
 "numRowsDroppedByWatermark": 1}]}`. The names are Spark's; dropped rows are of all its micro-batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """One stateful operator after one micro-batch. Numbers are None where Spark doesn't tell them.
+    """One stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
@@ -52,7 +52,7 @@ def total(counts: Iterable[int | None]) -> int | None:
 
 
 class StateTally:
-    """The operators of one run, over its micro-batches. They are told apart by their place in its plan."""
+    """The operators of one run, over its micro-batches. They are distinguished by their position in its plan."""
 
     def __init__(self) -> None:
         self._operators: list[StateOperator] = []
@@ -62,7 +62,7 @@ class StateTally:
         return bool(self._operators)
 
     def add(self, operators: Sequence[StateOperator]) -> None:
-        """A micro-batch is told, each once."""
+        """Adds the operators of a micro-batch, each micro-batch once."""
         if not operators:
             return
         before = [each.name for each in self._operators]
@@ -80,7 +80,7 @@ class StateTally:
 
     def facet(self, producer: str) -> str:
         """The facet's JSON."""
-        told = [
+        rows = [
             {
                 "operatorName": each.name,
                 "numRowsTotal": each.rows,
@@ -90,5 +90,5 @@ class StateTally:
             }
             for each, most in zip(self._operators, self._most_rows, strict=True)
         ]
-        known = [{name: value for name, value in each.items() if value is not None} for each in told]
+        known = [{name: value for name, value in each.items() if value is not None} for each in rows]
         return json.dumps({"_producer": producer, "operators": known})

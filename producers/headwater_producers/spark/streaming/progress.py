@@ -1,7 +1,7 @@
 """StreamingQueryProgress, as a value: one executed micro-batch as Spark reports it.
 
 Read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to do under the
-id of the batch that would come next; that batch hasn't run, and `Progress.executed` tells the two apart.
+id of the batch that would come next; that batch hasn't run, and `Progress.executed` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Progress:
         duration_ms: of the trigger.
         before_write_ms: what the trigger did at least before anything could be written.
         executed: whether a micro-batch ran and was committed.
-        rows_out: as the sink tells; None for sinks of the first API, which don't.
+        rows_out: as the sink reports; None for sinks of the first API, which don't.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
         has_watermark: whether the query has a watermark at all.
         operators: those with state, in Spark's order.

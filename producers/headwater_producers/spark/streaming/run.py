@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.chain import Chain
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
@@ -19,11 +19,11 @@ from headwater_producers.spark.streaming.sink_commits import SinkCommits, Snapsh
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunError, RunEventType
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
 WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
 """Whether the least or the greatest of several watermarks is the query's: `min` or `max`."""
-# Micro-batches kept after they were told, for writes that are reported late.
+# Micro-batches kept after they were emitted, for writes that are reported late.
 _REMEMBERED: Final = 16
 
 
@@ -31,7 +31,7 @@ class Query(Protocol):
     """A running streaming query."""
 
     def is_planned(self) -> bool:
-        """Whether `describe` can tell anything yet."""
+        """Whether `describe` has a plan to read yet."""
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
         """Its plan; `topics` are those of the sources that subscribe to a pattern, by index."""
@@ -52,7 +52,7 @@ class Query(Protocol):
         """Whether its trigger is continuous."""
 
     def event_time(self) -> dict[str, Any]:
-        """What its plan says of watermarks and state."""
+        """Watermarks and state, by its plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Ending:
     Attributes:
         kind: a terminal state.
         error: why, where it failed.
-        at: when that was heard.
-        deadline: monotonic; by then it is told, whatever may still be on its way.
+        at: when that was observed.
+        deadline: monotonic; by then it is emitted, whatever may still be on its way.
     """
 
     kind: RunEventType
@@ -79,28 +79,29 @@ class StreamRun:
     Attributes:
         query_id, run_id, name: Spark's.
         started_at: when it started.
-        query: the query itself; None where it was gone before it could be looked at.
+        query: the query itself; None where it was gone before it could be read.
         description: its plan, once it is known.
-        job: its job, from when START was told.
+        job: its job, from when START was emitted.
         plan_digest: of the column lineage of its own plan.
         checkpoint: None where it has none or it isn't known.
         called: micro-batches that were handed to a foreachBatch function.
         writes: those made inside foreachBatch, by micro-batch.
         pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
-            which they are told anyway.
-        told: the last micro-batches that were told.
+            which they are emitted anyway.
+        emitted: the last micro-batches that were emitted.
         ending: how it has ended, while writes inside foreachBatch may still be reported.
         commits: of its sink; None while its plan isn't known.
-        is_continuous: whether it reports no progress, and is told from its checkpoint.
-        event_time: what its plan says of watermarks and state.
+        is_continuous: whether it reports no progress, and is backfilled from its checkpoint.
+        event_time: watermarks and state, by its plan.
         state: what its stateful operators keep and have dropped.
         waiting: those of them that wait to be sent with others.
-        chain: what was told of its query, by whichever run.
-        reads, written: all datasets seen so far.
-        left_out: micro-batches to be told from the checkpoint, if nobody has told them by then: it had them as the run
-            began to be told, and they seemed to be its own, by the clock; or telling them has failed.
-        gaps: micro-batches of its query that can't be told any more, as far as this run has met them; `gaps_said` of
-            them were told.
+        chain: the emitted micro-batches of its query, by whichever run.
+        reads: all datasets read so far.
+        written: all datasets written so far, with what each was made from; None: from all that the run reads.
+        left_out: micro-batches to backfill from the checkpoint, if nobody has emitted them by then: it had them when
+            START was emitted, and they seemed to be the run's own, by the clock; or emitting them has failed.
+        gaps: micro-batches of its query that can't be recovered any more, as far as this run has met them;
+            `gaps_emitted` of them were emitted.
     """
 
     query_id: str
@@ -115,7 +116,7 @@ class StreamRun:
     called: set[int] = field(default_factory=set)
     writes: dict[int, list[Write]] = field(default_factory=dict)
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
-    told: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
+    emitted: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
     ending: Ending | None = None
     commits: SinkCommits | None = None
     is_continuous: bool = False
@@ -124,13 +125,13 @@ class StreamRun:
     waiting: Waiting = field(default_factory=lambda: Waiting(Coalescing()))
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)
-    written: set[DatasetRef] = field(default_factory=set)
+    written: dict[DatasetRef, set[DatasetRef] | None] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    gaps_said: int = 0
+    gaps_emitted: int = 0
 
     def take_left_out(self, before: int | None = None) -> list[int]:
-        """Those left out that nobody has told; with its first micro-batch the run shows which were its own after all.
+        """Those left out and still not emitted; with its first micro-batch the run shows which were its own after all.
 
         Clocks are set back: what an earlier process planned may seem to be later than the run's start.
         """
@@ -138,15 +139,15 @@ class StreamRun:
         return [batch for batch in left if (before is None or batch < before) and not self.chain.has(batch)]
 
     def remember(self, progress: Progress) -> None:
-        """A micro-batch was told; what is older than the last few is forgotten with its writes."""
-        self.told[progress.batch_id] = progress
-        while len(self.told) > _REMEMBERED:
-            old, _ = self.told.popitem(last=False)
+        """A micro-batch was emitted; what is older than the last few is forgotten with its writes."""
+        self.emitted[progress.batch_id] = progress
+        while len(self.emitted) > _REMEMBERED:
+            old, _ = self.emitted.popitem(last=False)
             self.writes.pop(old, None)
             self.called.discard(old)
 
     def read_topics(self, topics: Mapping[int, Collection[str]]) -> bool:
-        """Describes the query anew where sources that subscribe to a pattern read other topics than it says."""
+        """Describes the query anew where sources that subscribe to a pattern read other topics than it lists."""
         link = self.description.streaming if self.description is not None else None
         if self.query is None or self.description is None or link is None:
             return False
@@ -161,21 +162,31 @@ class StreamRun:
         self.description = self.query.describe(read)
         return True
 
-    def touch(self, description: PlanDescription) -> bool:
-        """Adds a plan's datasets to those seen; whether there was a new one."""
-        before = len(self.reads) + len(self.written)
+    def touch(self, description: PlanDescription, *, inside: bool = False) -> bool:
+        """Adds a plan's datasets to those seen; whether the run has more datasets or sources by that.
+
+        Args:
+            description: the plan.
+            inside: whether it is of a write inside foreachBatch: others read and write beside it.
+        """
+        before = len(self.reads), {output: sources and len(sources) for output, sources in self.written.items()}
         self.reads.update(source.dataset for source in description.inputs)
-        self.written.update(output.dataset for output in description.outputs)
-        return len(self.reads) + len(self.written) > before
+        sources = made_from(description) if inside else None
+        for output in description.outputs:
+            known = self.written.setdefault(output.dataset, set())
+            if sources is None or known is None:
+                self.written[output.dataset] = None
+            else:
+                known.update(sources)
+        return before != (len(self.reads), {output: made and len(made) for output, made in self.written.items()})
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read so far, without positions: those are in the intervals."""
-        return _uses(self.reads)
+        return tuple(DatasetUse(dataset=dataset) for dataset in sorted(self.reads))
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets written so far."""
-        return _uses(self.written)
-
-
-def _uses(datasets: Iterable[DatasetRef]) -> tuple[DatasetUse, ...]:
-    return tuple(DatasetUse(dataset=dataset) for dataset in sorted(datasets))
+        """The datasets written so far, each with what it was made from where that is known."""
+        return tuple(
+            DatasetUse(dataset=output, inputs=None if sources is None else tuple(sorted(sources)))
+            for output, sources in sorted(self.written.items())
+        )

@@ -1,4 +1,4 @@
-"""What a streaming run's events say beside the fields that they have: as facets, each JSON of its own."""
+"""Run facets of a streaming run's events, each JSON of its own."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan import PlanDescription
     from headwater_producers.spark.streaming.run import StreamRun
 
-_GAPS_SAID: Final = 100
+_MAX_GAPS: Final = 100
 
 
 def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
-    """What each change of a run's state says: event time, state, and the last gaps met."""
+    """The facets of each change of a run's state: event time, state, and the last gaps met."""
     facets = {}
     if run.event_time:
         facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
     if run.state:
         facets[STATE_FACET] = run.state.facet(producer)
     if run.gaps:
-        facets[GAPS_FACET] = gaps_facet(run.gaps[-_GAPS_SAID:], producer)
+        facets[GAPS_FACET] = gaps_facet(run.gaps[-_MAX_GAPS:], producer)
     return facets
 
 
 def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """Whether the query writes by itself: of one that doesn't, no micro-batch can be said to have written something."""
+    """Whether the query writes by itself: of one that doesn't, no micro-batch is known to have written something."""
     link = description.streaming if description is not None else None
     if link is None or sink is None:
         return {}

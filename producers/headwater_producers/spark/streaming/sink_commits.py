@@ -1,4 +1,4 @@
-"""What a sink's own log says that a micro-batch has written: EXACT, also where the query was started anew in between.
+"""The output of a micro-batch by the sink's own log: EXACT, also where the query was started anew in between.
 
 | sink | its log | a micro-batch's entry |
 |---|---|---|
@@ -6,7 +6,7 @@
 | `DeltaSink[file:/t]` | `_delta_log/` | the commit with the transaction (query id, batch id) |
 | an Iceberg table | its snapshots | the one whose summary has query id and epoch |
 
-All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is told.
+All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is reported.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SinkCommits:
         except Exception as error:
             # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
             logger.info(
-                "lineage capture: query %s: what micro-batch %d wrote can't be told (%s)",
+                "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
                 self._query_id,
                 batch_id,
                 type(error).__name__,
@@ -115,7 +115,7 @@ def _of_delta(version: int, actions: dict[str, dict[str, object]]) -> SinkCommit
 
 
 def sink_at(files: TextFiles, path: str) -> str:
-    """The description of a sink that writes to `path`, by the log there; empty where that can't be looked at."""
+    """The description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
         is_delta = bool(files.names(f"{path.rstrip('/')}/_delta_log"))
     except Exception:

@@ -1,11 +1,11 @@
-"""Which offsets a Kafka sink's micro-batches wrote: bounded from outside, since Spark doesn't tell.
+"""Which offsets a Kafka sink's micro-batches wrote: bounded from outside, since Spark doesn't report them.
 
     ends asked ──▶ 100          140          165
                     │ batch 7    │ batch 8    │
                     └── [100, 140) ── [140, 165)
 
-The topic's ends are asked for at a query's start and after each micro-batch. A micro-batch wrote after the last answer
-that came before it could write, and before the first question that was put after it had ended. So its range is
+The topic's end offsets are read at a query's start and after each micro-batch. A micro-batch wrote after the last
+answer that came before it could write, and before the first question that was put after it had ended. So its range is
 certainly within: UPPER_BOUND, since others may write to the topic too. Where it has no more offsets than the
 micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked in time, nothing is claimed.
 """
@@ -37,16 +37,16 @@ _KEPT: Final = 64
 _ROUNDED: Final = timedelta(milliseconds=5)
 
 
-class TopicEnds(Protocol):
-    """Asks a cluster for the ends of a topic."""
+class TopicEndOffsets(Protocol):
+    """Reads the end offsets of a topic from its cluster."""
 
-    def ends(self, output: PlanOutput) -> Mapping[int, int] | None:
-        """The offset after the last record, by partition; None where that can't be told quickly. Never raises."""
+    def end_offsets(self, output: PlanOutput) -> Mapping[int, int] | None:
+        """The offset after the last record, by partition; None where that can't be read quickly. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One answer: the ends that a topic had at some time between question and answer."""
+    """One answer: the end offsets that a topic had at some time between question and answer."""
 
     asked_at: datetime
     answered_at: datetime
@@ -54,7 +54,7 @@ class Observation:
 
 
 class SinkOffsets:
-    """The ends of all topics that an application's queries write. The worker's alone.
+    """The end offsets of all topics that an application's queries write. The worker's alone.
 
     Args:
         topics: asks.
@@ -64,7 +64,7 @@ class SinkOffsets:
 
     def __init__(
         self,
-        topics: TopicEnds,
+        topics: TopicEndOffsets,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -74,7 +74,7 @@ class SinkOffsets:
         self._seen: dict[DatasetRef, deque[Observation]] = {}
 
     def observe(self, outputs: Iterable[PlanOutput], since: datetime | None = None) -> None:
-        """Asks for the ends of the topics among these outputs, not before `since`, unless it was done after it."""
+        """Reads the end offsets of the topics among these outputs, not before `since`, unless it was done after it."""
         for output in outputs:
             if output.kind is not SourceKind.KAFKA:
                 continue
@@ -82,12 +82,12 @@ class SinkOffsets:
             if since is not None and seen and seen[-1].asked_at >= since:
                 continue
             asked_at = self._after(since)
-            ends = self._topics.ends(output)
+            ends = self._topics.end_offsets(output)
             if ends is not None:
                 seen.append(Observation(asked_at, self._now(), ends))
 
     def _after(self, since: datetime | None) -> datetime:
-        """The time, at `since` or later. A progress can be here before the end that it tells has been rounded up to."""
+        """The time, at `since` or later. A progress can arrive before the end that it reports: that is rounded up."""
         now = self._now()
         if since is not None and timedelta() < since - now <= _ROUNDED:
             self._pause((since - now).total_seconds())
@@ -112,7 +112,7 @@ class SinkOffsets:
 def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
     """The ranges that a micro-batch's `rows` fill: each row has an offset of its own, and all of them are within.
 
-    One offset more, of another writer, of a task that was run again or of a transaction's end, and it can't be told
+    One offset more, of another writer, of a task that was run again or of a transaction's end, and it isn't known
     which: they stay upper bounds.
 
     Args:

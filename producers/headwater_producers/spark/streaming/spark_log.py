@@ -62,7 +62,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
 
 
 def sink_files(files: TextFiles, sink_path: str, batch_id: int) -> FileSet | None:
-    """What micro-batch `batch_id` added to a file sink; None where the log doesn't say (any more)."""
+    """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
     folder = f"{sink_path.rstrip('/')}/_spark_metadata"
     if (text := files.read(f"{folder}/{batch_id}")) is not None:
         return file_set(parse_log(text))
@@ -76,12 +76,12 @@ def sink_files(files: TextFiles, sink_path: str, batch_id: int) -> FileSet | Non
             before.update(file.path for file in parse_log(compacted))
             break
         else:
-            return None  # a hole: what was added before can't be told apart
+            return None  # a hole: what was added before can't be separated
     return file_set([file for file in parse_log(text) if file.path not in before])
 
 
 def source_files(files: TextFiles, log_folder: str, after: int | None, up_to: int) -> FileSet | None:
-    """The files a file source took in log batches `(after, up_to]`; None where the log doesn't say (any more)."""
+    """The files a file source took in log batches `(after, up_to]`; None where the log doesn't have it (any more)."""
     taken: list[LoggedFile] = []
     for number in range(0 if after is None else after + 1, up_to + 1):
         text = files.read(f"{log_folder}/{number}")

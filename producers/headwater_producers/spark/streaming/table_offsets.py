@@ -3,14 +3,14 @@
     Delta    {"sourceVersion": 1, "reservoirId": …, "reservoirVersion": 5, "index": -1, "isStartingVersion": false}
     Iceberg  {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
 
-Both say how many files of a version have been read, each in its own way. A bound is written as the version, `4`, or
+Both have how many files of a version have been read, each in its own way. A bound is written as the version, `4`, or
 with a colon and a number where that many of its files have been read, `5:2`:
 
 | offset | bound |
 |---|---|
 | Delta, index -1, or -20 and -19 around a change of the schema: nothing of this version yet | the one before: `4` |
 | Delta, index 1: its files 0 and 1 | `5:2` |
-| Iceberg, position 3: its first three files; how many it has isn't said | `8271…:3` |
+| Iceberg, position 3: its first three files; how many it has isn't in it | `8271…:3` |
 | Iceberg, snapshot -1, and any version before the first | None: the table's beginning |
 
 A query's first snapshot counts like a version (`isStartingVersion`, `scan_all_files`): its files are those of the whole

@@ -1,5 +1,5 @@
 // Datasets that runs read and wrote, by what they say themselves and by their plans
-MATCH (r:Run) WHERE r.key IN $runs
+MATCH (r:Run) WHERE r.key IN $given.runs
 CALL (r) {
   MATCH (r)-[u:CONSUMED|PRODUCED]->(d:Dataset)
   RETURN CASE type(u) WHEN 'CONSUMED' THEN 'READS' ELSE 'WRITES' END AS type, d

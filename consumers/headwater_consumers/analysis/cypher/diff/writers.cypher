@@ -1,3 +1,3 @@
 // Jobs that write a dataset
-MATCH (:Dataset {key: $dataset})<-[:WRITES]-(j:Job)
-RETURN j {.key, .namespace, .name, .processing_type} AS job ORDER BY j.key LIMIT $limit
+MATCH (d:Dataset)<-[:WRITES]-(j:Job) WHERE d.key IN $given.datasets
+RETURN DISTINCT j {.key, .namespace, .name, .processing_type} AS job ORDER BY job.key LIMIT $given.limit

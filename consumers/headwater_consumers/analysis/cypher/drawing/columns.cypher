@@ -1,9 +1,9 @@
 // Columns of datasets that are drawn, in the order of their schemas
-UNWIND $nodes AS node
+UNWIND $given.nodes AS node
 MATCH (d:Dataset) WHERE id(d) = node
 CALL (d) {
   MATCH (d)-[r:HAS_COLUMN]->(c:Column) WHERE r.last_seen IS NULL
   WITH c ORDER BY c.position IS NULL, c.position, c.name
-  RETURN count(c) AS total, collect(c {.key, .name, type: c.data_type})[..$most] AS columns
+  RETURN count(c) AS total, collect(c {.key, .name, type: c.data_type})[..$given.most] AS columns
 }
 RETURN node, total, columns

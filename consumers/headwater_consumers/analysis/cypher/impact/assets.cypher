@@ -1,5 +1,5 @@
 // Assets of a page, with their owners
-UNWIND $nodes AS node
+UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (owner:Dataset)-[r:HAS_COLUMN]->(n)
 WITH node, n, coalesce(owner, n) AS d, r

@@ -1,5 +1,5 @@
 // What a policy asks of assets: whose column, type, criticality
-UNWIND $nodes AS node
+UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (d:Dataset)-[:HAS_COLUMN]->(n)
 RETURN collect(node) AS nodes, collect(n.key) AS keys, collect(coalesce(id(d), id(n))) AS datasets,

@@ -1,5 +1,5 @@
 // Columns whose values are looked up by these join keys
-UNWIND $edges AS edge
+UNWIND $given.edges AS edge
 MATCH (k:Column)-[e:INFLUENCES]->(d:Dataset) WHERE id(e) = edge
 MATCH (d)<-[o:INFLUENCES]-(other:Column)
 WHERE o.plan = e.plan AND o.kind = e.kind AND o.expression_id = e.expression_id AND other.dataset <> k.dataset

@@ -1,5 +1,5 @@
 // Columns of a page, and datasets as a whole
-UNWIND $nodes AS node
+UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (d:Dataset)-[r:HAS_COLUMN]->(n)
 RETURN node, CASE WHEN d IS NULL THEN n {.key, .namespace, .name, .title, .type} END AS whole,

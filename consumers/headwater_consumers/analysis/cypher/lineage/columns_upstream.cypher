@@ -1,13 +1,13 @@
 // Columns and whole datasets that these come from, one level of lineage, and what influences the datasets of these
 CALL () {
-  UNWIND $nodes AS node
+  UNWIND $given.nodes AS node
   MATCH (a)<-[e:DERIVES|INFLUENCES]-(b)
-  WHERE id(a) = node AND ($jobs IS NULL OR e.job IN $jobs)
+  WHERE id(a) = node AND ($given.jobs IS NULL OR e.job IN $given.jobs)
   RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(e)) AS edges,
     collect(e.type = 'DIRECT') AS direct, collect(e.plan) AS plans
 }
 CALL () {
-  UNWIND $nodes AS node
+  UNWIND $given.nodes AS node
   MATCH (d:Dataset)-[:HAS_COLUMN]->(c) WHERE id(c) = node
   RETURN collect(node) AS columns, collect(id(d)) AS owners
 }
@@ -15,7 +15,7 @@ CALL (owners) {
   UNWIND owners AS owner
   WITH DISTINCT owner
   MATCH (d)<-[e:INFLUENCES]-(b)
-  WHERE id(d) = owner AND ($jobs IS NULL OR e.job IN $jobs)
+  WHERE id(d) = owner AND ($given.jobs IS NULL OR e.job IN $given.jobs)
   RETURN collect(owner) AS datasets, collect(id(b)) AS influencing, collect(id(e)) AS influences,
     collect(e.type = 'DIRECT') AS influences_direct, collect(e.plan) AS influences_plans
 }

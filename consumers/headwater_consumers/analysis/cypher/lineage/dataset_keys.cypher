@@ -1,4 +1,4 @@
 // Keys of datasets
-UNWIND $nodes AS node
+UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(n.key) AS keys

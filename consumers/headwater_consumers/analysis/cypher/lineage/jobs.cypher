@@ -1,4 +1,4 @@
 // Jobs of a page
-UNWIND $keys AS key
+UNWIND $given.keys AS key
 MATCH (j:Job {key: key})
 RETURN collect(j {.key, .namespace, .name, .processing_type}) AS jobs

@@ -1,5 +1,5 @@
 // What hops between datasets do to columns
-UNWIND $hops AS hop
+UNWIND $given.hops AS hop
 MATCH (s:Dataset) WHERE id(s) = hop[0]
 MATCH (t:Dataset) WHERE id(t) = hop[1]
 CALL (s, t, hop) {

@@ -1,11 +1,11 @@
 // A page of datasets, the hops between them, and the jobs that make these; times in microseconds
 CALL () {
-  UNWIND $nodes AS node
+  UNWIND $given.nodes AS node
   MATCH (n) WHERE id(n) = node
   RETURN collect([node, n.key, n.namespace, n.name, n.title, n.type, coalesce(n.dropped, false)]) AS datasets
 }
 CALL () {
-  UNWIND $edges AS edge
+  UNWIND $given.edges AS edge
   MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
   RETURN collect([edge, f.job, f.first_seen.epochMillis * 1000 + f.first_seen.microsecond % 1000,
       f.last_seen.epochMillis * 1000 + f.last_seen.microsecond % 1000, coalesce(f.observed, false),

@@ -1,10 +1,8 @@
-// Plans that write these columns, or these datasets
-UNWIND $nodes AS node
-MATCH (n) WHERE id(n) = node
-CALL (n) {
-  MATCH (n)<-[e:DERIVES|INFLUENCES|GENERATES]-() RETURN e.plan AS plan
-  UNION
-  MATCH (n)-[:HAS_COLUMN]->(:Column)<-[e:DERIVES|GENERATES]-() RETURN e.plan AS plan
-}
-WITH node, collect(plan) AS plans
-RETURN collect([node, plans]) AS written
+// Jobs that write a dataset, those seen last first
+MATCH (d:Dataset)<-[w:WRITES]-(j:Job)
+WHERE d.key IN $given.datasets
+  AND ($given.jobs IS NULL OR j.key IN $given.jobs)
+  AND ($given.as_of IS NULL OR w.first_seen <= $given.as_of)
+  AND ($given.since IS NULL OR w.last_seen >= $given.since OR (w.declared AND $given.as_of IS NULL))
+WITH d, j, w ORDER BY w.last_seen DESC, j.key LIMIT $given.limit
+RETURN collect([j.key, j.name, d.key]) AS jobs

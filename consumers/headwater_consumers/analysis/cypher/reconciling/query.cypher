@@ -1,5 +1,5 @@
 // One streaming query: its jobs, the datasets its micro-batches read and wrote, and what its starts told of their sinks
-MATCH (q:Query {key: $query}) WHERE q.tenant = $tenant
+MATCH (q:Query {key: $given.query}) WHERE q.tenant = $given.tenant
 RETURN
   COLLECT { MATCH (q)-[:OF]->(j:Job) RETURN [j.namespace, j.name] ORDER BY j.key } AS jobs,
   COLLECT { MATCH (q)-[:READS]->(d:Dataset) RETURN [d.namespace, d.name] ORDER BY d.key } AS reads,
@@ -7,7 +7,7 @@ RETURN
   COLLECT {
     MATCH (q)<-[:IN_QUERY]-(r:Run)
     RETURN DISTINCT coalesce(
-      head([i IN range(0, size(coalesce(r.facet_names, [])) - 1) WHERE r.facet_names[i] = $sink_facet | r.facets[i]]),
+      head([i IN range(0, size(coalesce(r.facet_names, [])) - 1) WHERE r.facet_names[i] = $given.sink_facet | r.facets[i]]),
       '{}'
     )
   } AS sinks,

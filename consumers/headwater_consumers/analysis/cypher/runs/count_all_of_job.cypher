@@ -1,3 +1,3 @@
 // How many runs a job has in all
-MATCH (:Job {key: $of})<-[:OF]-(r:Run)
+MATCH (:Job {key: $given.of})<-[:OF]-(r:Run)
 RETURN count(r) AS total

@@ -1,14 +1,14 @@
 // How many runs read or wrote a dataset
-MATCH (d:Dataset {key: $of})<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
-WHERE type(link) = $link AND ($states IS NULL OR r.state IN $states)
-WITH DISTINCT d, r, coalesce(r.started_at, r.first_seen, r.last_seen, $epoch) AS began
-WHERE ($since IS NULL OR began >= $since) AND ($until IS NULL OR began < $until)
-WITH d, r
-WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d) WHERE type(own) = $use }
+MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
+WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
+WITH DISTINCT r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
+WHERE ($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL OR began < $given.until)
+WITH r
+WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
     MATCH (r)<-[:IN_RUN]-(i:Interval)
-    WITH i LIMIT $probed
-    MATCH (i)-[part:CONSUMED|PRODUCED]->(d) WHERE type(part) = $use
+    WITH i LIMIT $given.probed
+    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part
   }
 RETURN count(r) AS total

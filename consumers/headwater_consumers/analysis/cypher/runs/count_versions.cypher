@@ -1,3 +1,3 @@
 // How many versions a dataset has
-MATCH (:Dataset {key: $of})<-[:OF]-(v:Version)
+MATCH (d:Dataset)<-[:OF]-(v:Version) WHERE d.key IN $given.of
 RETURN count(v) AS total

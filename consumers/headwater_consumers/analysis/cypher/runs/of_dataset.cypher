@@ -1,16 +1,16 @@
 // Runs that read or wrote a dataset, the latest first; found from its jobs, as it may have a million micro-batches
-MATCH (d:Dataset {key: $of})<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
-WHERE type(link) = $link AND ($states IS NULL OR r.state IN $states)
-WITH DISTINCT d, r, coalesce(r.started_at, r.first_seen, r.last_seen, $epoch) AS began
-WHERE (($since IS NULL OR began >= $since) AND ($until IS NULL OR began < $until))
-  AND ($began IS NULL OR began < $began OR (began = $began AND r.key < $key))
-WITH d, r, began ORDER BY began DESC, r.key DESC
-WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d) WHERE type(own) = $use }
+MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
+WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
+WITH DISTINCT r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
+WHERE (($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL OR began < $given.until))
+  AND ($given.began IS NULL OR began < $given.began OR (began = $given.began AND r.key < $given.key))
+WITH r, began ORDER BY began DESC, r.key DESC
+WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
     MATCH (r)<-[:IN_RUN]-(i:Interval)
-    WITH i LIMIT $probed
-    MATCH (i)-[part:CONSUMED|PRODUCED]->(d) WHERE type(part) = $use
+    WITH i LIMIT $given.probed
+    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part
   }
-WITH r, began LIMIT $limit
-RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, .state, .ended_at, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
+WITH r, began LIMIT $given.limit
+RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run

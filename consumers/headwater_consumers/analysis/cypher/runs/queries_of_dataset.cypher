@@ -1,3 +1,3 @@
 // Streaming queries that write a dataset
-MATCH (:Dataset {key: $of})<-[:WRITES]-(q:Query)
-RETURN q.key AS key, q.query_id AS query_id, q.first_batch AS first, q.last_batch AS last ORDER BY q.key
+MATCH (d:Dataset)<-[:WRITES]-(q:Query) WHERE d.key IN $given.of
+RETURN DISTINCT q.key AS key, q.query_id AS query_id, q.first_batch AS first, q.last_batch AS last ORDER BY key

@@ -1,5 +1,5 @@
 // What a run itself says that it read or wrote
-MATCH (:Run {key: $run})-[u:CONSUMED|PRODUCED]->(d:Dataset)
-WHERE type(u) = $use
+MATCH (:Run {key: $given.run})-[u:CONSUMED|PRODUCED]->(d:Dataset)
+WHERE type(u) = $given.use
 RETURN d {.key, .namespace, .name, .title, .type} AS dataset, properties(u) AS part
-ORDER BY dataset.namespace, dataset.name, coalesce(part.ordinal, 0) LIMIT $limit
+ORDER BY dataset.namespace, dataset.name, coalesce(part.ordinal, 0) LIMIT $given.limit

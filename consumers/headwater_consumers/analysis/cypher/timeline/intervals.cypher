@@ -1,5 +1,5 @@
 // Intervals as a timeline shows them
-UNWIND $intervals AS interval
+UNWIND $given.intervals AS interval
 MATCH (i:Interval) WHERE id(i) = interval
 OPTIONAL MATCH (:Interval)-[n:NEXT]->(i)
 RETURN i {.key, .query, .query_id, .batch_id, .run_id, .provenance, .processing_time, .duration_ms, .rows_in, .rows_out,

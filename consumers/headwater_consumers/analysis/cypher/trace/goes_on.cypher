@@ -1,4 +1,4 @@
 // Which of some datasets anything reads (or writes)
-UNWIND $datasets AS dataset
+UNWIND $given.datasets AS dataset
 MATCH (d:Dataset {key: dataset})
 RETURN dataset, EXISTS { (d)<-[:READS]-() } AS read, EXISTS { (d)<-[:WRITES]-() } AS written

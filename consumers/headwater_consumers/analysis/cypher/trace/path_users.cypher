@@ -1,8 +1,8 @@
 // Runs and micro-batches that read or wrote files or partitions, by marks
-CALL db.index.fulltext.queryRelationships('headwater_position_paths', $marks) YIELD relationship AS r
+CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
 WITH r, startNode(r) AS x, endNode(r) AS d
-WHERE d.tenant = $tenant AND type(r) = $type
-WITH DISTINCT x LIMIT $limit
+WHERE d.tenant = $given.tenant AND type(r) = $given.type
+WITH DISTINCT x LIMIT $given.limit
 RETURN 0 AS n, labels(x)[0] AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(x)-[u:CONSUMED|PRODUCED]->(d:Dataset) | [type(u), d.key, u {.*}]] AS uses

@@ -1,9 +1,9 @@
 // Probes: the first intervals at or after a batch, with what it read of a dataset
-UNWIND $probes AS probe
+UNWIND $given.probes AS probe
 CALL (probe) {
   MATCH (i:Interval)
   WHERE i.query = probe.query AND i.batch_id >= probe.at
-  RETURN i ORDER BY i.query, i.batch_id LIMIT $window
+  RETURN i ORDER BY i.query, i.batch_id LIMIT $given.window
 }
 RETURN probe.n AS n, probe.at AS at, i.batch_id AS batch,
   [(i)-[r:CONSUMED]->(d:Dataset) WHERE d.key = probe.dataset AND r.position IS NOT NULL |

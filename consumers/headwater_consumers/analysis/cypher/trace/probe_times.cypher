@@ -1,9 +1,9 @@
 // Probes: the first interval at or after a batch that says a time, or else the last of those looked at
-UNWIND $probes AS probe
+UNWIND $given.probes AS probe
 CALL (probe) {
   MATCH (i:Interval)
   WHERE i.query = probe.query AND i.batch_id >= probe.at
-  WITH i ORDER BY i.query, i.batch_id LIMIT $window
+  WITH i ORDER BY i.query, i.batch_id LIMIT $given.window
   WITH collect(i) AS seen
   WITH coalesce(head([i IN seen WHERE i[probe.said] IS NOT NULL]), last(seen)) AS i WHERE i IS NOT NULL
   RETURN i

@@ -1,5 +1,5 @@
 // Streaming queries that read or write some datasets, with their job
-UNWIND $datasets AS dataset
+UNWIND $given.datasets AS dataset
 MATCH (d:Dataset {key: dataset})<-[:READS|WRITES]-(q:Query)
 WITH DISTINCT dataset, d, q
 RETURN dataset, q.key AS key, q.query_id AS query_id, q.name AS name,

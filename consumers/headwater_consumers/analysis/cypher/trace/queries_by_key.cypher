@@ -1,5 +1,5 @@
 // Streaming queries by key, with their job
-UNWIND $keys AS key
+UNWIND $given.keys AS key
 MATCH (q:Query {key: key})
 RETURN '' AS dataset, q.key AS key, q.query_id AS query_id, q.name AS name,
   q.first_batch AS first_batch, q.last_batch AS last_batch, true AS reads, true AS writes,

@@ -1,5 +1,5 @@
 // Runs by key, with what they read and wrote
-UNWIND $keys AS key
+UNWIND $given.keys AS key
 MATCH (r:Run {key: key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
   head([(r)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job,

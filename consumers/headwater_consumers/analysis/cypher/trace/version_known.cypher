@@ -1,3 +1,3 @@
 // Whether a version is known
-MATCH (v:Version {key: $key})
+MATCH (v:Version {key: $given.key})
 RETURN v.key AS key

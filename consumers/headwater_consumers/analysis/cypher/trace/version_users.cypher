@@ -1,7 +1,7 @@
 // Runs and micro-batches that read or wrote versions
-UNWIND $versions AS version
+UNWIND $given.versions AS version
 MATCH (:Version {key: version})<-[:READ|WROTE]-(x)
-WITH DISTINCT x LIMIT $limit
+WITH DISTINCT x LIMIT $given.limit
 RETURN 0 AS n, labels(x)[0] AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(x)-[u:CONSUMED|PRODUCED]->(d:Dataset) | [type(u), d.key, u {.*}]] AS uses

@@ -1,8 +1,8 @@
 // Conflicts of intervals: their other variants
-CALL () { UNWIND $runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
-CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
-UNWIND $rows AS row
+CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+UNWIND $batch.rows AS row
 MATCH (i:Interval {key: row.interval})
 MERGE (n:Conflict {key: row.key})
 SET n = row.properties

@@ -1,5 +1,5 @@
 // Datasets: create the new ones, lock the others and return those to be joined
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MERGE (n:Dataset {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true
@@ -8,4 +8,5 @@ WHERE n._l AND row.read
 RETURN collect(n {.*,
     first_seen: n.first_seen.epochMillis * 1000 + n.first_seen.microsecond % 1000,
     last_seen: n.last_seen.epochMillis * 1000 + n.last_seen.microsecond % 1000,
-    dropped_at: n.dropped_at.epochMillis * 1000 + n.dropped_at.microsecond % 1000}) AS found
+    dropped_at: n.dropped_at.epochMillis * 1000 + n.dropped_at.microsecond % 1000,
+    emptied_at: n.emptied_at.epochMillis * 1000 + n.emptied_at.microsecond % 1000}) AS found

@@ -1,5 +1,5 @@
 // Datasets that jobs declare to feed others now
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (a:Dataset {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MERGE (a)-[r:FEEDS {key: row.key}]->(b)

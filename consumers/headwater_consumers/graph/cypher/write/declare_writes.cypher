@@ -1,5 +1,5 @@
 // Datasets that jobs declare to write now
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (a:Job {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MERGE (a)-[r:WRITES]->(b)

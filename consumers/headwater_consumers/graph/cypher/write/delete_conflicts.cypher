@@ -1,4 +1,4 @@
 // The conflicts of intervals go, to be written anew
-UNWIND $keys AS key
+UNWIND $batch.keys AS key
 MATCH (n:Conflict)-[:CONFLICTS_WITH]->(:Interval {key: key})
 DETACH DELETE n

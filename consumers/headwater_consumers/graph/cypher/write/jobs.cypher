@@ -1,5 +1,5 @@
 // Jobs: create the new ones, lock the others and return those to be joined
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MERGE (n:Job {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true

@@ -1,11 +1,11 @@
 // Relationships that were seen: created, or their spans widened
-CALL () { UNWIND $jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
-CALL () { UNWIND $queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
-CALL () { UNWIND $plans AS key OPTIONAL MATCH (x:Plan {key: key}) RETURN collect([x]) AS plans }
-CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $batch.plans AS key OPTIONAL MATCH (x:Plan {key: key}) RETURN collect([x]) AS plans }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
 CALL (jobs, datasets) {
-  UNWIND $job_reads AS row
+  UNWIND $batch.job_reads AS row
   UNWIND jobs[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:READS]->(b)
@@ -14,7 +14,7 @@ CALL (jobs, datasets) {
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (jobs, datasets) {
-  UNWIND $job_writes AS row
+  UNWIND $batch.job_writes AS row
   UNWIND jobs[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:WRITES]->(b)
@@ -23,7 +23,7 @@ CALL (jobs, datasets) {
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (queries, datasets) {
-  UNWIND $query_reads AS row
+  UNWIND $batch.query_reads AS row
   UNWIND queries[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:READS]->(b)
@@ -32,7 +32,7 @@ CALL (queries, datasets) {
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (queries, datasets) {
-  UNWIND $query_writes AS row
+  UNWIND $batch.query_writes AS row
   UNWIND queries[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:WRITES]->(b)
@@ -41,7 +41,7 @@ CALL (queries, datasets) {
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (datasets) {
-  UNWIND $feeds AS row
+  UNWIND $batch.feeds AS row
   UNWIND datasets[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:FEEDS {key: row[4].key}]->(b)
@@ -51,23 +51,25 @@ CALL (datasets) {
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (runs, plans) {
-  UNWIND $run_used AS row
+  UNWIND $batch.run_used AS row
   UNWIND runs[row[0]] AS a
   UNWIND plans[row[1]] AS b
   MERGE (a)-[r:USED]->(b)
-  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+  SET r._job = row[4],
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (queries, plans) {
-  UNWIND $query_used AS row
+  UNWIND $batch.query_used AS row
   UNWIND queries[row[0]] AS a
   UNWIND plans[row[1]] AS b
   MERGE (a)-[r:USED]->(b)
-  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+  SET r._job = row[4],
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
 CALL (datasets) {
-  UNWIND $renamed AS row
+  UNWIND $batch.renamed AS row
   UNWIND datasets[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:RENAMED_TO]->(b)

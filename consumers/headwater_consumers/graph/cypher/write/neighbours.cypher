@@ -1,5 +1,5 @@
 // The intervals next to a stretch of batches, on either side
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 CALL (row) {
   MATCH (n:Interval)
   WHERE n.query = row.query AND n.batch_id < row.first

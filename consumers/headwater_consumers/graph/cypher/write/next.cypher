@@ -1,12 +1,12 @@
 // NEXT between neighbours; what left them before goes
-CALL () { UNWIND $intervals AS key OPTIONAL MATCH (x:Interval {key: key}) RETURN collect([x]) AS intervals }
+CALL () { UNWIND $batch.intervals AS key OPTIONAL MATCH (x:Interval {key: key}) RETURN collect([x]) AS intervals }
 CALL (intervals) {
-  UNWIND $stale AS at
+  UNWIND $batch.stale AS at
   UNWIND intervals[at] AS a
   MATCH (a)-[r:NEXT]->()
   DELETE r
 }
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 UNWIND intervals[row[0]] AS a
 UNWIND intervals[row[1]] AS b
 CREATE (a)-[r:NEXT]->(b)

@@ -1,5 +1,5 @@
 // Plans: create the new ones with their job, lock the others and return them
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MERGE (n:Plan {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true

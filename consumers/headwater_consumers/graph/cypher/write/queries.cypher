@@ -1,5 +1,5 @@
 // Queries: create the new ones, lock the others and return them
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MERGE (n:Query {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true

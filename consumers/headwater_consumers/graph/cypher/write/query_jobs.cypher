@@ -1,5 +1,5 @@
 // Jobs of queries
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (q:Query {key: row.start})
 MATCH (j:Job {key: row.end})
 MERGE (q)-[:OF]->(j)

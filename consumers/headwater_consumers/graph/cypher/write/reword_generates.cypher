@@ -1,4 +1,4 @@
 // Expressions of GENERATES edges, told again in other words
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH ()-[r:GENERATES {key: row.key}]->()
 SET r += row.properties

@@ -1,4 +1,4 @@
 // Expressions of INFLUENCES edges, told again in other words
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH ()-[r:INFLUENCES {key: row.key}]->()
 SET r += row.properties

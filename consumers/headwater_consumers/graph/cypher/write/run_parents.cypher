@@ -1,5 +1,5 @@
 // Parents of runs
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Run {key: row.start})
 MATCH (p:Run {key: row.end})
 OPTIONAL MATCH (n)-[stale:CHILD_OF]->(other)

@@ -1,9 +1,9 @@
 // Runs: create the new ones with what leaves them, lock the others and return them
-CALL () { UNWIND $jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
-CALL () { UNWIND $queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
-UNWIND $rows AS row
+CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+UNWIND $batch.rows AS row
 MERGE (n:Run {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true

@@ -1,5 +1,5 @@
 // The conflicts of intervals, to be joined
-UNWIND $keys AS key
+UNWIND $batch.keys AS key
 MATCH (n:Conflict)-[:CONFLICTS_WITH]->(i:Interval {key: key})
 RETURN collect([
   i.key,

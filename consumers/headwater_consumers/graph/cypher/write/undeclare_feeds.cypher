@@ -1,5 +1,5 @@
 // Datasets that jobs no longer declare to feed others
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (:Dataset)-[r:FEEDS {key: row.key}]->(:Dataset)
 SET r.declared = null
 WITH r

@@ -1,5 +1,5 @@
 // Datasets that jobs no longer declare to read
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (a:Job {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MATCH (a)-[r:READS]->(b)

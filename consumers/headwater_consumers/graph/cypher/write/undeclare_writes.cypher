@@ -1,5 +1,5 @@
 // Datasets that jobs no longer declare to write
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (a:Job {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MATCH (a)-[r:WRITES]->(b)

@@ -1,4 +1,4 @@
 // Datasets that changed
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Dataset {key: row.key})
 SET n += row.properties

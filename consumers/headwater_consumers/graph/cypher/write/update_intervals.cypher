@@ -1,8 +1,8 @@
 // Intervals that changed, written anew with what leaves them
-CALL () { UNWIND $runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
-CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
-UNWIND $rows AS row
+CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+UNWIND $batch.rows AS row
 MATCH (n:Interval {key: row.key})
 OPTIONAL MATCH (n)-[stale:IN_RUN|CONSUMED|PRODUCED|READ|WROTE]->()
 DELETE stale

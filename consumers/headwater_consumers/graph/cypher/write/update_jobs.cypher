@@ -1,4 +1,4 @@
 // Jobs that changed
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Job {key: row.key})
 SET n += row.properties

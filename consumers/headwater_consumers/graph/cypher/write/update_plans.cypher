@@ -1,4 +1,4 @@
 // Plans that changed
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Plan {key: row.key})
 SET n += row.properties

@@ -1,4 +1,4 @@
 // Queries that changed
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Query {key: row.key})
 SET n += row.properties

@@ -1,4 +1,4 @@
 // Versions that changed
-UNWIND $rows AS row
+UNWIND $batch.rows AS row
 MATCH (n:Version {key: row.key})
 SET n += row.properties

@@ -1,6 +1,6 @@
 // Versions: create the new ones with their dataset, lock the others and return them
-CALL () { UNWIND $datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-UNWIND $rows AS row
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+UNWIND $batch.rows AS row
 MERGE (n:Version {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true

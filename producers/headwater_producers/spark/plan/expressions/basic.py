@@ -7,6 +7,7 @@ from dataclasses import replace
 from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Variable, clip, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
+from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.schema import type_text
 from headwater_producers.spark.plan.structure import merge, part, recast, stepped
 from headwater_producers.spark.plan.text import function_name, literal_text, order_text
@@ -27,7 +28,7 @@ def attribute(call: Call) -> Column:
     """A column of the operators below; one that none of them has is reported, and may be any of theirs."""
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
-        name = call.node.get("name")
+        name = shown_name(str(call.node.get("name")))
         call.scope.report(f"column {name} comes from nowhere that was understood")
         column = combine(call.scope.columns.values(), Kind.UNKNOWN, str(name))
         return column if column.direct else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))

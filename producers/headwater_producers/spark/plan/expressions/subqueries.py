@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.relation import untold_rows
+from headwater_producers.spark.plan.relation import row_dependencies
 from headwater_producers.spark.plan.structure import influenced
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -29,7 +29,7 @@ def exists(call: Call) -> Column:
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
-    by = relation.influences | untold_rows(relation.rows, relation.influences, Kind.FILTER_DEPENDENCY, "exists")
+    by = relation.influences | row_dependencies(relation.rows, relation.influences, Kind.FILTER_DEPENDENCY, "exists")
     return Column(CONSTANT, by, text="exists(subquery)")
 
 
@@ -41,8 +41,8 @@ def rows_of(call: Call) -> Column:
     columns = relation.ordered()
     direct: frozenset[Direct] = frozenset().union(*(c.direct for c in columns))
     indirect = relation.influences.union(*(c.indirect for c in columns))
-    told = {Indirect(d.field, Kind.FILTER_DEPENDENCY) for d in direct if d.field is not None}
-    indirect |= untold_rows(relation.rows, indirect | told, Kind.FILTER_DEPENDENCY, "in")
+    fields = {Indirect(d.field, Kind.FILTER_DEPENDENCY) for d in direct if d.field is not None}
+    indirect |= row_dependencies(relation.rows, indirect | fields, Kind.FILTER_DEPENDENCY, "in")
     return Column(direct, indirect, text=f"select {', '.join(c.text for c in columns)}")
 
 

@@ -18,10 +18,11 @@ from headwater_producers.spark.plan.jvm.delta_commands import cloned_by
 from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
 from headwater_producers.spark.plan.jvm.identifiers import identifier_of, resolved
 from headwater_producers.spark.plan.jvm.partitions import partition_change
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.jvm.tables import loaded, named, stored, table_schema
 from headwater_producers.spark.plan.schema import schema_definition
-from headwater_schemas.events import LifecycleChange
+from headwater_schemas.events import DatasetRef, LifecycleChange
 
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.jvm.context import Context
@@ -100,7 +101,7 @@ def _drop_v2(plan: Any, context: Context) -> Change:
         # DROP IF EXISTS of what didn't.
         return ()
     entry = named(context, gone.catalog(), gone.identifier(), None)
-    return (DatasetChange(dataset=entry.dataset, type="TABLE", lifecycle=LifecycleChange.DROP, by_name=True),)
+    return (_dropped(entry.dataset, "TABLE", plan),)
 
 
 def _drop_v1(plan: Any, context: Context) -> Change:
@@ -110,7 +111,12 @@ def _drop_v1(plan: Any, context: Context) -> Change:
         return ()
     kind = "VIEW" if plan.isView() else "TABLE"
     name = _v1_name(identifier, context, None)
-    return (DatasetChange(dataset=name.ref, type=kind, lifecycle=LifecycleChange.DROP, by_name=True),)
+    return (_dropped(name.ref, kind, plan),)
+
+
+def _dropped(dataset: DatasetRef, kind: str, plan: Any) -> DatasetChange:
+    if_exists = bool(plan.ifExists())
+    return DatasetChange(dataset=dataset, type=kind, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
 
 
 def _rename_v2(plan: Any, context: Context) -> Change:
@@ -176,7 +182,7 @@ def _of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Dat
     schema = table.schema()
     if schema.isEmpty() and option(table.provider()) == "delta":
         # The catalog has none of Delta's columns.
-        schema = latest_snapshot(context.session, str(table.location().toString())).schema()
+        schema = latest_snapshot(context.session, of_uri(table.location())).schema()
     return DatasetChange(
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",

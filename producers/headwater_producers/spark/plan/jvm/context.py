@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from headwater_producers.spark.plan.frames import KnownFrames
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
@@ -54,10 +55,21 @@ class Context:
         warehouse = self.conf("spark.sql.warehouse.dir")
         return WarehouseCatalog(warehouse) if warehouse else None
 
-    def topic(self, bootstrap: str, topic: str) -> DatasetRef:
-        """A topic's identity."""
-        names = self.settings.kafka_cluster_names
-        return naming.kafka_topic(bootstrap, topic, names.get(bootstrap) or names.get("*"))
+    def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
+        """The id that a Kafka cluster's brokers report; None where it isn't known.
+
+        Args:
+            bootstrap: its brokers.
+            connection: how to connect, by Kafka's own names, the brokers included; called where they have to be asked.
+        """
+        clusters = self.settings.kafka_clusters
+        return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None
+
+    def topic(self, bootstrap: str, topic: str, cluster_id: str | None = None) -> NamedTable:
+        """A topic's identity, and its name by the cluster's id where that is known."""
+        name = naming.declared_cluster(self.settings.kafka_cluster_names, bootstrap, cluster_id)
+        links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
+        return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)
 
     def table(self, name: str, location: str | None, *, catalog: str | None = None) -> NamedTable:
         """A catalog table's identity; `catalog` None or `spark_catalog` is Spark's own."""
@@ -73,7 +85,7 @@ class Context:
         """The identity of a JVM `CatalogTable`."""
         identifier = table.identifier()
         location = table.storage().locationUri()
-        uri = str(location.get().toString()) if location.isDefined() else None
+        uri = of_uri(location.get()) if location.isDefined() else None
         database = identifier.database()
         name = f"{database.get()}.{identifier.table()}" if database.isDefined() else str(identifier.table())
         return self.table(name, uri)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, write_mode
 from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.jvm.scala import class_name, option, private
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_schemas import naming
@@ -101,7 +102,7 @@ def _converted(plan: Any, session: Any) -> tuple[str, Any | None]:
     elsewhere = option(plan.deltaPath())
     if elsewhere is not None:
         return str(elsewhere), table
-    return str(table.location().toString() if table is not None else identifier.table()), table
+    return of_uri(table.location()) if table is not None else str(identifier.table()), table
 
 
 def restore(command: JvmCommand) -> Written:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.jvm.delta_snapshots import latest_snapshot
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.jvm.scala import class_name, option
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def was_there(context: Context, plan: Any, name: Any) -> bool:
     table = context.session._jsparkSession.sessionState().catalog().getTableMetadata(name)
     if option(table.provider()) == "delta":
         # CREATE TABLE LIKE gives it the time of the other one.
-        snapshot = latest_snapshot(context.session, str(table.location().toString()))
+        snapshot = latest_snapshot(context.session, of_uri(table.location()))
         return int(snapshot.version()) > 0 or not _since_start(context, int(snapshot.timestamp()))
     return not _since_start(context, int(table.createTime()))
 

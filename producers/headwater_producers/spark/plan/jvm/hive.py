@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written
 from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
+from headwater_producers.spark.plan.jvm.paths import of_uri
 from headwater_producers.spark.plan.jvm.scala import items, option
 from headwater_producers.spark.plan.jvm.tables import hive_format, stored
 from headwater_schemas import naming
@@ -52,7 +53,7 @@ def directory(command: JvmCommand) -> Written:
     file_format = hive_format(storage)
     mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
     output = PlanOutput(
-        dataset=naming.path(_path(str(storage.locationUri().get().toString()), command.context, local=plan.isLocal())),
+        dataset=naming.path(_path(of_uri(storage.locationUri().get()), command.context, local=plan.isLocal())),
         kind=SourceKind.FILE,
         type="FILE",
         mode=mode,
@@ -74,7 +75,7 @@ def load(command: JvmCommand) -> Written:
     spec = option(plan.partition())
     partition = specification(spec, columns) if spec is not None else ()
     source = PlanInput(
-        dataset=naming.path(_path(str(plan.path()), command.context, local=plan.isLocal())),
+        dataset=naming.path_pattern(_path(str(plan.path()), command.context, local=plan.isLocal())),
         kind=SourceKind.FILE,
         type="FILE",
     )

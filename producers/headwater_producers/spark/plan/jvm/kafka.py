@@ -1,19 +1,30 @@
-"""Kafka's options as datasets."""
+"""Kafka's options as datasets, and the ids of clusters.
+
+`KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because it alone understands
+every way to connect that the connector does: login modules, callbacks, Java's key stores.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.java_collections import JavaMap
 
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm.scala import setting
+from headwater_producers.spark.plan.jvm.scala import pairs, setting
 from headwater_producers.spark.plan.leaves import Leaf
+from headwater_schemas import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from headwater_producers.spark.plan.jvm.context import Context
     from headwater_schemas.events import SchemaDefinition
+
+logger = logging.getLogger(__name__)
 
 SERVERS = "kafka.bootstrap.servers"
 CONNECTION = (
@@ -35,6 +46,65 @@ CONNECTION = (
 """What of Kafka's own options says how a sink connects, and when it takes a record as written."""
 CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
+ASK_SECONDS: Final = 2.0
+"""For a cluster's id, all its brokers together."""
+ASK_AGAIN_SECONDS: Final = 300.0
+"""After brokers that didn't answer, the same ones aren't asked for so long."""
+_CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")
+
+
+class KafkaClusters:
+    """Asks brokers for their cluster's id, on the thread that describes plans; what they answer is kept. Never raises.
+
+    Brokers that can't be asked within ASK_SECONDS leave the id unknown, and the dataset its name by brokers alone.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._not_before: dict[str, float] = {}
+
+    def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
+        """The cluster's id; None where it isn't known.
+
+        Args:
+            session: of Spark, whose JVM asks.
+            servers: the brokers, as the job has them.
+            connection: how to connect, by Kafka's own names, `servers` included. It may hold credentials: they go to
+                Kafka's client and nowhere else.
+        """
+        cluster = naming.kafka_topic(servers, "").namespace
+        if cluster not in self._ids and time.monotonic() >= self._not_before.get(cluster, 0.0):
+            try:
+                if found := _ask(session, connection()):
+                    self._ids[cluster] = found
+            except Exception as error:
+                # Py4J's text may have the options in it.
+                logger.debug("lineage capture: %s doesn't report its cluster's id (%s)", cluster, type(error).__name__)
+            self._not_before[cluster] = time.monotonic() + ASK_AGAIN_SECONDS
+        return self._ids.get(cluster)
+
+
+def _ask(session: Any, connection: Mapping[str, str]) -> str | None:
+    jvm = session.sparkContext._jvm
+    milliseconds = int(ASK_SECONDS * 1000)
+    properties = jvm.java.util.Properties()
+    timeouts = dict.fromkeys(("request.timeout.ms", "default.api.timeout.ms"), str(milliseconds))
+    for name, value in {**connection, **timeouts, "client.id": "headwater-capture", "retries": "0"}.items():
+        properties.setProperty(name, value)
+    client = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
+    try:
+        answer = client.describeCluster().clusterId().get(milliseconds, jvm.java.util.concurrent.TimeUnit.MILLISECONDS)
+        return None if answer is None else str(answer)
+    finally:
+        client.close(jvm.java.time.Duration.ZERO)
+
+
+def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
+    """What of a source's or sink's options, a Scala or Java map, says how to connect; by Kafka's own names."""
+    # Py4J makes a mapping of a java.util.Map, and knows nothing of Scala's.
+    found = ((str(key), options[key]) for key in options) if isinstance(options, JavaMap) else pairs(options)
+    named = ((key[len(prefix) :].lower(), value) for key, value in found if key.lower().startswith(prefix))
+    return {name: str(value) for name, value in named if name.startswith(_CONNECTS)}
 
 
 def source(options: Any, context: Context, *, index: int | None, schema: SchemaDefinition) -> Leaf:
@@ -42,17 +112,20 @@ def source(options: Any, context: Context, *, index: int | None, schema: SchemaD
     servers = setting(options, SERVERS) or ""
     pattern = setting(options, "subscribePattern")
     topics = _topics(options, context.topics.get(index, ()) if index is not None else ())
+    cluster_id = context.cluster_id(servers, lambda: connection_of(options))
+    named = (context.topic(servers, topic, cluster_id) for topic in topics)
     inputs = tuple(
         PlanInput(
-            dataset=context.topic(servers, topic),
+            dataset=topic.ref,
             kind=SourceKind.KAFKA,
             type="TOPIC",
             schema=schema,
             source_index=index,
             bootstrap_servers=servers,
             topic_pattern=pattern,
+            symlinks=topic.symlinks,
         )
-        for topic in topics
+        for topic in named
     )
     problem = None if topics else f"which topics match {pattern!r} isn't known yet"
     return Leaf(inputs=inputs, payloads=PAYLOADS, problem=problem)
@@ -73,15 +146,18 @@ def sinks(
     option = setting(options, "topic")
     names = [option] if option else sorted(topics or ())
     connection = tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
+    cluster_id = context.cluster_id(servers, lambda: connection_of(options))
+    named = (context.topic(servers, name, cluster_id) for name in names)
     outputs = [
         PlanOutput(
-            dataset=context.topic(servers, name),
+            dataset=each.ref,
             kind=SourceKind.KAFKA,
             type="TOPIC",
             mode=mode,
             format="kafka",
             connection=connection,
+            symlinks=each.symlinks,
         )
-        for name in names
+        for each in named
     ]
     return outputs, None if names else CHOSEN_BY_ROWS

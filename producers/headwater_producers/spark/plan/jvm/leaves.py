@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.column import Column, Direct, Field, combine
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.jvm.leaf import JvmLeaf
 from headwater_producers.spark.plan.jvm.rdds import HANDED_OVER
 from headwater_producers.spark.plan.jvm.roots import leaves_of, roots
-from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_producers.spark.plan.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.jvm.sources import SOURCES
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import same_for_all
@@ -22,7 +23,7 @@ from headwater_schemas.events import TransformationKind as Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from headwater_producers.spark.plan.description import PlanInput, Upstream
+    from headwater_producers.spark.plan.description import Upstream
     from headwater_producers.spark.plan.jvm.context import Context
 
 logger = logging.getLogger(__name__)
@@ -69,10 +70,26 @@ class JvmLeaves:
             self._found[key] = self._look(key, view)
         return self._found[key]
 
+    def view(self, node: Node) -> PlanInput | None:
+        """See `Leaves`."""
+        identifier = (node.get("desc") or {}).get("identifier") or {}
+        if node.get("isTempView") or not identifier.get("table"):
+            return None
+        return self._view(identifier.get("database"), str(identifier["table"]))
+
+    def _view(self, database: str | None, name: str) -> PlanInput:
+        # As CREATE VIEW names it.
+        named = self._context.table(f"{database or 'default'}.{name}", None)
+        return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
+
     def inputs(self) -> Iterator[PlanInput]:
         """The datasets of all leaves, without the plan's JSON."""
         for key in self._leaves:
             yield from self._found.setdefault(key, self._look(key, None)).inputs
+        for view in _operators(self._plan, "View"):
+            if not view.isTempView():
+                identifier = view.desc().identifier()
+                yield self._view(option(identifier.database()), str(identifier.table()))
 
     def stream_descriptions(self) -> tuple[str, ...]:
         """`description` of each of `StreamingQueryProgress.sources`, in order."""

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
+from urllib.parse import unquote
 
 # With a scheme and a host, or local: hdfs:/data and hdfs:///data are of the default host.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
+
+
+def of_uri(uri: Any) -> str:
+    """A JVM `URI` as Hadoop's `Path` prints it: catalogs keep locations percent-encoded, `/a%20%5Bb%5D`."""
+    return unquote(str(uri.toString()))
 
 
 def qualified(spark_context: Any, path: str) -> str:

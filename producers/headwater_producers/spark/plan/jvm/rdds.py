@@ -35,7 +35,9 @@ _HADOOP: Final = {
     "WholeTextFileRDD": "getConf",
 }
 _INPUT_PATHS: Final = "mapreduce.input.fileinputformat.inputdir"
-_COMMA: Final = re.compile(r"(?<!\\),")
+# As Hadoop joins them: a comma or backslash of a path is escaped (StringUtils.escapeString).
+_PATHS: Final = re.compile(r"(?:\\.|[^,\\])+", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -119,8 +121,8 @@ def _root(rdd: Any, found: Origins) -> None:
     if paths is None:
         found.strangers.append(name)
         return
-    for path in _COMMA.split(str(paths)):
-        dataset = naming.path(path.replace("\\,", ","))
+    for path in _PATHS.findall(str(paths)):
+        dataset = naming.path_pattern(_ESCAPED.sub(r"\1", path))
         found.files.append(PlanInput(dataset=dataset, kind=SourceKind.FILE, type="FILE"))
 
 

@@ -15,7 +15,7 @@ from headwater_producers.spark.plan.jvm import delta_commands, existing, hive, o
 from headwater_producers.spark.plan.jvm.command import LIFECYCLES, JvmCommand, Written, topics_of, write_mode
 from headwater_producers.spark.plan.jvm.files import format_name
 from headwater_producers.spark.plan.jvm.partitions import specification, written_partition
-from headwater_producers.spark.plan.jvm.paths import qualified
+from headwater_producers.spark.plan.jvm.paths import of_uri, qualified
 from headwater_producers.spark.plan.jvm.replaced_rows import with_replaced
 from headwater_producers.spark.plan.jvm.scala import class_name, items, option, setting
 from headwater_producers.spark.plan.jvm.stream_sinks import continuous, micro_batch, micro_batch_v1
@@ -71,10 +71,7 @@ def table_as_select(command: JvmCommand) -> Written:
     catalog = command.context.session._jsparkSession.sessionState().catalog()
     if mode is WriteMode.IGNORE and not existing.was_made(catalog, table):
         return Written()
-    if location.isDefined():
-        uri = str(location.get().toString())
-    else:
-        uri = str(catalog.defaultTablePath(identifier).toString())
+    uri = of_uri(location.get() if location.isDefined() else catalog.defaultTablePath(identifier))
     named = command.context.table(f"{database}.{identifier.table()}", uri)
     storage = stored(table)
     mode = WriteMode.CREATE if mode in (WriteMode.ERROR_IF_EXISTS, WriteMode.IGNORE) else mode

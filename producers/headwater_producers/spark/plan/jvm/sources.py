@@ -113,7 +113,7 @@ def _unnamed_v2(leaf: JvmLeaf, table: Any) -> Leaf:
         dataset = leaf.context.in_memory(str(table.name()).split("(")[0].split(" ")[0])
         return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.UNKNOWN, schema=leaf.schema()),))
     kind = SourceKind.FILE
-    return Leaf(inputs=(PlanInput(dataset=naming.path(path), kind=kind, type="FILE", schema=leaf.schema()),))
+    return Leaf(inputs=(PlanInput(dataset=naming.path_pattern(path), kind=kind, type="FILE", schema=leaf.schema()),))
 
 
 def streaming_v2(leaf: JvmLeaf) -> Leaf:
@@ -193,7 +193,7 @@ def _streamed_files(leaf: JvmLeaf, path: str) -> Leaf:
     return Leaf(
         inputs=(
             PlanInput(
-                dataset=naming.path(path),
+                dataset=naming.path_pattern(path),
                 kind=SourceKind.FILE,
                 type="FILE",
                 schema=leaf.schema(),

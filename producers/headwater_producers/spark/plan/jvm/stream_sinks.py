@@ -82,18 +82,22 @@ def continuous(command: JvmCommand) -> Written:
         dataset = command.context.in_memory(name.lower())
         output = PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, mode=WriteMode.APPEND, format=name.lower())
         return Written((output,), streaming=StreamingLink(sink=name, sink_kind=output.kind))
-    servers = str(private(write, "producerParams").get("bootstrap.servers"))
+    params = private(write, "producerParams")
+    servers = str(params.get("bootstrap.servers"))
+    cluster_id = command.context.cluster_id(servers, lambda: kafka.connection_of(params, prefix=""))
     topic = option(private(write, "topic"))
     topics = [str(topic)] if topic is not None else sorted(command.topics or ())
+    named = (command.context.topic(servers, each, cluster_id) for each in topics)
     outputs = tuple(
         PlanOutput(
-            dataset=command.context.topic(servers, each),
+            dataset=each.ref,
             kind=SourceKind.KAFKA,
             type="TOPIC",
             mode=WriteMode.APPEND,
             format="kafka",
+            symlinks=each.symlinks,
         )
-        for each in topics
+        for each in named
     )
     problem = None if topics else kafka.CHOSEN_BY_ROWS
     return Written(outputs, problem, streaming=StreamingLink(sink=name, sink_kind=SourceKind.KAFKA))

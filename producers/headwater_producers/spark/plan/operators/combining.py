@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import influences
-from headwater_producers.spark.plan.relation import Relation, side_by_side, untold_rows
+from headwater_producers.spark.plan.relation import Relation, row_dependencies, side_by_side
 from headwater_producers.spark.plan.structure import merge
 from headwater_producers.spark.plan.tree import Node
 from headwater_schemas.events import TransformationKind as Kind
@@ -65,7 +65,7 @@ def compared(operator: Operator) -> Relation:
     """INTERSECT and EXCEPT: rows of the left side, by whether the right side has them."""
     left, right = operator.children
     by = right.influences | influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
-    return left.influenced(by | untold_rows(right.rows, by, Kind.JOIN_DEPENDENCY, "rows"))
+    return left.influenced(by | row_dependencies(right.rows, by, Kind.JOIN_DEPENDENCY, "rows"))
 
 
 def cte_definition(operator: Operator) -> Relation:
@@ -88,8 +88,8 @@ def cte_reference(operator: Operator) -> Relation:
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
     """Where nothing of `by` is of this side, each of its rows meets all of the other's."""
-    untold = untold_rows(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
-    return untold if len(untold) == len(side.rows) else frozenset()
+    missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
+    return missing if len(missing) == len(side.rows) else frozenset()
 
 
 COMBINING: dict[str, OperatorRule] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from headwater_producers.spark.plan.column import Column, Direct
 from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
@@ -88,7 +89,9 @@ class Operator:
     def from_nowhere(self) -> Relation:
         """The node's attributes, where nothing is known of what they come from."""
         column = Column(frozenset({Direct(None, Kind.UNKNOWN)}))
-        return Relation().with_output([(a, replace(column, text=a.name, type=a.type)) for a in self.attributes()])
+        return Relation().with_output(
+            [(a, replace(column, text=shown_name(a.name), type=a.type)) for a in self.attributes()]
+        )
 
     def report(self, problem: str) -> None:
         """Says that something wasn't understood, which makes the lineage incomplete."""

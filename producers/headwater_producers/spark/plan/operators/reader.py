@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, combine
+from headwater_producers.spark.plan.column import CONSTANT, KEY, LENGTH, Column, Direct, Field, combine, container_step
 from headwater_producers.spark.plan.expressions import Scope
+from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.operators.black_boxes import BLACK_BOXES
 from headwater_producers.spark.plan.operators.columns import COLUMNS
 from headwater_producers.spark.plan.operators.combining import COMBINING
@@ -22,6 +23,7 @@ from headwater_schemas.events import TransformationKind as Kind
 if TYPE_CHECKING:
     from headwater_producers.spark.plan.description import PlanInput
     from headwater_producers.spark.plan.leaves import Leaves
+    from headwater_schemas.events import DatasetRef
 
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
@@ -104,6 +106,8 @@ class PlanReader:
         self.problems.setdefault(problem)
 
     def _rule(self, node: Node) -> OperatorRule:
+        if node.name == "View":
+            return self._view
         known = RULES.get(node.name)
         if known is not None:
             return known
@@ -135,11 +139,23 @@ class PlanReader:
         pairs = []
         for attribute in attributes:
             direct = frozenset(Direct(Field(d, (attribute.name,)), Kind.COPY, whole=True) for d in datasets)
-            column = Column(direct or frozenset({Direct(None, leaf.kind)}), text=attribute.name, type=attribute.type)
+            text = shown_name(attribute.name)
+            column = Column(direct or frozenset({Direct(None, leaf.kind)}), text=text, type=attribute.type)
             if attribute.name in leaf.payloads:
                 column = replace(column, encoded=_payload(column))
             pairs.append((attribute, column))
         return replace(Relation().with_output(pairs), rows=frozenset(datasets))
+
+    def _view(self, operator: Operator) -> Relation:
+        """Who reads through a permanent view names it: its columns are read, besides what they are made of."""
+        relation = operator.children[-1]
+        view = self.leaves.view(operator.node)
+        if view is None:
+            return relation
+        self.inputs.setdefault(view)
+        pairs = zip(relation.output, relation.ordered(), strict=True)
+        named = relation.with_output((a, _of_view(column, view.dataset, (a.name,))) for a, column in pairs)
+        return replace(named, rows=relation.rows | {view.dataset})
 
     def _unknown(self, operator: Operator) -> Relation:
         child = operator.child
@@ -182,6 +198,15 @@ def _keeps_names(project: dict[str, Any]) -> bool:
         if not plain or column.get("name") != expression[0].get("name"):
             return False
     return True
+
+
+def _of_view(column: Column, view: DatasetRef, path: tuple[str, ...]) -> Column:
+    # A part that is known of a value is that part of the view's column, too.
+    parts = {
+        step: item if step in (KEY, LENGTH) or container_step(step) else _of_view(item, view, (*path, step))
+        for step, item in column.parts.items()
+    }
+    return replace(column, direct=column.direct | {Direct(Field(view, path), Kind.COPY, whole=True)}, parts=parts)
 
 
 def _payload(column: Column) -> Column:

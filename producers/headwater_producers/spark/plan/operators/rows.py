@@ -53,7 +53,7 @@ ROWS: dict[str, OperatorRule] = {
     **operator_rules(deduplicated, "Deduplicate DeduplicateWithinWatermark"),
     **operator_rules(
         passed_on,
-        "SubqueryAlias View EventTimeWatermark UpdateEventTimeWatermarkColumn ResolvedHint Repartition "
+        "SubqueryAlias EventTimeWatermark UpdateEventTimeWatermarkColumn ResolvedHint Repartition "
         "RepartitionByExpression RebalancePartitions RepartitionByRange Sample CollectMetrics ReturnAnswer GlobalLimit "
         "LocalLimit Offset Tail WithCTE WithWindowDefinition Subquery PipeOperator SQLFunctionNode",
     ),

@@ -1,0 +1,17 @@
+"""What `headwater bench …` measures and `headwater soak` breaks, and the little that all of them share.
+
+figures     seconds measured ⇒ median, minimum, maximum, p50, p95
+rounds      the same questions put to every contestant in turn, round after round
+report      the JSON document that a benchmark ends with, goals and all
+memory      peak resident memory
+estate/     a made-up company's lineage, of any size, as a Neo4j store
+query/      `bench query`
+capture/    `bench capture`
+codec/      `bench codec`
+ingest/     `bench ingest`
+workload/   the events of a made-up company, which `bench ingest` and `soak` publish
+soak/       `headwater soak`
+commands/   the two commands
+
+A checkout has them; the wheel doesn't.
+"""

@@ -1,0 +1,63 @@
+"""Each contestant's figures, and the goals."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, WITHOUT
+from headwater_benchmarks.capture.measure import ratios
+from headwater_benchmarks.figures import Spread, percentile, spread
+from headwater_benchmarks.report import Goal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_benchmarks.capture.measure import Measured
+
+
+def measurement(name: str, ours: Measured, base: Measured) -> dict[str, Any]:
+    """One contestant's figures, each over rounds; ratios are to `base`, round by round."""
+    counted = sum(map(len, ours.triggers))
+    writes = sum(map(len, ours.writes))
+    sent = ours.sent
+    return {
+        "name": name,
+        "micro_batches": counted,
+        "trigger_p50_ms": _told([percentile(each, 0.5) for each in ours.triggers], 1),
+        "trigger_p90_ms": _told([percentile(each, 0.9) for each in ours.triggers], 1),
+        "trigger_p50_ratio": _told(ratios(ours.triggers, base.triggers, 0.5), 3),
+        "trigger_p90_ratio": _told(ratios(ours.triggers, base.triggers, 0.9), 3),
+        "processor_ms_per_micro_batch": round(ours.stream_processor_seconds * 1_000 / counted, 1),
+        "events": asdict(sent) if sent is not None else None,
+        "events_per_micro_batch": round(sent.events / ours.micro_batches, 3) if sent is not None else None,
+        "bytes_per_micro_batch": round(sent.bytes / ours.micro_batches) if sent is not None else None,
+        "write_seconds": _told([percentile(each, 0.5) for each in ours.writes], 3),
+        "write_ratio": _told([sum(a) / sum(b) for a, b in zip(ours.writes, base.writes, strict=True)], 3),
+        "processor_seconds_per_write": round(ours.write_processor_seconds / writes, 3),
+        "large_plan_seconds": round(ours.plan_seconds, 2) if name in _CAPTURING and ours.plan_seconds else None,
+        "peak_rss_mb": {who: None if peak is None else round(peak) for who, peak in ours.memory.items()},
+    }
+
+
+_CAPTURING = (HEADWATER, COALESCING)
+
+
+def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
+    """What is wished for of Headwater."""
+    by_name = {each["name"]: each for each in measurements}
+    ours, coalescing = by_name[HEADWATER], by_name[COALESCING]
+    one_by_one = ours["events_per_micro_batch"]
+    return [
+        Goal(f"median trigger, {HEADWATER} / {WITHOUT}", ours["trigger_p50_ratio"]["median"], 1.02),
+        Goal("events per micro-batch, one by one", one_by_one, 1.1),
+        Goal("bytes per micro-batch, one by one", ours["bytes_per_micro_batch"], 1_024),
+        Goal("events per micro-batch, coalescing", coalescing["events_per_micro_batch"], one_by_one),
+        Goal(f"batch job of many columns, {HEADWATER} / {WITHOUT}", ours["write_ratio"]["median"], 1.03),
+        Goal("large plan captured, seconds", ours["large_plan_seconds"], 3.0),
+    ]
+
+
+def _told(values: Sequence[float], digits: int) -> dict[str, float]:
+    found: Spread = spread(values)
+    return {name: round(value, digits) for name, value in asdict(found).items()}

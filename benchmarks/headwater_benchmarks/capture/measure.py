@@ -1,0 +1,103 @@
+"""The rounds: each contestant in turn does a block of micro-batches, later a few batch writes."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater_benchmarks.capture.contestants import Contestant, Place
+from headwater_benchmarks.capture.link import Line
+from headwater_benchmarks.capture.sent import Sent, in_file, on_topic
+from headwater_benchmarks.figures import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from headwater_benchmarks.capture.feed import Feed
+
+
+@dataclass(slots=True)
+class Measured:
+    """What one contestant did.
+
+    Attributes:
+        triggers: of each round, milliseconds of each micro-batch's trigger.
+        writes: of each round, seconds of each batch write.
+        stream_processor_seconds: of driver and JVM, for all counted micro-batches.
+        write_processor_seconds: the same for all counted writes, capture included.
+        micro_batches: all of the query's, those before the first round included.
+        sent: by the query, from its start to its end.
+        plan_seconds: from the end of a write of the large plan until its lineage was delivered.
+        memory: peaks in MB.
+    """
+
+    triggers: list[list[int]] = field(default_factory=list)
+    writes: list[list[float]] = field(default_factory=list)
+    stream_processor_seconds: float = 0.0
+    write_processor_seconds: float = 0.0
+    micro_batches: int = 0
+    sent: Sent | None = None
+    plan_seconds: float | None = None
+    memory: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Runner:
+    """A contestant with its driver."""
+
+    contestant: Contestant
+    place: Place
+    line: Line
+    measured: Measured = field(default_factory=Measured)
+
+    def block(self, feed: Feed, micro_batches: int, records: int, *, counts: bool) -> None:
+        """One block of micro-batches."""
+        feed.fill(self.place.source, micro_batches * records)
+        answer = self.line.ask("drain_query")
+        batches = answer["batches"]
+        # Their ids begin at 0. The first finds no records, and is one all the same.
+        self.measured.micro_batches = batches[-1]["batch"] + 1
+        if counts:
+            self.measured.triggers.append([batch["milliseconds"] for batch in batches])
+            self.measured.stream_processor_seconds += answer["processor_seconds"]
+
+    def writes(self, rows: int, columns: int, times: int, *, counts: bool) -> None:
+        """A few batch writes."""
+        answer = self.line.ask("write", rows=rows, columns=columns, projections=2, times=times)
+        if counts:
+            self.measured.writes.append(answer["seconds"])
+            self.measured.write_processor_seconds += answer["processor_seconds"]
+
+    def count_sent(self) -> None:
+        """Ends the query, and counts what it has sent."""
+        self.line.ask("stop_query")
+        match self.contestant.kind:
+            case "headwater":
+                self.measured.sent = on_topic(self.place)
+            case "openlineage":
+                self.measured.sent = in_file(self.place.openlineage_file)
+            case "without":
+                self.measured.sent = Sent()
+
+
+def in_turns(
+    runners: Sequence[Runner], rounds: int, warm_up: int, turn: Callable[[Runner, bool], Any], done: Callable[[], None]
+) -> None:
+    """Round after round, each runner once; who comes first changes."""
+    for number in range(-warm_up, rounds):
+        for offset in range(len(runners)):
+            turn(runners[(number + offset) % len(runners)], number >= 0)
+            done()
+
+
+def ratios(rounds: Sequence[Sequence[float]], base: Sequence[Sequence[float]], share: float) -> list[float]:
+    """Of each round, this contestant's percentile over the other's: the two were measured within seconds.
+
+    Durations come in whole milliseconds; the median is taken within the class of equal ones.
+    """
+
+    def figure(values: Sequence[float]) -> float:
+        return statistics.median_grouped(values, interval=1) if share == 0.5 else percentile(values, share)
+
+    return [figure(ours) / figure(theirs) for ours, theirs in zip(rounds, base, strict=True)]

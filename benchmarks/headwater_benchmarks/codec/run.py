@@ -1,0 +1,92 @@
+"""The measuring, and the report."""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from headwater.console import console
+from headwater_benchmarks.codec.contestants import Question, codecs, contestant, groups, material
+from headwater_benchmarks.figures import spread
+from headwater_benchmarks.report import report
+from headwater_benchmarks.rounds import interleave
+from headwater_benchmarks.workload.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_benchmarks.codec.contestants import Material
+    from headwater_benchmarks.rounds import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to measure.
+
+    Attributes:
+        events: of all kinds.
+        rounds: that count.
+        seed: of the events.
+    """
+
+    events: int
+    rounds: int
+    seed: int
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Make events, encode and decode them, and report."""
+    grouped = groups(list(Mixture(options.seed).take(options.events)))
+    questions = [Question(group, direction) for group in grouped for direction in ("encode", "decode")]
+    with console.progress() as progress:
+        known = codecs()
+        works_on = [material(codec, grouped) for codec in progress.track(known, description="events")]
+        contestants = [contestant(codec, each) for codec, each in zip(known, works_on, strict=True)]
+        task = progress.add_task("rounds", total=(options.rounds + 1) * len(questions) * len(contestants))
+        # The material itself is no garbage, and collecting must not go through it again and again.
+        gc.collect()
+        gc.freeze()
+        try:
+            # Processor time: nobody waits for anything here, so it is what a quiet machine's clock would say.
+            results = interleave(
+                contestants,
+                questions,
+                rounds=options.rounds,
+                asked=lambda: progress.advance(task),
+                clock=time.process_time,
+            )
+        finally:
+            gc.unfreeze()
+    return report(
+        "codec",
+        options=asdict(options),
+        environment={"fastavro": version("fastavro"), "msgspec": version("msgspec")},
+        measurements=[
+            _measured(group, questions, results, works_on, {name: len(events) for name, events in grouped.items()})
+            for group in grouped
+        ],
+        goals=[],
+    )
+
+
+def _measured(
+    group: str,
+    questions: Sequence[Question],
+    results: Sequence[Result],
+    works_on: Sequence[Material],
+    counts: Mapping[str, int],
+) -> dict[str, Any]:
+    """One group: each codec's events per second both ways, and bytes per event."""
+    contestants = []
+    for result, each in zip(results, works_on, strict=True):
+        entry: dict[str, Any] = {"name": result.name, "bytes_per_event": round(each.bytes_per_event(group), 1)}
+        for place, question in enumerate(questions):
+            if question.group == group:
+                rates = [counts[group] / seconds[place] for seconds in result.rounds]
+                told = {name: round(rate) for name, rate in asdict(spread(rates)).items()}
+                entry[f"{question.direction}_events_per_second"] = told
+        contestants.append(entry)
+    return {"kind": group, "events": counts[group], "contestants": contestants}

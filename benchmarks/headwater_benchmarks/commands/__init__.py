@@ -1,0 +1,1 @@
+"""The commands `headwater bench` and `headwater soak`."""

@@ -1,0 +1,184 @@
+"""`headwater bench …`: what it costs to capture, to carry, to materialize and to ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwater.console import JsonOption, console
+from headwater.stack.paths import cache_dir
+from headwater_benchmarks.capture.run import Options as CaptureOptions
+from headwater_benchmarks.capture.run import run as run_capture
+from headwater_benchmarks.capture.show import view as view_capture
+from headwater_benchmarks.codec.run import Options as CodecOptions
+from headwater_benchmarks.codec.run import run as run_codec
+from headwater_benchmarks.codec.show import view as view_codec
+from headwater_benchmarks.estate.sizes import FULL, QUICK, Sizes
+from headwater_benchmarks.figures import ROUNDS
+from headwater_benchmarks.ingest.options import CURVE
+from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
+from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
+from headwater_benchmarks.ingest.run import run as run_ingest
+from headwater_benchmarks.ingest.show import view as view_ingest
+from headwater_benchmarks.query.run import Options, run
+from headwater_benchmarks.query.show import view
+from headwater_benchmarks.report import save
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+app = typer.Typer(help="Benchmarks: figures beside a baseline of the same run. They report, they don't judge.")
+app.callback()(lambda: None)
+
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report, JSON, to this file too.")]
+SeedOption = Annotated[int, typer.Option(help="Of everything that is drawn.")]
+RoundsOption = Annotated[int, typer.Option(min=ROUNDS, help="Interleaved rounds; a figure is the median of them.")]
+
+
+@app.command()
+def query(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="The sizes that the goals are about: 100,000 datasets, 1,000,000 columns, 1,000,000 micro-batches, "
+            "8,700,000 relationships. Takes 4 GB of disk, kept in the cache; 5 minutes to make, once.",
+        ),
+    ] = False,
+    datasets: Annotated[int | None, typer.Option(min=1_000, help="Default: 5,000.", show_default=False)] = None,
+    columns: Annotated[int | None, typer.Option(min=2_000, help="Default: 50,000.", show_default=False)] = None,
+    intervals: Annotated[
+        int | None, typer.Option(min=1_000, help="Micro-batches. Default: 20,000.", show_default=False)
+    ] = None,
+    rounds: RoundsOption = ROUNDS,
+    questions: Annotated[int, typer.Option(min=1, max=100, help="Of each kind, in each round.")] = 20,
+    seed: SeedOption = 1,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one question or statement.")] = 30.0,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 2_048,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Lineage, traces and impact on a made-up company's graph, beside one hand-written statement for each.
+
+    The default sizes are for a quick look, and made in a minute; the goals are about --full.
+    """
+    wanted = {"datasets": datasets, "columns": columns, "intervals": intervals}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    sizes = Sizes(**{**(FULL if full else QUICK), **chosen}, seed=seed)
+    document = run(Options(sizes, rounds, questions, timeout, heap_mb, page_cache_mb, cache_dir() / "bench"))
+    _finish(document, output, view(document))
+
+
+@app.command()
+def capture(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[
+        bool, typer.Option("--full", help="The sizes that the goals are about: 15 rounds of 20 micro-batches.")
+    ] = False,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Interleaved rounds. Default: 5.", show_default=False)
+    ] = None,
+    micro_batches: Annotated[
+        int | None, typer.Option(min=2, help="In each round. Default: 10.", show_default=False)
+    ] = None,
+    records: Annotated[int, typer.Option(min=4, help="In each micro-batch.")] = 200,
+    rows: Annotated[int, typer.Option(min=1, help="That the batch job writes.")] = 20_000,
+    columns: Annotated[int, typer.Option(min=8, help="Of the batch job.")] = 300,
+    writes: Annotated[int, typer.Option(min=1, help="Of the batch job, in each round.")] = 2,
+    plan_columns: Annotated[int, typer.Option(min=8, help="Of the large plan.")] = 1_000,
+    warm_up: Annotated[int, typer.Option(min=0, help="Rounds before the first; they don't count.")] = 2,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of each Spark driver.")] = 1_024,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """What capturing costs a Spark driver, and what it sends, beside OpenLineage's agent and beside no capture at all.
+
+    A Kafka-to-Kafka query and a wide batch job, in four Spark drivers that take turns.
+    """
+    document = run_capture(
+        CaptureOptions(
+            rounds=rounds or (15 if full else 5),
+            micro_batches=micro_batches or (20 if full else 10),
+            records=records,
+            rows=rows,
+            columns=columns,
+            writes=writes,
+            plan_columns=plan_columns,
+            warm_up=warm_up,
+            seed=seed,
+            heap_mb=heap_mb,
+        )
+    )
+    _finish(document, output, view_capture(document))
+
+
+@app.command()
+def ingest(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="The sizes that the goals are about: 200,000 events, a fresh database each time."),
+    ] = False,
+    events: Annotated[
+        int | None, typer.Option(min=100, help="On the topic, repeated ones included. Default: 10,000.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Interleaved rounds; a figure is the median of them.")] = ROUNDS,
+    sample: Annotated[int | None, typer.Option(min=50, help="Events for naive and sink. Default: 500.")] = None,
+    latency_seconds: Annotated[
+        float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also the rate while the graph grows to --relationships.")
+    ] = False,
+    relationships: Annotated[int, typer.Option(min=1_000, help="Where the curve ends.")] = CURVE,
+    baselines: Annotated[bool, typer.Option(help="Measure floor, naive and sink as well.")] = True,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 1_024,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Events per second from Kafka to committed in Neo4j, and how long one event takes at half that rate.
+
+    Beside the floor, which is the same driver writing the same graph from memory in its best shape; naive, which is one
+    transaction for each event; and sink, which merges 1,000 raw events at a time. The materializer's settings in the
+    environment (HEADWATER_MATERIALIZER_…) hold for the consumer that is measured.
+    """
+    wanted: dict[str, Any] = {"events": events, "sample": sample, "latency_seconds": latency_seconds}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    document = run_ingest(
+        replace(
+            INGEST_FULL if full else INGEST_QUICK,
+            rounds=rounds,
+            curve=relationships if curve else 0,
+            baselines=baselines,
+            seed=seed,
+            heap_mb=heap_mb,
+            page_cache_mb=page_cache_mb,
+            **chosen,
+        )
+    )
+    _finish(document, output, view_ingest(document))
+
+
+@app.command()
+def codec(
+    full: Annotated[bool, typer.Option("--full", help="20,000 events instead of 2,000.")] = False,
+    events: Annotated[int | None, typer.Option(min=100, help="Of all kinds. Default: 2,000.")] = None,
+    rounds: RoundsOption = ROUNDS,
+    seed: SeedOption = 1,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Events per second and bytes per event, encoded and decoded, beside fastavro alone and OpenLineage's JSON."""
+    document = run_codec(CodecOptions(events=events or (20_000 if full else 2_000), rounds=rounds, seed=seed))
+    _finish(document, output, view_codec(document))
+
+
+def _finish(document: dict[str, Any], output: Path | None, view: RenderableType) -> None:
+    if output is not None:
+        save(document, output)
+    console.result(document, view)

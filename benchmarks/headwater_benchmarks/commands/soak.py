@@ -1,0 +1,100 @@
+"""`headwater soak`: faults of every class against the materializer, and the graph compared after each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.table import Table
+
+from headwater.console import JsonOption, console
+from headwater.errors import CheckFailedError, InputError
+from headwater_benchmarks.commands.bench import OutputOption
+from headwater_benchmarks.report import save
+from headwater_benchmarks.soak.faults import FAULTS
+from headwater_benchmarks.soak.run import Options, soak
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.progress import Progress
+
+_NAMES = [fault.name for fault in FAULTS]
+
+
+def command(
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="How long. Default: every class of faults once.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the events, and of what happens when.")] = 1,
+    rate: Annotated[float, typer.Option(min=1, help="Events per second.")] = 40.0,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this class; repeat it for several.", autocompletion=lambda: _NAMES, show_default=False),
+    ] = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together", help="Faults at once where none hides another, no longer than they need: minutes for all."
+        ),
+    ] = False,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Break things while events flow, and check after each fault that nothing is lost.
+
+    A Kafka, a Neo4j and consumers of its own are started, and ended with it. After each fault: everything acknowledged
+    is in the graph or on the dead-letter topic, node by node. Exit status 5: it is not.
+    """
+    for name in fault or ():
+        if name not in _NAMES:
+            raise InputError(f"There is no fault {name!r}.", fix=f"One of: {', '.join(_NAMES)}.")
+    options = Options(
+        seconds=None if minutes is None else minutes * 60,
+        seed=seed,
+        rate=rate,
+        only=tuple(fault or ()),
+        together=together,
+    )
+    with console.progress() as progress:
+        document = soak(options, _Shown(progress, options.seconds))
+    if output is not None:
+        save(document, output)
+    console.result(document, _view(document))
+    if document["failure"]:
+        raise CheckFailedError(str(document["failure"]))
+
+
+class _Shown:
+    """Progress on a terminal; a line for each fault everywhere."""
+
+    def __init__(self, progress: Progress, seconds: float | None) -> None:
+        self._progress = progress
+        self._task = progress.add_task("soak", total=seconds)
+
+    def now(self, what: str, seconds: float) -> None:
+        self._progress.update(self._task, description=what, completed=seconds)
+
+    def over(self, what: str) -> None:
+        console.message(what)
+
+
+def _view(document: dict[str, Any]) -> RenderableType:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("fault")
+    for heading in ("times", "recovered after, s: median", "longest"):
+        table.add_column(heading, justify="right")
+    for row in document["measurements"]:
+        seconds = row["recovery_seconds"]
+        figures = (f"{seconds['median']:.1f}", f"{seconds['maximum']:.1f}") if seconds else (row["not_here"] or "", "")
+        table.add_row(row["name"], str(row["times"]), *figures)
+    memory = document["memory_mb"]
+    growth = "" if memory["slope_per_hour"] is None else f", {memory['slope_per_hour']:+.1f} MB an hour"
+    return Group(
+        table,
+        f"\n{document['faults']} faults in {document['seconds'] / 60:.0f} min; {document['acknowledged']:,} records "
+        f"acknowledged, {document['dead_lettered']:,} of them dead letters; {document['compared']:,} nodes and "
+        f"relationships as they should be at the last comparison.",
+        f"A consumer's memory: {memory['peak']:.0f} MB at most{growth}.",
+    )

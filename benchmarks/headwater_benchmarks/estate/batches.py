@@ -1,0 +1,42 @@
+"""Offsets that micro-batches read and wrote.
+
+A topic's offsets grow with every micro-batch of the query that writes it; the queries that read it end each of their
+micro-batches somewhere within what was last written, so that one read interval lies across two written ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headwater_benchmarks.estate.lines import Lines, partitions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from headwater_benchmarks.estate.lines import Query
+    from headwater_benchmarks.estate.sizes import Sizes
+
+    Offsets = NDArray[np.int64]
+    """Of each micro-batch (a row more than there are) and partition, the offset that it begins at."""
+
+_MEAN_ROWS = 100
+"""Per partition and micro-batch."""
+
+
+def written(sizes: Sizes, lines: Lines, topic: int) -> Offsets:
+    """Begins of what each micro-batch wrote to a topic; the last row is where the last one ended."""
+    rng = np.random.default_rng([sizes.seed, 3, topic])
+    many = partitions(topic)
+    rows = rng.integers(_MEAN_ROWS // 2, _MEAN_ROWS * 3 // 2, (lines.batches, many))
+    first = rng.integers(0, 1_000_000, (1, many))
+    return np.concatenate([first, first + np.cumsum(rows, axis=0)])
+
+
+def read(sizes: Sizes, lines: Lines, query: Query) -> Offsets:
+    """Begins of what each micro-batch of a query read."""
+    ends = written(sizes, lines, query.reads)
+    rng = np.random.default_rng([sizes.seed, 4, query.number])
+    late = (rng.random((lines.batches, 1)) * np.diff(ends, axis=0)).astype(np.int64)
+    return np.concatenate([ends[:1], ends[1:] - late])

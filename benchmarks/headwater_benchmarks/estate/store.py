@@ -1,0 +1,182 @@
+"""An estate as a Neo4j store: made once for each (sizes, seed, generator), kept, and asked in place.
+
+    estate-<digest>-…/manifest.json     written last: what is in the store, and how long it took
+    estate-<digest>-…/neo4j/            Neo4j's home folder
+
+It is imported by Neo4j's own `neo4j-admin database import`, whose class is among the embedded stack's jars; then the
+materializer's `ensure_schema` makes constraints and indexes. Questions only read, so nobody has to copy it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater.errors import HeadwaterError
+from headwater.stack import ensure_jars, java_runtime, ports
+from headwater.stack.embedded import locked_version
+from headwater.stack.neo4j import ADD_OPENS, USER, Neo4jServer
+from headwater.stack.process import GuardedProcess
+from headwater_benchmarks.estate.sheets import LIST
+from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
+from headwater_benchmarks.estate.write import draw, write
+from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
+from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from headwater_benchmarks.estate.sizes import Sizes
+
+STARTS = 100
+_IMPORT_HEAP_MB = 1024
+_IMPORT_OFF_HEAP = "2G"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A store that is up.
+
+    Attributes:
+        target: where.
+        pid: of the server.
+        neo4j: its version.
+        manifest: nodes and relationships by kind, and the seconds that making it took.
+        starts: where questions begin.
+    """
+
+    target: Neo4jTarget
+    pid: int
+    neo4j: str
+    manifest: dict[str, Any]
+    starts: Starts
+
+
+@contextlib.contextmanager
+def served(
+    sizes: Sizes, below: Path, *, heap_mb: int, page_cache_mb: int, told: Callable[[str], None]
+) -> Iterator[Served]:
+    """The estate, up inside the block; made first if it isn't there.
+
+    Args:
+        sizes: of the estate.
+        below: the folder that keeps stores.
+        heap_mb: of the server.
+        page_cache_mb: of the server.
+        told: hears what is being done.
+
+    Raises:
+        HeadwaterError: it could not be made, or started.
+    """
+    version = locked_version("neo4j", "neo4j")
+    folder = below / f"estate-{sizes.digest}-{GRAPH_VERSION}-{version}"
+    with _alone(folder):
+        if not (folder / "manifest.json").exists():
+            _make(sizes, folder, told)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        drawn = manifest.pop("starts")
+        starts = Starts(
+            tuple(drawn["far"]), tuple(drawn["any"]), tuple(Record(**record) for record in drawn["records"])
+        )
+        told("Starting Neo4j")
+        with _server(folder, heap_mb=heap_mb, page_cache_mb=page_cache_mb) as (server, target):
+            yield Served(target, server.process.pid, version, manifest, starts)
+
+
+def _make(sizes: Sizes, folder: Path, told: Callable[[str], None]) -> None:
+    # What a kill left behind is not whole.
+    shutil.rmtree(folder, ignore_errors=True)
+    sheets_folder = folder / "sheets"
+    sheets_folder.mkdir(parents=True)
+    begun = time.monotonic()
+    told("Drawing what feeds what")
+    estate = draw(sizes)
+    starts = draw_starts(estate, STARTS)
+    sheets = write(estate, sheets_folder, lambda what: told(f"Writing {what}"))
+    written = time.monotonic()
+    told("Importing")
+    _import(sheets.arguments(), folder)
+    shutil.rmtree(sheets_folder)
+    imported = time.monotonic()
+    told("Making constraints and indexes")
+    with (
+        _server(folder, heap_mb=_IMPORT_HEAP_MB, page_cache_mb=_IMPORT_HEAP_MB) as (_, target),
+        target.driver() as driver,
+    ):
+        ensure_schema(driver, target.database)
+    manifest = {
+        "sizes": asdict(sizes),
+        **sheets.counts(),
+        "seconds": {
+            "generate": round(written - begun, 1),
+            "import": round(imported - written, 1),
+            "indexes": round(time.monotonic() - imported, 1),
+        },
+        "starts": asdict(starts),
+    }
+    partial = folder / "manifest.json.partial"
+    partial.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    partial.replace(folder / "manifest.json")
+
+
+def _import(arguments: list[str], folder: Path) -> None:
+    home = folder / "neo4j"
+    (home / "conf").mkdir(parents=True)
+    log = folder / "import.log"
+    process = GuardedProcess(
+        "Neo4j's import",
+        [
+            str(java_runtime().executable),
+            f"-Xmx{_IMPORT_HEAP_MB}m",
+            *ADD_OPENS,
+            "-cp",
+            ":".join(map(str, ensure_jars("neo4j"))),
+            "org.neo4j.cli.AdminTool",
+            *("database", "import", "full", "neo4j", "--id-type=actual", f"--array-delimiter={LIST}"),
+            f"--max-off-heap-memory={_IMPORT_OFF_HEAP}",
+            f"--report-file={folder / 'import.report'}",
+            *arguments,
+        ],
+        output=log,
+        environment={"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf"), "PATH": ""},
+    )
+    try:
+        while not process.ended():
+            time.sleep(0.2)
+        if process.exit_status() != 0:
+            raise HeadwaterError(f"Neo4j's import failed.\n{process.log_tail()}", fix=f"See {log}.")
+    finally:
+        process.stop()
+
+
+@contextlib.contextmanager
+def _server(folder: Path, *, heap_mb: int, page_cache_mb: int) -> Iterator[tuple[Neo4jServer, Neo4jTarget]]:
+    options = (f"-Xms{heap_mb}m", f"-Xmx{heap_mb}m")
+    chosen = ports.choose(ports.ANY)
+    home = folder / "neo4j"
+    server = Neo4jServer(
+        home, chosen, ensure_jars("neo4j"), java_options=options, page_cache_mb=page_cache_mb, delete=False
+    )
+    try:
+        server.start()
+        server.wait(lambda: False)
+        password = server.password_file.read_text(encoding="utf-8").strip()
+        yield server, Neo4jTarget(server.uri, USER, password, "neo4j")
+    finally:
+        if server.started:
+            server.process.stop()
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Two benchmarks can't have one store open: the second waits."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

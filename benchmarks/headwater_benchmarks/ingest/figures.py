@@ -1,0 +1,168 @@
+"""What the rounds come to: the report's measurements and goals."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from headwater_benchmarks.figures import percentile, spread
+from headwater_benchmarks.ingest.turn import Turn
+from headwater_benchmarks.report import Goal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_benchmarks.ingest.floor.write import Trial
+    from headwater_benchmarks.ingest.rounds import Found
+    from headwater_benchmarks.ingest.topic import Told
+
+CONSUMER, FLOOR, NAIVE, SINK = "headwater", "floor", "naive", "sink"
+FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL = 0.90, 20.0, 2.0
+LATENCY_GOAL_MS, MEMORY_GOAL_MB, GROWTH_GOAL = 500.0, 250.0, 1.0
+_WINDOWS = 5
+_UNCOUNTED_SHARE = 0.2
+
+
+def measurements(found: Found, told: Told, sample_distinct: int, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """Each contestant's figures over the rounds; events are distinct ones.
+
+    Args:
+        found: by the rounds.
+        told: what was on the topic.
+        sample_distinct: distinct events that naive and sink got.
+        trials: of the floor's shapes, the fastest first; empty without a floor.
+    """
+    turns = [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in found.consumer]
+    rates = {CONSUMER: _rates(told.distinct, turns)}
+    out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, told.distinct)]
+    if trials:
+        rates[FLOOR] = _rates(told.distinct, found.floor)
+        shape = {"shape": trials[0].shape.name, "rows": trials[0].rows}
+        tried = [{"shape": t.shape.name, "rows": t.rows, "seconds": round(t.seconds, 3)} for t in trials]
+        out.append(_other(FLOOR, found.floor, rates, told.distinct, **shape, tried=tried))
+    for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
+        if each:
+            rates[name] = _rates(sample_distinct, each)
+            out.append(_other(name, each, rates, sample_distinct))
+    return out
+
+
+def _rates(events: int, turns: Sequence[Turn]) -> list[float]:
+    return [events / turn.seconds for turn in turns]
+
+
+def _processor(turns: Sequence[Turn], events: int) -> dict[str, Any]:
+    """Processor time for each event, of the client's process and of Neo4j's."""
+    server = [turn.server / events * 1e6 for turn in turns if turn.server is not None]
+    return {
+        "processor_us_per_event": {
+            "client": _told([turn.client / events * 1e6 for turn in turns], 1),
+            "neo4j": _told(server, 1) if server else None,
+        }
+    }
+
+
+def _other(
+    name: str, turns: Sequence[Turn], rates: Mapping[str, Sequence[float]], events: int, **more: Any
+) -> dict[str, Any]:
+    ratio = [ours / theirs for ours, theirs in zip(rates[CONSUMER], rates[name], strict=True)]
+    return {
+        "name": name,
+        "seconds": _told([turn.seconds for turn in turns], 2),
+        "events_per_second": _told(rates[name], 1),
+        "headwater_ratio": _told(ratio, 3),
+        **_processor(turns, events),
+        **more,
+    }
+
+
+def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates: Sequence[float]) -> dict[str, Any]:
+    return {
+        "name": CONSUMER,
+        "seconds": _told([turn.seconds for turn in turns], 2),
+        "events_per_second": _told(rates, 1),
+        "records_per_second": _told([each["applied"] / each["seconds"] for each in rounds], 1),
+        "relationships_per_second": _told([each["relationships"] / each["seconds"] for each in rounds], 1),
+        "relationships": rounds[-1]["relationships"],
+        "nodes": rounds[-1]["nodes"],
+        "records": rounds[-1]["applied"],
+        "transactions": rounds[-1]["transactions"],
+        "retries": sum(each["retries"] for each in rounds),
+        "peak_rss_mb": _told([each["peak_rss_mb"] for each in rounds], 1),
+        "stages": _stages(rounds),
+    }
+
+
+def _stages(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Each stage's share of the time from the first record to the last commit, and how much of it a write hid."""
+    out: dict[str, Any] = {}
+    for stage in rounds[-1]["stages"]:
+        both = [(each["stages"][stage], each["seconds"]) for each in rounds if stage in each["stages"]]
+        hidden = [of["hidden"] / of["seconds"] for of, _ in both if of["hidden"] is not None and of["seconds"]]
+        out[stage] = {
+            "times": both[-1][0]["times"],
+            "seconds": _told([of["seconds"] for of, _ in both], 2),
+            "share": _told([of["seconds"] / whole for of, whole in both], 3),
+            "hidden": _told(hidden, 3) if hidden else None,
+        }
+    return out
+
+
+def latency(rate: float, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Milliseconds from producing an event to the commit that holds it, over stretches of equal length.
+
+    The first fifth of the time doesn't count: the consumer has just started.
+
+    Args:
+        rate: at which events came.
+        told: by the consumer's process, with `latencies`.
+    """
+    samples = sorted(told["latencies"])
+    first, last = samples[0][0], samples[-1][0]
+    counted = first + (last - first) * _UNCOUNTED_SHARE
+    width = max((last - counted) / _WINDOWS, 1)
+    windows: list[list[float]] = [[] for _ in range(_WINDOWS)]
+    for at, milliseconds in samples:
+        if at >= counted:
+            windows[min(int((at - counted) / width), _WINDOWS - 1)].append(milliseconds)
+    kept = [each for each in windows if each]
+    every = [milliseconds for each in kept for milliseconds in each]
+    return {
+        "events_per_second": round(rate, 1),
+        "events": len(every),
+        "p50_ms": _told([percentile(each, 0.5) for each in kept], 1),
+        "p99_ms": _told([percentile(each, 0.99) for each in kept], 1),
+        "all_p50_ms": round(percentile(every, 0.5), 1),
+        "all_p99_ms": round(percentile(every, 0.99), 1),
+        "transactions": told["transactions"],
+        "peak_rss_mb": round(told["peak_rss_mb"], 1),
+    }
+
+
+def goals(
+    measured: Sequence[Mapping[str, Any]], latencies: Mapping[str, Any] | None, curve: Mapping[str, Any] | None
+) -> list[Goal]:
+    """What is wished for, of what was measured.
+
+    Args:
+        measured: `measurements`.
+        latencies: `latency`, if it was measured.
+        curve: with `growth`, the rate at its end over that at its beginning, if it was measured.
+    """
+    by_name = {each["name"]: each for each in measured}
+    wished = [
+        Goal(f"{CONSUMER} / {name}, events per second", by_name[name]["headwater_ratio"]["median"], goal, "at_least")
+        for name, goal in ((FLOOR, FLOOR_GOAL), (NAIVE, NAIVE_GOAL), (SINK, SINK_GOAL))
+        if name in by_name
+    ]
+    if latencies is not None:
+        wished.append(Goal("event to graph at half the rate, p99 ms", latencies["all_p99_ms"], LATENCY_GOAL_MS))
+    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in (latencies, curve) if each)]
+    wished.append(Goal("peak RSS of the consumer, MB", max(peaks), MEMORY_GOAL_MB))
+    if curve is not None:
+        wished.append(Goal("rate at the curve's end / at its beginning", curve["growth"], GROWTH_GOAL, "at_least"))
+    return wished
+
+
+def _told(values: Sequence[float], digits: int) -> dict[str, float]:
+    return {name: round(value, digits) for name, value in asdict(spread(values)).items()}

@@ -1,0 +1,121 @@
+"""Commits a graph in one shape or another, and finds the fastest."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_benchmarks.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
+from headwater_benchmarks.ingest.turn import Stopwatch, Turn
+from headwater_consumers.graph.schema import ensure_schema
+from headwater_consumers.graph.wipe import wipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from neo4j import ManagedTransaction
+
+    from headwater_benchmarks.ingest.floor.graph import FinalGraph
+    from headwater_benchmarks.ingest.servers import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One shape with one batch size.
+
+    Attributes:
+        shape: which.
+        rows: in a transaction.
+        seconds: the median of its tries.
+    """
+
+    shape: Shape
+    rows: int
+    seconds: float
+
+
+def write_graph(database: Database, phases: list[Phase], sessions: int) -> Turn:
+    """Commit everything, from the first statement to the last commit.
+
+    Transient errors, a deadlock of two sessions say, are the driver's to try again.
+    """
+    with _sessions(database, sessions) as commit_all, _without_collections():
+        watch = Stopwatch(database)
+        for phase in phases:
+            commit_all(phase)
+        return watch.stop()
+
+
+def trials(
+    database: Database,
+    graph: FinalGraph,
+    batch_rows: Sequence[int],
+    tries: int,
+    tried: Callable[[], None] = lambda: None,
+) -> list[Trial]:
+    """Every shape with every batch size, in turns, on a small graph; the fastest first. The database is empty again.
+
+    Args:
+        database: an empty one.
+        graph: to write.
+        batch_rows: rows in a transaction.
+        tries: of each, of which the median counts; there is one more before, which doesn't.
+        tried: called `trial_count(batch_rows, tries)` times.
+    """
+    seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in batch_rows}
+    for number in range(tries + 1):
+        for (shape, rows), each in seconds.items():
+            ensure_schema(database.driver, database.target.database)
+            took = write_graph(database, shape.phases(graph, rows), shape.sessions).seconds
+            wipe(database.driver, database.target.database)
+            if number:  # the first round warms up
+                each.append(took)
+            tried()
+    found = [Trial(shape, rows, statistics.median(each)) for (shape, rows), each in seconds.items()]
+    return sorted(found, key=lambda trial: trial.seconds)
+
+
+def trial_count(batch_rows: Sequence[int], tries: int) -> int:
+    """How often `trials` writes the graph."""
+    return (tries + 1) * len(SHAPES) * len(batch_rows)
+
+
+@contextlib.contextmanager
+def _sessions(database: Database, count: int) -> Iterator[Callable[[Phase], None]]:
+    """What commits a phase, from one thread or several, each with a session of its own."""
+    with contextlib.ExitStack() as stack:
+        sessions = [
+            stack.enter_context(database.driver.session(database=database.target.database)) for _ in range(count)
+        ]
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+
+        def work(share: tuple[int, Phase]) -> None:
+            place, phase = share
+            for commit in phase:
+                sessions[place].execute_write(_run, commit)
+
+        def commit_all(phase: Phase) -> None:
+            list(pool.map(work, [(place, phase[place::count]) for place in range(count)]))
+
+        yield commit_all
+
+
+def _run(tx: ManagedTransaction, commit: Commit) -> None:
+    tx.run(commit.text, commit.parameters).consume()
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Rows are millions of objects, through which Python's collector would go again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

@@ -1,0 +1,65 @@
+"""Naive and sink: one statement that merges raw events as they come, committed event by event, or 1,000 at a time.
+
+It is what a person who knows Cypher writes for a sink connector that takes a statement: composite constraints, so that
+every MERGE has an index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headwater_benchmarks.ingest.turn import Stopwatch, Turn
+from headwater_consumers import cypher
+from headwater_consumers.graph.statements import statement
+from headwater_consumers.graph.wipe import wipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neo4j import ManagedTransaction
+
+    from headwater_benchmarks.ingest.servers import Database
+    from headwater_schemas.events import LineageEvent
+
+NAIVE, SINK = 1, 1_000
+"""Events in a transaction."""
+_PACKAGE = "headwater_benchmarks.ingest"
+_AWAIT_SECONDS = 300
+
+
+@contextlib.contextmanager
+def prepared(database: Database) -> Iterator[Database]:
+    """The database with the sink's constraints, which are gone after the block."""
+    made = cypher.names(_PACKAGE, "sink_schema")
+    with database.driver.session(database=database.target.database) as session:
+        for name in made:
+            session.run(cypher.load(_PACKAGE, f"sink_schema/{name}")).consume()
+        session.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
+        yield database
+        for name in made:
+            session.run(cypher.load(_PACKAGE, f"sink_schema_gone/{name}")).consume()
+
+
+def write_events(database: Database, events: Sequence[LineageEvent], size: int) -> Turn:
+    """Commit them, so many in a transaction. The database is empty again afterwards.
+
+    Args:
+        database: that was prepared.
+        events: in the order of their offsets.
+        size: how many in a transaction.
+    """
+    raw = [msgspec.to_builtins(event) for event in events]
+    with database.driver.session(database=database.target.database) as session:
+        watch = Stopwatch(database)
+        for at in range(0, len(raw), size):
+            session.execute_write(_merge, raw[at : at + size])
+        took = watch.stop()
+    wipe(database.driver, database.target.database)
+    return took
+
+
+def _merge(tx: ManagedTransaction, events: Sequence[dict[str, Any]]) -> None:
+    tx.run(cypher.load(_PACKAGE, "sink/events"), events=events).consume()

@@ -1,0 +1,162 @@
+"""The rounds: each contestant in turn gets an empty database, and who comes first changes from round to round."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater_benchmarks.ingest import hand_written
+from headwater_benchmarks.ingest.floor.graph import final_graph
+from headwater_benchmarks.ingest.floor.shapes import Phase
+from headwater_benchmarks.ingest.floor.write import Trial, write_graph
+from headwater_benchmarks.ingest.headwater import Place, drain, steady, warm_up
+from headwater_benchmarks.ingest.options import Options
+from headwater_benchmarks.ingest.servers import Database, Databases, relationships
+from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
+from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
+from headwater_benchmarks.workload.mixture import Mixture
+from headwater_consumers.graph.compare import Comparison, compare
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.graph.schema import ensure_schema
+from headwater_consumers.graph.wipe import wipe
+from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WARM_UP_BY_HAND = 1_000
+
+
+@dataclass(slots=True)
+class Found:
+    """What came of the rounds.
+
+    Attributes:
+        consumer: what the consumer's process told, for each round; `relationships` are those in the graph, and
+            `server_seconds` is Neo4j's processor time.
+        floor, naive, sink: their turns.
+        latency: what it told of the steady rate, and which that was.
+        same: each graph beside the oracle's, where they were compared.
+    """
+
+    consumer: list[dict[str, Any]] = field(default_factory=list)
+    floor: list[Turn] = field(default_factory=list)
+    naive: list[Turn] = field(default_factory=list)
+    sink: list[Turn] = field(default_factory=list)
+    latency: tuple[float, dict[str, Any]] | None = None
+    same: dict[str, Comparison] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Everybody's turns.
+
+    Attributes:
+        options: what to measure.
+        broker: its bootstrap servers.
+        topics: on it.
+        told: what is on the topic.
+        databases: for the consumer and the floor.
+        by_hand: the database of naive and sink, prepared; None without them.
+        floor: the final graph in the fastest shape, and which that is; None without it.
+        say: hears who does what.
+        found: what came of it so far.
+    """
+
+    options: Options
+    broker: str
+    topics: Topics
+    told: Told
+    databases: Databases
+    by_hand: Database | None
+    floor: tuple[list[Phase], Trial] | None
+    say: Callable[[str], None]
+    found: Found = field(default_factory=Found)
+    _warm_up: list[LineageEvent] = field(default_factory=list)
+
+    def run(self) -> Found:
+        """All of them; one more before that doesn't count where a server is shared, which is still cold then.
+
+        Raises:
+            HeadwaterError: a server or the consumer failed.
+        """
+        self._warm_up = list(Mixture(self.options.seed + 1).take(self.options.warm_up))
+        if self.by_hand is not None and not self.options.small:
+            for size in (hand_written.SINK, hand_written.NAIVE):
+                hand_written.write_events(self.by_hand, self._warm_up[:_WARM_UP_BY_HAND], size)
+        turns = self.turns
+        for number in range(-1 if self.options.small else 0, self.options.rounds):
+            for offset in range(len(turns)):
+                turns[(number + offset) % len(turns)](number)
+        return self.found
+
+    @property
+    def turns(self) -> Sequence[Callable[[int], None]]:
+        """One for each contestant; takes the number of the round, negative for one that doesn't count."""
+        turns: list[Callable[[int], None]] = [self._consumer]
+        if self.floor is not None:
+            turns.append(self._floor)
+        if self.by_hand is not None:
+            turns.append(self._by_hand)
+        return turns
+
+    def _consumer(self, number: int) -> None:
+        with self.databases.empty() as (database, new):
+            self._say(number, "headwater")
+            if new:
+                warm_up(database, self._warm_up)
+                wipe(database.driver, database.target.database)
+            server = server_seconds(database)
+            told = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
+            told["server_seconds"] = since(database, server)
+            told["relationships_created"], told["relationships"] = told["relationships"], relationships(database)
+            if number >= 0:
+                self.found.consumer.append(told)
+            if number == 0:
+                self._compare("headwater", database)
+            if number == self.options.rounds - 1 and self.options.latency_seconds:
+                self._latency(database)
+
+    def _floor(self, number: int) -> None:
+        assert self.floor is not None  # noqa: S101  for the type checker
+        phases, best = self.floor
+        with self.databases.empty() as (database, new):
+            self._say(number, "floor")
+            ensure_schema(database.driver, database.target.database)
+            if new:
+                warmed = final_graph(in_memory(self._warm_up))
+                write_graph(database, best.shape.phases(warmed, best.rows), best.shape.sessions)
+                wipe(database.driver, database.target.database)
+                ensure_schema(database.driver, database.target.database)
+            turn = write_graph(database, phases, best.shape.sessions)
+            if number >= 0:
+                self.found.floor.append(turn)
+            if number == 0:
+                self._compare("floor", database)
+
+    def _by_hand(self, number: int) -> None:
+        assert self.by_hand is not None  # noqa: S101  for the type checker
+        turns = (("naive", hand_written.NAIVE, self.found.naive), ("sink", hand_written.SINK, self.found.sink))
+        for name, size, found in turns:
+            self._say(number, name)
+            took = hand_written.write_events(self.by_hand, self.told.sample, size)
+            if number >= 0:
+                found.append(took)
+
+    def _latency(self, database: Database) -> None:
+        rate = self.told.distinct / statistics.median(told["seconds"] for told in self.found.consumer) / 2
+        self.say(f"latency at {rate:,.0f} events/s")
+        events = list(Mixture(self.options.seed + 2).take(round(rate * self.options.latency_seconds)))
+        place = Place(self.broker, f"{self.options.prefix}.live", f"{self.options.prefix}-live", database)
+        self.found.latency = rate, steady(place, self.topics, events, rate=rate)
+
+    def _compare(self, name: str, database: Database) -> None:
+        if self.told.delta is not None and self.options.small:
+            self.say(f"{name}: the graph beside the oracle's")
+            self.found.same[name] = compare(oracle(self.told.delta), dump(database.driver, database.target.database))
+
+    def _say(self, number: int, name: str) -> None:
+        self.say(f"{'warming up' if number < 0 else f'round {number + 1} of {self.options.rounds}'}: {name}")

@@ -1,0 +1,166 @@
+"""Wiring, and the report."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from headwater.console import console
+from headwater.stack import java_runtime
+from headwater.stack.embedded import locked_version
+from headwater_benchmarks.ingest import curve, hand_written
+from headwater_benchmarks.ingest.figures import goals, latency, measurements
+from headwater_benchmarks.ingest.floor.graph import final_graph
+from headwater_benchmarks.ingest.floor.write import Trial, trial_count, trials
+from headwater_benchmarks.ingest.headwater import Place, drain, warm_up
+from headwater_benchmarks.ingest.rounds import Found, Rounds
+from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers
+from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
+from headwater_benchmarks.report import report
+from headwater_benchmarks.workload.mixture import Mixture
+from headwater_consumers.graph.wipe import wipe
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from headwater_benchmarks.ingest.options import Options
+    from headwater_benchmarks.ingest.servers import Servers
+
+
+def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
+    """Start the servers, measure, and report.
+
+    Args:
+        options: what to measure.
+        servers: where they come from, by default embedded ones.
+
+    Raises:
+        HeadwaterError: a server or the consumer failed.
+    """
+    servers = servers or EmbeddedServers(heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb)
+    with console.progress() as progress, servers.kafka() as broker:
+        bench = _Bench(options, servers, broker, progress)
+        load = os.getloadavg()[0]
+        told = bench.fill(options.prefix, options.events, folded=True)
+        found, tried = bench.rounds(told)
+        line = bench.curve(told, found) if options.curve else None
+    sample_distinct = len({event.event_id for event in told.sample})
+    measured = measurements(found, told, sample_distinct, tried)
+    late = latency(*found.latency) if found.latency is not None else None
+    return report(
+        "ingest",
+        options=asdict(options),
+        environment={
+            "kafka": locked_version("kafka", "kafka_2.13"),
+            "neo4j": locked_version("neo4j", "neo4j"),
+            "java": java_runtime().version,
+            "load_average_before": round(load, 1),
+            "topic": {"records": told.records, "distinct": told.distinct, "bytes": told.bytes, "kinds": told.kinds},
+        },
+        measurements=[
+            *measured,
+            *([{"name": "latency", **late}] if late else []),
+            *([line] if line else []),
+            *[
+                {"name": f"graph of {name}", "same": beside.same, **_counts(beside)}
+                for name, beside in found.same.items()
+            ],
+        ],
+        goals=goals(measured, late, line),
+    )
+
+
+class _Bench:
+    """What all parts of the benchmark use."""
+
+    def __init__(self, options: Options, servers: Servers, broker: str, progress: Progress) -> None:
+        self._options = options
+        self._servers = servers
+        self._broker = broker
+        self._topics = Topics(broker, options.partitions)
+        self._progress = progress
+
+    def fill(self, prefix: str, events: int, *, folded: bool) -> Told:
+        """A topic with so many events."""
+        task = self._progress.add_task("events", total=events)
+        mixture = Mixture(self._options.seed)
+        told = self._topics.fill(
+            prefix,
+            mixture.take(events),
+            folded=(folded and self._options.baselines) or self._options.small,
+            sample=self._options.sample,
+            put=lambda: self._progress.advance(task),
+        )
+        self._progress.remove_task(task)
+        return told
+
+    def rounds(self, told: Told) -> tuple[Found, list[Trial]]:
+        """Everybody's turns, and what the floor's shapes took before."""
+        options = self._options
+        with contextlib.ExitStack() as stack:
+            databases = stack.enter_context(Databases(self._servers, fresh=not options.small))
+            tried: list[Trial] = []
+            floor = by_hand = None
+            if options.baselines and told.delta is not None:
+                tried = self._trials(told, databases)
+                floor = tried[0].shape.phases(final_graph(told.delta), tried[0].rows), tried[0]
+                if not options.small:
+                    told.delta = None  # hundreds of MB, and nobody compares
+                by_hand = stack.enter_context(hand_written.prepared(stack.enter_context(self._servers.neo4j())))
+            task = self._task("rounds")
+            rounds = Rounds(
+                options,
+                self._broker,
+                self._topics,
+                told,
+                databases,
+                by_hand,
+                floor,
+                say=lambda what: self._progress.update(task, description=what),
+            )
+            return rounds.run(), tried
+
+    def curve(self, told: Told, found: Found) -> dict[str, Any]:
+        """One long run. As many events as it takes, going by what was on the topic before."""
+        made = found.consumer[-1]["relationships_created"]
+        events = math.ceil(told.records * self._options.curve / made)
+        prefix = f"{self._options.prefix}.curve"
+        many = self.fill(prefix, events, folded=False)
+        task = self._task(f"curve to {self._options.curve:,} relationships")
+        with self._servers.neo4j() as graph:
+            warm_up(graph, many.sample)
+            wipe(graph.driver, graph.target.database)
+            clock = curve.ServerClock(graph)
+            with clock.running():
+                ran = drain(Place(self._broker, prefix, prefix, graph))
+        self._progress.remove_task(task)
+        begun = float(ran["begun"])
+        share = many.distinct / many.records
+        points = curve.points(ran["progress"], share=share, server=lambda seconds: clock.at(begun + seconds))
+        return {
+            "name": "curve",
+            "records": ran["applied"],
+            "seconds": round(ran["seconds"], 1),
+            "peak_rss_mb": round(ran["peak_rss_mb"], 1),
+            "growth": curve.growth(points),
+            "points": points,
+        }
+
+    def _trials(self, told: Told, databases: Databases) -> list[Trial]:
+        wanted = self._options.batch_rows, self._options.tries
+        task = self._progress.add_task("floor: shapes and batch sizes", total=trial_count(*wanted))
+        with databases.empty() as (graph, _):
+            small = final_graph(in_memory(told.sample))
+            found = trials(graph, small, *wanted, lambda: self._progress.advance(task))
+        self._progress.remove_task(task)
+        return found
+
+    def _task(self, what: str) -> TaskID:
+        return self._progress.add_task(what, total=None)
+
+
+def _counts(beside: Any) -> dict[str, int]:
+    return {name: getattr(beside, name) for name in ("equal", "missing", "extra", "changed")}

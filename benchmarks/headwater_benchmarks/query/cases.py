@@ -1,0 +1,144 @@
+"""What is asked, of whom, and the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_benchmarks.rounds import Contestant, TooLong
+from headwater_consumers.analysis.errors import TimeLimitError
+from headwater_consumers.analysis.impact import Change, ChangeType, Page, analyze
+from headwater_consumers.analysis.lineage import ALL_HOPS, Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.trace import Offsets, trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_benchmarks.estate.starts import Record, Starts
+    from headwater_benchmarks.query.statements import Statements
+    from headwater_consumers.analysis.reader import Reader
+
+PAGE = 1_000
+"""A first page."""
+_USUAL_PAGE = 100
+"""What the commands show unless told otherwise."""
+_ALL_STEPS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kind of question.
+
+    Attributes:
+        name: for the report.
+        questions: asked in each round.
+        contestants: Headwater first.
+        goal_ms: for Headwater's p95; None: measured without one.
+        found: what the numbers found are numbers of.
+    """
+
+    name: str
+    questions: Sequence[Any]
+    contestants: Sequence[Contestant[Any]]
+    goal_ms: float | None
+    found: str
+
+
+def cases(reader: Reader, statements: Statements, starts: Starts, many: int) -> list[Case]:
+    """All of them, with so many questions each."""
+    far, near, records = starts.far[:many], starts.any[:many], starts.records[:many]
+    return [
+        Case(
+            "downstream, all hops, first page",
+            far,
+            [
+                _headwater(lambda key: _downstream(reader, key, ALL_HOPS)),
+                Contestant("one statement, no edges", lambda key: _total(statements.rows("downstream", key=key))),
+                Contestant("DISTINCT, all as rows", lambda key: len(statements.rows("downstream_rows", key=key))),
+            ],
+            500,
+            "datasets",
+        ),
+        Case(
+            "downstream, three hops, first page",
+            near,
+            [
+                _headwater(lambda key: _downstream(reader, key, 3)),
+                Contestant("one statement, no edges", lambda key: _total(statements.rows("three_hops", key=key))),
+            ],
+            50,
+            "datasets",
+        ),
+        Case(
+            "downstream, three hops, page of 100",
+            near,
+            [_headwater(lambda key: _downstream(reader, key, 3, page=_USUAL_PAGE))],
+            None,
+            "datasets",
+        ),
+        Case("trace, one hop", records, _traces(reader, statements, 1, "one_hop"), 50, "micro-batches"),
+        Case("trace, five hops", records, _traces(reader, statements, 5, "five_hops"), 300, "micro-batches"),
+        Case(
+            "impact of wrong data, first page",
+            far,
+            [
+                _headwater(lambda key: _impact(reader, key)),
+                Contestant("one statement, no edges", lambda key: _total(statements.rows("impact", key=key))),
+            ],
+            1_000,
+            "datasets",
+        ),
+        Case(
+            "downstream, all hops, all pages",
+            far[: max(many // 5, 1)],
+            [_headwater(lambda key: _all_pages(reader, key))],
+            None,
+            "datasets",
+        ),
+    ]
+
+
+def _headwater(answer: Callable[[Any], int]) -> Contestant[Any]:
+    def limited(question: Any) -> int:
+        try:
+            return answer(question)
+        except TimeLimitError as error:
+            raise TooLong from error
+
+    return Contestant("headwater", limited)
+
+
+def _downstream(reader: Reader, key: str, depth: int | None, *, page: int = PAGE) -> int:
+    return lineage(reader, LineageQuestion(key, Direction.DOWNSTREAM, depth=depth, edges=False, limit=page)).total
+
+
+def _impact(reader: Reader, key: str) -> int:
+    return analyze(reader, Change(key, type=ChangeType.DATA_INCORRECT), page=Page(limit=PAGE)).total
+
+
+def _all_pages(reader: Reader, key: str) -> int:
+    found, cursor = 0, None
+    while True:
+        question = LineageQuestion(key, Direction.DOWNSTREAM, depth=ALL_HOPS, edges=False, limit=PAGE, cursor=cursor)
+        page = lineage(reader, question)
+        found += len(page.items)
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+def _traces(reader: Reader, statements: Statements, depth: int, statement: str) -> list[Contestant[Record]]:
+    def ours(record: Record) -> int:
+        start = Offsets(record.topic, record.partition, record.offset, record.offset + 1)
+        answer = trace(reader, start, depth=depth, limit=_ALL_STEPS)
+        return sum(hop.step.batches or 0 for hop in answer.hops)
+
+    def theirs(record: Record) -> int:
+        return len(statements.rows(statement, topic=record.topic, partition=record.partition, offset=record.offset))
+
+    return [_headwater(ours), Contestant("one statement", theirs)]
+
+
+def _total(rows: Sequence[Any]) -> int:
+    return int(rows[0]["total"]) if rows else 0

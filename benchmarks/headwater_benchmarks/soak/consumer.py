@@ -1,0 +1,68 @@
+"""`headwater consume` as a process of its own, and what it answers."""
+
+from __future__ import annotations
+
+import re
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+from headwater_benchmarks.soak.process import PROGRAM, CommandProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
+
+
+class ConsumerProcess(CommandProcess):
+    """A running consumer.
+
+    Args:
+        settings: variables of its environment.
+        folder: of its own.
+        arguments: further ones of the command.
+        program: what Python runs as `headwater`.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
+    ) -> None:
+        super().__init__(settings, folder, "consume", "--port", "0", *arguments, program=program)
+
+    @property
+    def port(self) -> int:
+        """Where it serves its metrics, once it does.
+
+        Raises:
+            HeadwaterError: it ended, or hasn't begun to in time.
+        """
+        self.until(lambda: _PORT.search(self.said) is not None, "a port")
+        return int(_PORT.findall(self.said)[0])
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and body of one of its paths.
+
+        Raises:
+            OSError: it doesn't answer.
+            HeadwaterError: it ended.
+        """
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def ready(self) -> bool:
+        """Whether `/readyz` says so; False too where nothing answers."""
+        try:
+            return self.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def metric(self, name: str) -> float:
+        """Value of a series without labels, `records_consumed_total` say."""
+        _, text = self.get("/metrics")
+        (line,) = [line for line in text.splitlines() if line.startswith(f"headwater_materializer_{name} ")]
+        return float(line.split()[-1])

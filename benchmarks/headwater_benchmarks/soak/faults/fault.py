@@ -1,0 +1,31 @@
+"""Fault: one class of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headwater_benchmarks.soak.world import World
+
+
+class NotPossibleError(Exception):
+    """This fault can't be made on this machine; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A class of faults.
+
+    Attributes:
+        name: its name in reports.
+        happen: makes one happen, holds it for as long as it likes, and ends it. Raises NotPossibleError.
+        flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
+            another.
+        destroys: whether it needs a world where nothing is pending, because it takes the topic away.
+    """
+
+    name: str
+    happen: Callable[[World, random.Random], None]
+    flows: bool = False
+    destroys: bool = False

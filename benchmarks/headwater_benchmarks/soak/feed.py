@@ -1,0 +1,154 @@
+"""Feed: events at a steady rate, and a ledger of what the brokers acknowledged, which must be in the graph."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Producer
+
+from headwater.errors import HeadwaterError
+from headwater_benchmarks.soak.bad_records import bad_record
+from headwater_benchmarks.workload.mixture import Mixture, Proportions
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_schemas.codec import encode
+from headwater_schemas.identity import record_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headwater_schemas.events import LineageEvent
+
+PROPORTIONS = Proportions(queries=12, jobs=40, tables=120, skewed=0.02)
+_BAD_SHARE = 0.005
+_TURN_SECONDS = 0.1
+_FLUSH_SECONDS = 120.0
+
+
+class Feed:
+    """A thread that produces; and what has been acknowledged so far, folded.
+
+    Args:
+        client: librdkafka settings that say where the cluster is.
+        topic: the events topic.
+        seed: of the stream.
+        rate: events per second.
+
+    Attributes:
+        expected: base facts of all acknowledged events that can be applied.
+        acknowledged: records, bad ones included.
+        bad: records among them that belong on the dead-letter topic.
+    """
+
+    def __init__(self, client: Mapping[str, Any], topic: str, *, seed: int, rate: float) -> None:
+        self._producer = Producer(
+            {**client, "enable.idempotence": True, "acks": "all", "message.timeout.ms": 0, "linger.ms": 20}
+        )
+        self._topic = topic
+        self._rate = rate
+        self._mixture = Mixture(seed, PROPORTIONS)
+        self._stream = iter(self._mixture)
+        self._dice = random.Random(seed)  # noqa: S311  no secret
+        self._builder = Builder()
+        self.acknowledged = self.bad = 0
+        self._failed: str | None = None
+        self._wanted = threading.Event()
+        self._idle = threading.Event()
+        self._holding = threading.Lock()
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
+        self._thread.start()
+
+    @property
+    def expected(self) -> Any:
+        """The delta; only while paused."""
+        return self._builder.delta
+
+    def resume(self) -> None:
+        """Go on."""
+        self._wanted.set()
+
+    def pause(self) -> None:
+        """Stop with nothing kept back and everything acknowledged.
+
+        Raises:
+            HeadwaterError: the brokers don't acknowledge.
+        """
+        self._wanted.clear()
+        if not self._idle.wait(_FLUSH_SECONDS):
+            raise HeadwaterError("The feed doesn't pause.")
+        for event in self._mixture.finish():
+            self.put(event)
+        self.flush()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Paused for the block, so that it may produce; who else wants that waits."""
+        with self._holding:
+            self.pause()
+            try:
+                yield
+            finally:
+                self.resume()
+
+    def flush(self) -> None:
+        """Wait until everything is acknowledged.
+
+        Raises:
+            HeadwaterError: the brokers don't acknowledge.
+        """
+        if self._producer.flush(_FLUSH_SECONDS) or self._failed:
+            raise HeadwaterError(f"Kafka doesn't acknowledge events: {self._failed or 'the time is over'}.")
+
+    def put(self, event: LineageEvent) -> None:
+        """Produce an event. From another thread only while paused."""
+        self._produce(encode(event), record_key(event), event)
+
+    def put_bad(self, count: int) -> None:
+        """Produce so many records that can't be applied. From another thread only while paused."""
+        for _ in range(count):
+            self._produce(bad_record(self._dice, encode(next(self._stream))), self._dice.randbytes(4), None)
+
+    def close(self) -> None:
+        """End the thread; what is on its way may be lost."""
+        self._ending = True
+        self._wanted.set()
+        self._thread.join(timeout=30)
+
+    def _run(self) -> None:
+        while not self._ending:
+            if not self._wanted.is_set():
+                self._idle.set()
+                self._wanted.wait()
+                self._idle.clear()
+                continue  # and look again: it may have been paused in between
+            began = time.monotonic()
+            for _ in range(max(1, round(self._rate * _TURN_SECONDS))):
+                if self._dice.random() < _BAD_SHARE:
+                    self.put_bad(1)
+                self.put(next(self._stream))
+            self._producer.poll(0)
+            time.sleep(max(0.0, began + _TURN_SECONDS - time.monotonic()))
+
+    def _produce(self, value: bytes, key: bytes, event: LineageEvent | None) -> None:
+        def delivered(error: Any, _message: Any) -> None:
+            if error is not None:
+                self._failed = str(error)
+                return
+            self.acknowledged += 1
+            if event is None:
+                self.bad += 1
+            else:
+                fold_event(self._builder, event)
+
+        while True:
+            try:
+                self._producer.produce(self._topic, value, key, on_delivery=delivered)
+            except BufferError:
+                self._producer.poll(0.1)
+            else:
+                return

@@ -1,0 +1,178 @@
+"""A Kafka and a Neo4j of the soak's own, behind links, whose processes can be ended and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from headwater.stack import neo4j, ports
+from headwater.stack.jars import ensure_jars
+from headwater.stack.kafka import KafkaBroker
+from headwater.stack.neo4j import Neo4jServer
+from headwater_benchmarks.soak.links import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from headwater.stack.process import GuardedProcess
+
+_KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
+# Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
+# records and not within one. Neo4j's own size, 256 MB a file, is more than the small disk has room for.
+_SETTINGS = {"db.tx_log.rotation.size": "4m", "db.tx_log.preallocate": "true"}
+_DISK_MB = 2_048
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class Servers:
+    """Both servers and the links that everybody uses. A context manager.
+
+    Args:
+        folder: theirs; on the way out it is left empty of processes and mounts.
+
+    Attributes:
+        kafka_link, neo4j_link: in front of each.
+        disk: where Neo4j's data is, if that is a small disk of its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        chosen = ports.choose(ports.ANY)
+        self.kafka_link, self.neo4j_link = Link(chosen.kafka), Link(chosen.bolt)
+        self.disk: Disk | None = None
+        self.kafka = KafkaBroker(
+            folder / "kafka",
+            chosen,
+            ensure_jars("kafka"),
+            java_options=(f"-Xmx{_KAFKA_HEAP_MB}m", *_QUICK),
+            delete=False,
+            advertised_port=self.kafka_link.port,
+        )
+        self.neo4j = Neo4jServer(
+            folder / "neo4j",
+            chosen,
+            ensure_jars("neo4j"),
+            java_options=(f"-Xmx{_NEO4J_HEAP_MB}m", *_QUICK),
+            page_cache_mb=_PAGE_CACHE_MB,
+            delete=False,
+            settings=_SETTINGS,
+        )
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Kafka's address, through its link."""
+        return self.kafka.bootstrap_servers
+
+    @property
+    def neo4j_uri(self) -> str:
+        """Neo4j's address, through its link."""
+        return f"bolt://{self.neo4j_link.address}"
+
+    @property
+    def neo4j_user(self) -> str:
+        """Neo4j's user."""
+        return neo4j.USER
+
+    @property
+    def neo4j_password(self) -> str:
+        """That user's password."""
+        return self.neo4j.password_file.read_text(encoding="utf-8").strip()
+
+    def start(self) -> None:
+        """Start both and wait until they answer.
+
+        Raises:
+            HeadwaterError: one doesn't come up.
+        """
+        self.disk = Disk.mounted(self._folder / "neo4j", _DISK_MB)
+        self.neo4j.start()
+        self.kafka.start()
+        self.kafka.wait(_never)
+        self.neo4j.wait(_never)
+
+    def restart(self, server: KafkaBroker | Neo4jServer) -> None:
+        """Start one again that has ended, and wait until it answers.
+
+        Raises:
+            HeadwaterError: it doesn't come up.
+        """
+        server.process.stop()
+        server.start()
+        server.wait(_never)
+
+    def close(self) -> None:
+        """End both, and the links."""
+        for server in (self.kafka, self.neo4j):
+            if server.started:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(server.process.pid, signal.SIGCONT)
+                server.process.request_stop()
+        for server in (self.kafka, self.neo4j):
+            if server.started:
+                server.process.stop()
+        for link in (self.kafka_link, self.neo4j_link):
+            link.close()
+        if self.disk is not None:
+            self.disk.unmount()
+
+
+def kill(process: GuardedProcess) -> None:
+    """SIGKILL, and wait until the kernel has taken it away."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.stop()
+
+
+@contextlib.contextmanager
+def standing_still(pid: int) -> Iterator[None]:
+    """SIGSTOP for the block: alive, connected, and answering nobody."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+class Disk:
+    """A file system in memory with a size of its own, which can be made to be full."""
+
+    def __init__(self, folder: Path, size_mb: int) -> None:
+        self._folder = folder
+        self._size_mb = size_mb
+
+    @classmethod
+    def mounted(cls, folder: Path, size_mb: int) -> Disk | None:
+        """Mount one; None where that isn't allowed (not Linux, not root) or the folder is in use."""
+        if sys.platform != "linux" or os.geteuid() != 0 or folder.exists():
+            return None
+        folder.mkdir(parents=True)
+        if _mount("-t", "tmpfs", "-o", f"size={size_mb}m,mode=0700", "headwater-soak", str(folder)):
+            return cls(folder, size_mb)
+        folder.rmdir()
+        return None
+
+    def fill(self) -> bool:
+        """Leave no room at all; whether that went well."""
+        used_mb = shutil.disk_usage(self._folder).used // (1 << 20)
+        return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
+
+    def empty(self) -> None:
+        """Give the room back."""
+        _mount("-o", f"remount,size={self._size_mb}m", str(self._folder))
+
+    def unmount(self) -> None:
+        """Take it away, with all that is on it."""
+        subprocess.run(["umount", str(self._folder)], capture_output=True, check=False)
+
+
+def _mount(*arguments: str) -> bool:
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
+
+
+def _never() -> bool:
+    return False

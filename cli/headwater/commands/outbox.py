@@ -1,0 +1,403 @@
+"""`headwater outbox`: events that ended jobs have left on this machine because their Kafka didn't take them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.table import Table
+
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console
+from headwater.errors import CheckFailedError, InputError, NotFoundError, UnreachableError
+from headwater.kafka_errors import asking_kafka
+from headwater.publishing import publishable, publisher_settings
+from headwater.settings import connected_settings
+from headwater_producers.outbox import OutboxUnusableError
+from headwater_producers.outbox.adoption import DAMAGED
+from headwater_producers.outbox.store import SUFFIX, Store
+from headwater_producers.publisher import Publisher
+from headwater_producers.spark.outbox_folder import default_root
+from headwater_schemas.topics import ensure_topics
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from headwater_producers.outbox.store import Numbered
+
+app = typer.Typer(help="Events that wait on this machine's disk for Kafka.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+_BATCH_EVENTS: Final = 500
+_BATCH_BYTES: Final = 4 * 1024 * 1024
+_CONNECT_SECONDS: Final = 15.0
+_BATCH_SECONDS: Final = 60.0
+# 20261122T101112123456-4711-0a1b2c3d.outbox: when it was made, and by which process.
+_NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
+
+PathOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--path",
+        envvar="HEADWATER_OUTBOX_PATH",
+        show_envvar=False,
+        help="The folder of outboxes, what outbox_path of the jobs is set to. Default: that of the user.",
+    ),
+]
+DestinationsArgument = Annotated[
+    list[str] | None, typer.Argument(help="Destinations, as `headwater outbox list` names them.", show_default=False)
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Every destination.")]
+
+
+@dataclass(slots=True)
+class OutboxFile:
+    """One file of an outbox, as it was looked at.
+
+    Attributes:
+        destination: its folder's name: the cluster and a digest of cluster and topic.
+        path: where it is.
+        in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
+        events: how many wait in it.
+        bytes: their keys and values.
+        jobs: how many of which job, or of a dataset's event which dataset, by the records' keys.
+        problem: why it, or a part of it, can't be read.
+    """
+
+    destination: str
+    path: Path
+    in_use: bool = False
+    events: int = 0
+    bytes: int = 0
+    jobs: Counter[str] = field(default_factory=Counter)
+    problem: str | None = None
+
+    @property
+    def made_at(self) -> datetime | None:
+        """When, by its name."""
+        named = _NAME.match(self.path.name)
+        return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
+
+    @property
+    def process(self) -> int | None:
+        """The process that made it, by its name."""
+        named = _NAME.match(self.path.name)
+        return int(named[2]) if named else None
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`; `events`, `bytes` and `jobs` are null where they can't be known."""
+        is_known = not self.in_use and (self.problem is None or self.events > 0)
+        return {
+            "destination": self.destination,
+            "file": str(self.path),
+            "in_use": self.in_use,
+            "process": self.process,
+            "made_at": None if self.made_at is None else self.made_at.isoformat(),
+            "events": self.events if is_known else None,
+            "bytes": self.bytes if is_known else None,
+            "jobs": dict(sorted(self.jobs.items())) if is_known else None,
+            "problem": self.problem,
+        }
+
+
+@app.command("list")
+def list_(path: PathOption = None, json_output: JsonOption = False) -> None:
+    """List what waits here for Kafka, by destination and job.
+
+    What a live process holds is listed without a count: it is locked, and that process sends it.
+    """
+    root = _root(path)
+    with console.status(f"Reading {root}"):
+        found = [looked for each in _files(root, None) if (looked := _looked_at(each)) is not None]
+    events = sum(each.events for each in found)
+    console.result(
+        {"path": str(root), "events": events, "outboxes": [each.document() for each in found]}, _table(root, found)
+    )
+    if found and not console.json_mode:
+        console.message(f"{events:,} events wait in {root}. `headwater outbox relay` sends them.")
+
+
+@app.command()
+def relay(
+    destinations: DestinationsArgument = None,
+    everything: AllOption = False,
+    path: PathOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Send what ended jobs have left to the Kafka of the settings, and remove what it has acknowledged.
+
+    A destination is where the events were meant to go; they go to the brokers and the topic that the settings name now.
+    So what was meant for a wrong broker arrives, too. Doing it twice is harmless: an event that arrives twice is there
+    once, and what isn't acknowledged stays. Exit status 4: Kafka doesn't answer; 5: it refused some, or a file
+    can't be read.
+    """
+    root = _root(path)
+    files = _chosen(root, destinations, everything=everything)
+    settings = connected_settings(kafka=True)
+    servers, names = require_servers(settings.kafka), settings.topic.names()
+    done = _Relayed()
+    if files:
+        with asking_kafka(servers, doing=f"publishing to {names.events}"), publishable():
+            # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+            ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
+            publisher = Publisher(publisher_settings(settings), names)
+            try:
+                _relay(files, publisher, done)
+            finally:
+                publisher.close(timeout_seconds=0)
+    document = {
+        "path": str(root),
+        "servers": servers,
+        "topic": names.events,
+        "sent": done.sent,
+        "left": done.left,
+        "refused": done.refused,
+        "in_use": done.in_use,
+        "problems": done.problems,
+    }
+    console.result(document, f"{done.sent:,} events sent to {names.events}, {done.left:,} left in {root}.")
+    _note_in_use(done.in_use)
+    if done.unreachable is not None:
+        raise UnreachableError(
+            f"{done.left:,} events stay in {root}: {done.unreachable}.",
+            fix="Repeat it once Kafka answers: what arrives twice is there once.",
+        )
+    if done.problems:
+        raise CheckFailedError(f"Not all was sent: {done.problems[0]}.")
+
+
+@dataclass(slots=True)
+class _Relayed:
+    """What `relay` did: numbers of events, files in use, and what prevented the rest."""
+
+    sent: int = 0
+    left: int = 0
+    refused: int = 0
+    in_use: int = 0
+    problems: list[str] = field(default_factory=list)
+    unreachable: str | None = None
+
+
+def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
+    with console.progress() as progress:
+        for file in files:
+            with _opened(file, done.problems) as store:
+                if store is None:
+                    done.in_use += _is_in_use(file, done.problems)
+                    continue
+                task = progress.add_task(file.parent.name, total=store.count)
+                for batch in _batches(store):
+                    if done.unreachable is not None:
+                        break
+                    delivered = _sent(batch, publisher, done)
+                    store.forget(delivered)
+                    store.purge()
+                    done.sent += len(delivered)
+                    progress.advance(task, len(batch))
+                done.left += store.count
+                if store.damage is not None:
+                    done.problems.append(store.damage)
+
+
+def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> list[int]:
+    """Publishes a batch; the numbers of what Kafka has acknowledged, as far as that is known."""
+    for _, record in batch:
+        publisher.publish_record(record)
+    report = publisher.flush(_BATCH_SECONDS)
+    if report.outstanding:
+        # Which of them arrived is not known, so all stay.
+        done.unreachable = report.problem or "Kafka took too long"
+        return []
+    refused = {failure.event_id for failure in report.failed}
+    if refused:
+        done.refused += len(refused)
+        done.problems.append(f"Kafka refused {report.failed[0].event_id} with {report.failed[0].reason}")
+    return [number for number, record in batch if record.event_id not in refused]
+
+
+@app.command()
+def drop(
+    destinations: DestinationsArgument = None,
+    everything: AllOption = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Without it nothing is dropped.")] = False,
+    path: PathOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Delete what ended jobs have left, for good: this lineage is lost then.
+
+    What a live process holds is refused. Exit status 5: something was refused.
+    """
+    root = _root(path)
+    files = _chosen(root, destinations, everything=everything, with_damaged=True)
+    if not yes:
+        events = sum(looked.events for each in files if (looked := _looked_at(each)) is not None)
+        raise InputError(
+            f"{events:,} events would be lost, and none is dropped yet.", fix="Add --yes if that is what you mean."
+        )
+    dropped = removed = in_use = 0
+    problems: list[str] = []
+    for file in files:
+        if file.name.endswith(DAMAGED):
+            _remove(file)
+            removed += 1
+            continue
+        with _opened(file, problems) as store:
+            if store is None:
+                in_use += _is_in_use(file, problems)
+                continue
+            dropped += store.forget(store.numbers())
+            store.purge()
+            removed += 1
+            if store.damage is not None:
+                _remove(file)
+    for folder in {file.parent for file in files}:
+        # It stays while it holds anything: another job's events, or how far a query was recorded.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+    console.result(
+        {"path": str(root), "dropped": dropped, "files": removed, "in_use": in_use, "problems": problems},
+        f"{dropped:,} events dropped, {removed:,} files removed.",
+    )
+    if in_use:
+        raise CheckFailedError(
+            f"{in_use:,} outboxes are in use by a live process, and were not dropped.", fix="End the job first."
+        )
+    if problems:
+        raise CheckFailedError(f"Not all was dropped: {problems[0]}.", fix="Delete the file if nobody needs it.")
+
+
+def _root(path: Path | None) -> Path:
+    if path is not None:
+        return path.expanduser().absolute()
+    try:
+        return default_root().absolute()
+    except RuntimeError as error:
+        raise InputError(f"No folder of outboxes: {error}.", fix="Name it with --path.") from error
+
+
+def _files(root: Path, destinations: frozenset[str] | None, *, with_damaged: bool = True) -> list[Path]:
+    """Files of outboxes, by destination, the oldest first; all destinations where none is named."""
+    patterns = [f"*{SUFFIX}", f"*{SUFFIX}{DAMAGED}"] if with_damaged else [f"*{SUFFIX}"]
+    try:
+        folders = sorted(each for each in root.iterdir() if each.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"{root} can't be read: {error.strerror}.") from error
+    chosen = [each for each in folders if destinations is None or each.name in destinations]
+    return [file for folder in chosen for file in sorted(file for one in patterns for file in folder.glob(one))]
+
+
+def _chosen(root: Path, destinations: list[str] | None, *, everything: bool, with_damaged: bool = False) -> list[Path]:
+    if bool(destinations) == everything:
+        raise InputError(
+            "Name destinations, or --all for every one.", fix="`headwater outbox list` shows which there are."
+        )
+    if everything:
+        return _files(root, None, with_damaged=with_damaged)
+    known = sorted({file.parent.name for file in _files(root, None)})
+    for name in destinations or ():
+        if name not in known:
+            raise NotFoundError(f"{root} has no outbox of {name!r}.", nearest=known)
+    return _files(root, frozenset(destinations or ()), with_damaged=with_damaged)
+
+
+@contextlib.contextmanager
+def _opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
+    """The file of a process that is dead; None: it lives, or there is nothing in it."""
+    try:
+        store = Store.adopt(file)
+    except OutboxUnusableError as error:
+        problems.append(str(error))
+        yield None
+        return
+    if store is None:
+        yield None
+        return
+    with contextlib.closing(store):
+        yield store
+
+
+def _is_in_use(file: Path, problems: Sequence[str]) -> bool:
+    """Of a file that `_opened` gave no store of: an empty one is removed by it, one that can't be read is a problem."""
+    return file.exists() and not any(str(file) in problem for problem in problems)
+
+
+def _batches(store: Store) -> Iterator[list[Numbered]]:
+    after = 0
+    with contextlib.suppress(OutboxUnusableError):  # `damage` says why
+        while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
+            yield batch
+            after = batch[-1][0]
+
+
+def _looked_at(file: Path) -> OutboxFile | None:
+    """What is in a file; None: nothing, and it is gone."""
+    found = OutboxFile(file.parent.name, file)
+    if file.name.endswith(DAMAGED):
+        found.problem = "damaged; what could be read of it was sent"
+        return found
+    problems: list[str] = []
+    with _opened(file, problems) as store:
+        if store is None:
+            found.in_use = _is_in_use(file, problems)
+            found.problem = problems[0] if problems else None
+            return found if found.in_use or problems else None
+        found.events = store.count
+        for batch in _batches(store):
+            for _, record in batch:
+                found.bytes += len(record.key) + len(record.value)
+                found.jobs[_job(record.key)] += 1
+        found.problem = store.damage
+    return found
+
+
+def _job(key: bytes) -> str:
+    """Namespace and name, by a record's key (`headwater_schemas.identity.record_key`)."""
+    with contextlib.suppress(ValueError, TypeError):
+        _, namespace, name = json.loads(key)
+        return f"{namespace}/{name}"
+    return "?"
+
+
+def _table(root: Path, found: Sequence[OutboxFile]) -> RenderableType:
+    if not found:
+        return f"Nothing waits in {root}."
+    table = Table(box=None, pad_edge=False)
+    for heading in ("destination", "job"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("events", justify="right")
+    for heading in ("since", "state"):
+        table.add_column(heading)
+    for each in found:
+        since = "—" if each.made_at is None else f"{each.made_at:%Y-%m-%d %H:%M:%S}Z"
+        state = visible(each.problem or "")
+        if each.in_use:
+            state = "in use by a live process" + (f", {each.process}" if each.process else "")
+        jobs: list[tuple[str, int | None]] = [*sorted(each.jobs.items())] or [("—", None)]
+        for job, events in jobs:
+            table.add_row(
+                visible(each.destination), visible(job), "?" if events is None else f"{events:,}", since, state
+            )
+    return table
+
+
+def _note_in_use(files: int) -> None:
+    if files and not console.json_mode:
+        console.message(f"{files:,} outboxes are in use by a live process, which sends what they hold.")
+
+
+def _remove(file: Path) -> None:
+    """Removes a file that can't be read, with SQLite's log of it."""
+    for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+        file.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""`headwater topic`: topics of the reader's own, for who has no Kafka scripts at hand."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from confluent_kafka.admin import AdminClient
+from rich.table import Table
+
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console
+from headwater.errors import ConfigurationError, InputError
+from headwater.kafka_errors import asking_kafka
+from headwater.settings import connected_settings
+from headwater_schemas.errors import TopicError
+from headwater_schemas.topics import BROKER_DEFAULT, TopicSpec, ensure_topics, is_legal_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+app = typer.Typer(help="Topics of a pipeline, made without Kafka's own scripts.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+_SECONDS: Final = 15.0
+
+
+@app.command()
+def create(
+    names: Annotated[list[str], typer.Argument(help="Of the topics.", show_default=False)],
+    partitions: Annotated[
+        int | None, typer.Option(min=1, max=100_000, help="Default: the broker's.", show_default=False)
+    ] = None,
+    replication_factor: Annotated[
+        int | None, typer.Option(min=1, max=32_767, help="Default: the broker's.", show_default=False)
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Create topics that aren't there, on the Kafka of the settings. One that is there stays as it is.
+
+    Headwater's own topics are created by whoever publishes first, and need no command.
+    """
+    for name in names:
+        if not is_legal_name(name):
+            raise InputError(
+                f"Kafka takes no topic named {name!r}.",
+                fix="Letters of ASCII, digits, '.', '_' and '-' may be in it, 249 at most.",
+            )
+    settings = connected_settings(kafka=True)
+    servers, client = require_servers(settings.kafka), client_config(settings.kafka)
+    created: set[str] = set()
+    with asking_kafka(servers, doing=f"creating {names[0]}"):
+        for name in dict.fromkeys(names):
+            spec = TopicSpec(
+                name, partitions or BROKER_DEFAULT, replication_factor=replication_factor or BROKER_DEFAULT
+            )
+            try:
+                created.update(ensure_topics(client, [spec], timeout_seconds=_SECONDS).created)
+            except TopicError as error:
+                raise _refusal(error, replication_factor) from error
+        found = _partitions(client, list(dict.fromkeys(names)))
+    console.result(
+        [{"topic": name, "created": name in created, "partitions": count} for name, count in found.items()],
+        _table(found, created),
+    )
+    for name, count in found.items():
+        if name not in created and partitions not in (None, count):
+            console.warning(f"{name} was there already, with {count} partitions instead of {partitions}.")
+
+
+def _refusal(error: TopicError, replication_factor: int | None) -> Exception:
+    """What the cluster doesn't do as this command line wants it is bad input; what it forbids is configuration."""
+    text = str(error).partition(" (setting: ")[0]
+    if error.setting.startswith("HEADWATER_KAFKA_"):
+        return ConfigurationError(f"{text}.", fix=f"Check {error.setting}.")
+    fix = "Try --replication-factor 1." if (replication_factor or 0) > 1 else ""
+    return InputError(f"{text}.", fix=fix)
+
+
+def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:
+    """How many each has; None: the broker doesn't know it yet, or doesn't show it."""
+    admin = AdminClient({"log_level": 2, **client})
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        # All, because asking for one by name may create it.
+        topics = admin.list_topics(timeout=_SECONDS).topics
+        found = {name: len(topics[name].partitions) or None if name in topics else None for name in names}
+        if None not in found.values() or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+
+
+def _table(found: Mapping[str, int | None], created: set[str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("topic", overflow="fold")
+    table.add_column("partitions", justify="right")
+    table.add_column("")
+    for name, count in found.items():
+        table.add_row(name, "?" if count is None else f"{count:,}", "created" if name in created else "was there")
+    return table

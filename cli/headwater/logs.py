@@ -1,0 +1,127 @@
+"""Logs of the services, `consume` and `serve`: one line each on stderr, for a person or for a collector.
+
+    2026-11-22T10:06:35.123Z INFO    headwater.consume  Assigned 3 partitions of lineage.events: 0, 1, 2.
+    {"time": "2026-11-22T10:06:35.123Z", "level": "INFO", "logger": "headwater.consume", "message": "Assigned …"}
+
+Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` say which. Times are UTC, RFC 3339. What
+looks like a credential is left out, and a control character from data is shown, never sent to the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from headwater.connection import Section
+from headwater.console import console
+from headwater_schemas.redaction import redact
+from headwater_schemas.visible import json_escaped, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class LogFormat(StrEnum):
+    """How a line is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From which level on there is one."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class LogSettings(Section):
+    """Logs of `headwater consume` and `headwater serve`."""
+
+    format: LogFormat | None = None
+    """Default: text on a terminal, JSON elsewhere."""
+    level: LogLevel = LogLevel.INFO
+    """The lowest level that is written. Of other packages than Headwater's, WARNING at least."""
+
+
+LogFormatOption = Annotated[
+    LogFormat | None,
+    typer.Option(
+        "--log-format", help="Lines on stderr. Default: text on a terminal, JSON elsewhere.", show_default=False
+    ),
+]
+
+
+def start_logging(settings: LogSettings) -> None:
+    """Send the logs of this process to stderr, and what the console reports to the logs, until the command ends."""
+    chosen = settings.format or (LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
+    handler = _Stderr()
+    handler.setFormatter(JsonLines() if chosen is LogFormat.JSON else TextLines())
+    root = logging.getLogger()
+    for old in [old for old in root.handlers if isinstance(old, _Stderr)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[settings.level]))
+    for name in ("headwater", "headwater_consumers", "headwater_schemas"):
+        logging.getLogger(name).setLevel(settings.level.value)
+    logging.captureWarnings(capture=True)
+    console.log = logging.getLogger("headwater")
+
+
+def fields(**values: Any) -> Mapping[str, Any]:
+    """For `logger.info(…, extra=fields(group="…"))`: members of the JSON line beside its message."""
+    return {"fields": values}
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Writes to what `sys.stderr` is then: a live display puts lines above itself by taking its place."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]  # an attribute there, and never set here
+        """Where to."""
+        return sys.stderr
+
+
+class TextLines(logging.Formatter):
+    """A line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time, level, logger, message; a traceback below, indented."""
+        text = f"{_time(record)} {record.levelname:<7} {record.name}  {visible(redact(record.getMessage()))}"
+        if record.exc_info:
+            lines = redact(self.formatException(record.exc_info)).splitlines()
+            text = "\n    ".join([text, *map(visible, lines)])
+        return text
+
+
+class JsonLines(logging.Formatter):
+    """A JSON object a line; JSON's own escapes keep control characters out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time, level, logger, message, and the record's `fields`."""
+        document: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": redact(record.getMessage()),
+        }
+        for name, value in getattr(record, "fields", {}).items():
+            document[name] = redact(value) if isinstance(value, str) else value
+        if record.exc_info:
+            document["exception"] = redact(self.formatException(record.exc_info))
+        return json_escaped(json.dumps(document, default=str, ensure_ascii=False))
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,61 @@
+"""Times as people write them: ago, a day, or ISO 8601; in UTC, as all times are shown."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+from headwater.console import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIMES = "30m, 1h, 2d or 1w ago, now, today, yesterday, yesterday 14:00, or ISO 8601, in UTC where no zone is written"
+"""What `parse_time` understands, for help and errors."""
+
+_AGO = re.compile(r"(\d{1,9})\s*([smhdw])(?:\s+ago)?", re.IGNORECASE)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DAY = re.compile(r"(today|yesterday)(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.IGNORECASE)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> datetime:
+    """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
+
+    Args:
+        text: as `TIMES` says.
+        clock: what time it is, aware.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    written = text.strip()
+    try:
+        if (ago := _AGO.fullmatch(written)) is not None:
+            return clock().astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])})
+        if written.lower() == "now":
+            return clock().astimezone(UTC)
+        if (day := _DAY.fullmatch(written)) is not None:
+            date = clock().astimezone(UTC).date() - timedelta(days=day[1].lower() == "yesterday")
+            hour, minute, second = (int(part or 0) for part in day.groups()[1:])
+            return datetime.combine(date, time(hour, minute, second), UTC)
+        found = datetime.fromisoformat(written)
+        # Near year 1 and 9999 a zone may lead beyond what there is.
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"{shortened(text)!r} is no time; write {TIMES}.") from error
+
+
+def time_if_given(text: str | None) -> datetime | None:
+    """`parse_time` of an option that may be left out.
+
+    Raises:
+        typer.BadParameter: it is given, and no time.
+    """
+    return None if text is None else parse_time(text)

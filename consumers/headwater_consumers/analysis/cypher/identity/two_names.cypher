@@ -1,0 +1,7 @@
+// Kafka clusters of which topics are known by several names, for `headwater check`
+MATCH (a:Alias)<-[k:KNOWN_AS {type: 'TOPIC'}]-(d:Dataset) WHERE a.tenant = $given.tenant AND a.namespace STARTS WITH 'kafka://'
+WITH a.namespace AS cluster, collect(DISTINCT d.namespace) AS namespaces, count(DISTINCT a) AS topics
+WHERE size(namespaces) > 1
+UNWIND namespaces AS namespace
+WITH cluster, topics, namespace ORDER BY cluster, namespace
+RETURN cluster, topics, collect(namespace) AS namespaces ORDER BY cluster

@@ -1,0 +1,394 @@
+"""Which names are one dataset: classes of datasets that share a name or were renamed, found as a question meets them.
+
+A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
+and so is a table before and after its RENAME. What makes them one is in the graph:
+
+- An Alias that several are KNOWN_AS, or that is the name of another, makes one of all of these. A catalog's name of a
+  table (TABLE, VIEW) stands for one of them at a time: it makes one of the only dataset with it that is there now, and
+  a dataset that is called so.
+- RENAMED_TO from a dataset that is gone since makes one of both. Where the old name was used again, it doesn't; but
+  what was seen under it until the RENAME counts for the new name, too.
+
+Nothing of this is stored as a class, so that there is nothing that two consumers could make in different ways. Each
+class shows one dataset: one that is there before one that was dropped, then a cluster's declared name before brokers,
+then the name that it was renamed to last, then the least.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headwater_consumers.analysis.assets import Asset, dataset_asset, spelling
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.graph.keys import column_key, dataset_key
+from headwater_schemas.naming import is_declared_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+_CATALOGS = frozenset({"TABLE", "VIEW"})
+MOST_NAMES = 1_000
+"""Datasets of one class, and claims of one name, that are looked at."""
+
+
+class Place(NamedTuple):
+    """What a node counts for.
+
+    Attributes:
+        node: id of the node that is shown for it.
+        since, until: of what was seen of it, only what was seen then; None: no bound.
+    """
+
+    node: int
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes(self, first: datetime | None, last: datetime | None) -> bool:
+        """Whether what was seen from `first` to `last` counts; what has no time does."""
+        begins_late = self.until is not None and first is not None and first > self.until
+        ended_early = self.since is not None and last is not None and last <= self.since
+        return not (begins_late or ended_early)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A dataset as identity sees it."""
+
+    id: int
+    asset: Asset
+    dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Rename:
+    before: str
+    after: str
+    at: datetime
+
+
+@dataclass(slots=True)
+class _Facts:
+    """What was looked up of some datasets and all that may be one with them."""
+
+    datasets: dict[str, Named] = field(default_factory=dict)
+    dropped_at: dict[str, datetime] = field(default_factory=dict)
+    claims: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    owns: dict[str, str] = field(default_factory=dict)
+    spelled: dict[str, str] = field(default_factory=dict)
+    renames: set[_Rename] = field(default_factory=set)
+
+
+class Identities:
+    """The classes that one question meets. Where the graph has no alias and no rename, it asks for nothing else.
+
+    Args:
+        tx: to look up in.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self.any = bool(tx.one("identity/any")["found"])
+        self._looked_at: set[int] = set()
+        self._asked: set[str] = set()
+        self._facts = _Facts()
+        self._shown: dict[str, str] = {}
+        self._members: dict[str, list[tuple[str, datetime | None, datetime | None]]] = {}
+        # Of nodes, datasets and columns, that aren't just themselves.
+        self._places: dict[int, tuple[Place, ...]] = {}
+        self._nodes: dict[int, list[int]] = {}
+
+    @staticmethod
+    def of(tx: Transaction) -> Identities:
+        """Those of a transaction: every part of a question shares them."""
+        found = tx.shared.get("identities")
+        if not isinstance(found, Identities):
+            found = tx.shared["identities"] = Identities(tx)
+        return found
+
+    # By key.
+
+    def look_at(self, keys: Iterable[str]) -> None:
+        """Look several up at once."""
+        self._find(keys)
+
+    def shown(self, key: str) -> str:
+        """The key of the dataset that is shown for the one with this key."""
+        self._find([key])
+        return self._shown.get(key, key)
+
+    def members(self, key: str) -> list[str]:
+        """Keys of all that the dataset with this key is one with, the shown one first; itself where it is alone."""
+        return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
+
+    def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
+        """The same, with those of which only a span of time counts."""
+        return self._of(key) or [(key, None, None)]
+
+    def named(self, key: str) -> Named | None:
+        """What is known of the dataset with this key; None where it is alone."""
+        return self._facts.datasets.get(key)
+
+    def is_dropped(self, key: str) -> bool:
+        """Whether the dataset with this key was dropped, and not written since."""
+        if key not in self._facts.datasets:
+            self._look_up([key])
+            self._sort()
+        named = self._facts.datasets.get(key)
+        return named is not None and named.dropped
+
+    def known_as(self, key: str) -> tuple[str, ...]:
+        """All other names of a dataset, as a person may spell them: of its class, and of catalogs and clusters."""
+        members = set(self.members(key))
+        names = {self._facts.datasets[each].asset.spelling for each in members if each in self._facts.datasets}
+        for alias, claims in self._facts.claims.items():
+            if members & claims.keys():
+                names.add(self._facts.spelled[alias])
+        shown = self._facts.datasets.get(self.shown(key))
+        return tuple(sorted(names - ({shown.asset.spelling} if shown is not None else set())))
+
+    # By node.
+
+    def learn(self, nodes: Iterable[int]) -> None:
+        """Look up what these datasets and columns are one with."""
+        if not self.any:
+            return
+        new = [node for node in dict.fromkeys(nodes) if node not in self._looked_at]
+        self._looked_at.update(new)
+        if not new:
+            return
+        touched = self._tx.one("identity/touched", nodes=new)["touched"]
+        self._find(key for _, key, _ in touched)
+        columns = [(node, key, path) for node, key, path in touched if path is not None]
+        ids = self._columns(columns)
+        for node, key, path in touched:
+            counts = []
+            for owner, since, until in self._counts(key):
+                members = [member for member, *_ in self._of(owner)] or [owner]
+                same = [found for member in members if (found := self._node(member, path, ids)) is not None]
+                if same:
+                    counts.append(Place(same[0], since, until))
+                    self._nodes[same[0]] = same
+            if counts and counts != [Place(node)]:
+                self._places[node] = tuple(counts)
+
+    def places(self, node: int) -> tuple[Place, ...]:
+        """What a node that was learned counts for: mostly itself."""
+        return self._places.get(node) or (Place(node),)
+
+    def shown_node(self, node: int) -> int:
+        """The node that is shown for one that was learned."""
+        return self.places(node)[-1].node if node in self._places else node
+
+    def expanded(self, nodes: Iterable[int]) -> list[int]:
+        """These shown nodes with all that count for them."""
+        out: dict[int, None] = {}
+        for node in nodes:
+            out.update(dict.fromkeys(self._nodes.get(node, (node,))))
+        # What leaves one of these is asked next, and for whom it counts.
+        self.learn(out)
+        return list(out)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether of something met so far only a span of time counts."""
+        return any(place.since or place.until for places in self._places.values() for place in places)
+
+    def hops(
+        self, asked: Iterable[int], sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
+    ) -> list[tuple[int, int, int]]:
+        """Hops between datasets as hops between those that are shown: index of the edge, source, target."""
+        self.learn([*sources, *targets])
+        if not self._places:
+            return [(n, *ends) for n, ends in enumerate(zip(sources, targets, strict=True))]
+        times = self._times(sources, targets, edges) if self.bounded else {}
+        wanted = set(asked)
+        out = []
+        for n, (source, target, edge) in enumerate(zip(sources, targets, edges, strict=True)):
+            span = times.get(edge, (None, None))
+            for begin in self.places(source):
+                if begin.node in wanted and begin.takes(*span):
+                    out += [(n, begin.node, end.node) for end in self.places(target) if end.takes(*span)]
+        return out
+
+    def _times(
+        self, sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
+    ) -> Mapping[int, tuple[datetime | None, datetime | None]]:
+        doubtful = [
+            edge
+            for source, target, edge in zip(sources, targets, edges, strict=True)
+            if source in self._places or target in self._places
+        ]
+        rows = self._tx.rows("identity/times", edges=list(dict.fromkeys(doubtful)))
+        return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
+
+    def _node(self, dataset: str, path: str | None, columns: Mapping[str, int]) -> int | None:
+        if path is not None:
+            return columns.get(column_key(self._tx.tenant, dataset, path))
+        found = self._facts.datasets.get(dataset)
+        return None if found is None else found.id
+
+    def _columns(self, columns: Iterable[tuple[int, str, str]]) -> dict[str, int]:
+        keys = {
+            column_key(self._tx.tenant, member, path)
+            for _, key, path in columns
+            for owner, *_ in self._counts(key)
+            for member, *_ in self._of(owner)
+        }
+        return dict(self._tx.one("identity/columns", keys=sorted(keys))["columns"]) if keys else {}
+
+    def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
+        """The shown datasets that one counts for; its own class last."""
+        own = self._shown.get(key, key)
+        found = [
+            (shown, since, until)
+            for shown, members in self._members.items()
+            for member, since, until in members
+            if member == key
+        ]
+        return sorted(found, key=lambda each: each[0] == own)
+
+    # Classes.
+
+    def _of(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
+        self._find([key])
+        return self._members.get(self._shown.get(key, key), [])
+
+    def _find(self, keys: Iterable[str]) -> None:
+        if self.any and (new := [key for key in dict.fromkeys(keys) if key not in self._asked]):
+            self._look_up(new)
+            self._sort()
+
+    def _look_up(self, keys: Iterable[str]) -> None:
+        """Everything that may be one with these, and so on."""
+        facts = self._facts
+        new = list(dict.fromkeys(keys))
+        while new and len(self._asked) < MOST_NAMES * 100:
+            self._asked.update(new)
+            near: dict[str, None] = {}
+            for row in self._tx.rows("identity/around", keys=new, most=MOST_NAMES):
+                properties: Mapping[str, Any] = row["properties"]
+                key = properties["key"]
+                dropped = bool(properties["dropped"]) and not row["revived"]
+                facts.datasets[key] = Named(row["id"], dataset_asset(properties), dropped)
+                if dropped and (at := moment(row["dropped_at"])) is not None:
+                    facts.dropped_at[key] = at
+                for alias, owned_by, claimant, type_, namespace, name in row["claims"]:
+                    facts.claims[alias][claimant] = type_
+                    facts.owns[alias] = owned_by
+                    facts.spelled[alias] = spelling(namespace, name)
+                    near |= {claimant: None, owned_by: None}
+                for before, after, at_ in row["renames"]:
+                    if (time := moment(at_)) is not None:
+                        facts.renames.add(_Rename(before, after, time))
+                    near |= {before: None, after: None}
+            new = [key for key in near if key not in self._asked]
+
+    def _sort(self) -> None:
+        """Classes of all that was looked up so far."""
+        facts = self._facts
+        parents: dict[str, str] = {}
+
+        def top(key: str) -> str:
+            while (up := parents.get(key, key)) != key:
+                key = up
+            return key
+
+        by_name: dict[str, list[_Rename]] = defaultdict(list)
+        for rename in sorted(facts.renames, key=lambda each: (each.at, each.after, each.before)):
+            by_name[rename.before].append(rename)
+        for equal in _equal(facts, by_name):
+            first, *others = dict.fromkeys(top(key) for key in equal if key in facts.datasets) or [""]
+            parents.update(dict.fromkeys(others, first))
+        classes: dict[str, list[str]] = defaultdict(list)
+        for key in facts.datasets:
+            classes[top(key)].append(key)
+        self._shown, self._members = {}, {}
+        for keys in classes.values():
+            keys.sort(key=lambda key: _rank(facts, key, by_name))
+            self._shown |= dict.fromkeys(keys, keys[0])
+            self._members[keys[0]] = [(key, None, None) for key in keys]
+        for key, renames in by_name.items():
+            self._add_renamed(key, renames)
+
+    def _add_renamed(self, key: str, renames: Iterable[_Rename]) -> None:
+        """What a name stood for until each of its renames, where it stands for something else now."""
+        since = None
+        for rename in renames:
+            shown = self._shown.get(rename.after)
+            if shown is not None and key in self._shown and shown != self._shown[key]:
+                self._members[shown].append((key, since, rename.at))
+            since = rename.at
+
+
+def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[list[str]]:
+    """Keys of datasets that are one, some at a time."""
+    for alias, claims in facts.claims.items():
+        equal = [key for key, type_ in claims.items() if type_ not in _CATALOGS]
+        yield [*equal, *_holder(facts, claims), facts.owns[alias]]
+    for key, renames in by_name.items():
+        at = facts.dropped_at.get(key)
+        if at is not None and at <= renames[-1].at:
+            yield [key, renames[-1].after]
+
+
+def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
+    """The one dataset that has a catalog's name; none where several may."""
+    claimants = [key for key, type_ in claims.items() if type_ in _CATALOGS and key in facts.datasets]
+    live = [key for key in claimants if not facts.datasets[key].dropped]
+    return live if len(live) == 1 else claimants if not live and len(claimants) == 1 else []
+
+
+def _rank(facts: _Facts, key: str, renamed: Mapping[str, object]) -> tuple[bool, bool, bool, bool, str, str]:
+    named = facts.datasets[key]
+    is_claimant = any(key in claims for claims in facts.claims.values())
+    return (
+        named.dropped,
+        not is_declared_cluster(named.asset.namespace),
+        named.dropped and key in renamed,
+        not is_claimant,
+        named.asset.namespace,
+        named.asset.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TwoNames:
+    """A Kafka cluster that jobs know by several names, so that each of its topics is several datasets in the graph.
+
+    Attributes:
+        cluster: its id, as a namespace.
+        namespaces: that datasets have for it.
+        topics: how many topics are concerned.
+    """
+
+    cluster: str
+    namespaces: tuple[str, ...]
+    topics: int
+
+
+def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
+    """Kafka clusters known by several names: to be given one with the setting `kafka_cluster_names`.
+
+    Raises:
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+    """
+    rows = reader.read(lambda tx: tx.rows("identity/two_names"))
+    return tuple(TwoNames(row["cluster"], tuple(row["namespaces"]), row["topics"]) for row in rows)
+
+
+def known_as(tx: Transaction, asset: Asset) -> tuple[str, ...]:
+    """Other names of a dataset, or of the dataset of a column, in order."""
+    return Identities.of(tx).known_as(dataset_key(tx.tenant, asset.namespace, asset.name))
+
+
+def notice(tx: Transaction, asset: Asset) -> tuple[str, ...]:
+    """A sentence about a dataset of which the graph has parts under several names; none of any other."""
+    identities = Identities.of(tx)
+    others = (identities.named(key) for key in identities.members(dataset_key(tx.tenant, asset.namespace, asset.name)))
+    names = sorted(named.asset.spelling for named in others if named is not None)
+    return (f"{' and '.join(names)} are one dataset, and taken as one.",) if len(names) > 1 else ()

@@ -1,0 +1,196 @@
+"""All that is known of one dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.known.rows import (
+    Facet,
+    JobUse,
+    OwnerName,
+    Tag,
+    facets_of,
+    job_uses,
+    owners_of,
+    tags_of,
+)
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.resolve import resolve_dataset
+from headwater_consumers.analysis.runs.answer import Role, RunItem
+from headwater_consumers.analysis.runs.listed import ask_runs
+
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+MOST_COLUMNS = 1_000
+MOST_JOBS = 100
+MOST_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class KnownColumn:
+    """A column of a dataset.
+
+    Attributes:
+        key: of the node.
+        name: its field path.
+        type: its data type, where known.
+        nullable: whether it may hold nulls, where known.
+        description: where there is one.
+        current: whether it is in the schema now; false: it left it, or only plans name it.
+        tags: of this column.
+        first_seen: the earliest schema that has it.
+        last_seen: the latest that had it, of one that left.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    nullable: bool | None
+    description: str | None
+    current: bool
+    tags: tuple[Tag, ...]
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Symlink:
+    """Another name of a dataset.
+
+    Attributes:
+        namespace: of that name.
+        name: the name.
+        type: of the link, TABLE say, where known.
+    """
+
+    namespace: str
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetDetails:
+    """All that is known of one dataset.
+
+    Attributes:
+        dataset: which.
+        description: where there is one.
+        owners: its own.
+        tags: of the whole; those of a column are with the column.
+        classification, criticality: as declared.
+        storage_layer, storage_format: `iceberg`, `parquet`, say.
+        source_uri: where it is.
+        known_as: all its other names, as a person may spell them: names that it had, catalogs' names of a table, a
+            topic by other brokers. What is known under any of them is in this answer.
+        symlinks: those of them that its own latest events report.
+        lifecycle: the last change of it as a whole: CREATE, OVERWRITE, DROP …
+        gone: it was dropped.
+        dropped_at: when.
+        renamed_from: its name before, where it was renamed.
+        renamed_to: what it was renamed to.
+        columns: those of the schema now in its order, then those that left it; at most 1,000.
+        columns_total: how many there are.
+        producers: jobs that write it, the one seen last first; at most 100.
+        producers_total: how many there are.
+        consumers: jobs that read it, likewise.
+        consumers_total: how many there are.
+        runs: the latest that wrote it, at most 5.
+        versions_total: how many of its versions are known.
+        facets: what events carried of it besides.
+    """
+
+    dataset: Asset
+    description: str | None
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    classification: str | None
+    criticality: str | None
+    storage_layer: str | None
+    storage_format: str | None
+    source_uri: str | None
+    known_as: tuple[str, ...]
+    symlinks: tuple[Symlink, ...]
+    lifecycle: str | None
+    gone: bool
+    dropped_at: datetime | None
+    renamed_from: str | None
+    renamed_to: tuple[Asset, ...]
+    columns: tuple[KnownColumn, ...]
+    columns_total: int
+    producers: tuple[JobUse, ...]
+    producers_total: int
+    consumers: tuple[JobUse, ...]
+    consumers_total: int
+    runs: tuple[RunItem, ...]
+    versions_total: int
+    facets: tuple[Facet, ...]
+
+
+def dataset_details(reader: Reader, text: str) -> DatasetDetails:
+    """All that is known of the dataset that `text` names.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several do.
+    """
+    return reader.read(lambda tx: _details(tx, resolve_dataset(tx, text).asset))
+
+
+def _details(tx: Transaction, asset: Asset) -> DatasetDetails:
+    identities = Identities.of(tx)
+    keys = identities.members(asset.key)
+    row = tx.one("known/dataset", key=asset.key, keys=keys)
+    own = row["properties"]
+    tags = tags_of(own)
+    names = ("symlink_namespaces", "symlinks", "symlink_types")
+    links = list(zip_longest(*(own.get(name) or () for name in names), fillvalue=""))
+    as_it_is = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
+    return DatasetDetails(
+        dataset=asset,
+        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
+        owners=owners_of(own),
+        tags=tuple(tag for tag in tags if tag.column is None),
+        known_as=identities.known_as(asset.key),
+        symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
+        gone=bool(own.get("dropped")),
+        dropped_at=moment(own.get("dropped_at")),
+        renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
+        columns=_columns(tx, keys, tags),
+        columns_total=row["columns_total"],
+        producers=job_uses(tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=MOST_JOBS)),
+        producers_total=row["producers_total"],
+        consumers=job_uses(tx.rows("known/jobs_of_dataset", keys=keys, link="READS", most=MOST_JOBS)),
+        consumers_total=row["consumers_total"],
+        runs=tuple(
+            ask_runs(
+                tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
+            )
+        ),
+        versions_total=row["versions_total"],
+        facets=facets_of(own),
+    )
+
+
+def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[KnownColumn, ...]:
+    return tuple(
+        KnownColumn(
+            key=column["key"],
+            name=column["name"],
+            type=column.get("data_type") or None,
+            nullable=column.get("nullable"),
+            description=column.get("description") or None,
+            current=bool(link.get("current")),
+            tags=tuple(tag for tag in tags if tag.column == column["name"]),
+            first_seen=moment(link.get("first_seen")),
+            last_seen=moment(link.get("last_seen")),
+        )
+        for column, link in (
+            (row["column"], row["link"]) for row in tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
+        )
+    )

@@ -1,0 +1,221 @@
+"""All that is known of one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.known.dataset import MOST_RUNS
+from headwater_consumers.analysis.known.rows import (
+    DatasetUse,
+    Facet,
+    OwnerName,
+    Tag,
+    dataset_use,
+    facets_of,
+    owners_of,
+    tags_of,
+)
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.resolve import resolve_job
+from headwater_consumers.analysis.runs.answer import Role, RunItem
+from headwater_consumers.analysis.runs.listed import ask_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+MOST_DATASETS = 100
+MOST_QUERIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a job's code is.
+
+    Attributes:
+        type: `git`, say.
+        url, repo, path, version, branch: of the code, where known.
+    """
+
+    type: str | None
+    url: str | None
+    repo: str | None
+    path: str | None
+    version: str | None
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlan:
+    """The column lineage that was seen last.
+
+    Attributes:
+        digest: of it.
+        complete: whether it has all of it.
+        incomplete_reason: why not.
+        edges: how many it has.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    digest: str
+    complete: bool | None
+    incomplete_reason: str | None
+    edges: int | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuery:
+    """A streaming query of a job.
+
+    Attributes:
+        query_id: Spark's, the same over restarts.
+        name: its name, where it has one.
+        checkpoint_location: of the query.
+        first_batch, last_batch: the lowest and highest micro-batch known.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    query_id: str
+    name: str | None
+    checkpoint_location: str | None
+    first_batch: int | None
+    last_batch: int | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDetails:
+    """All that is known of one job.
+
+    Attributes:
+        job: which.
+        description: where there is one.
+        job_type: SPARK_JOB, say.
+        integration: SPARK, say.
+        owners: its owners.
+        tags: its tags.
+        criticality: as declared.
+        source: where its code is; None where nothing is known of it.
+        inputs: datasets that it reads, the one seen last first; at most 100.
+        inputs_total: how many there are.
+        outputs: datasets that it writes, likewise.
+        outputs_total: how many there are.
+        plan: its column lineage as seen last.
+        queries: its streaming queries, the one seen last first; at most 100.
+        runs: the latest, at most 5.
+        first_seen, last_seen: the span in which it was observed.
+        facets: what events carried of it besides.
+    """
+
+    job: Asset
+    description: str | None
+    job_type: str | None
+    integration: str | None
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    source: Source | None
+    inputs: tuple[DatasetUse, ...]
+    inputs_total: int
+    outputs: tuple[DatasetUse, ...]
+    outputs_total: int
+    plan: KnownPlan | None
+    queries: tuple[KnownQuery, ...]
+    runs: tuple[RunItem, ...]
+    first_seen: datetime | None
+    last_seen: datetime | None
+    facets: tuple[Facet, ...]
+
+
+def job_details(reader: Reader, text: str) -> JobDetails:
+    """All that is known of the job that `text` names.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several do.
+    """
+    return reader.read(lambda tx: _details(tx, resolve_job(tx, text).asset))
+
+
+def _details(tx: Transaction, asset: Asset) -> JobDetails:
+    row = tx.one("known/job", key=asset.key, most=MOST_QUERIES)
+    own = row["properties"]
+    source = Source(*(own.get(f"source_{name}") or None for name in Source.__slots__))
+    inputs, inputs_total = _datasets(tx, asset, "READS", row["inputs_total"])
+    outputs, outputs_total = _datasets(tx, asset, "WRITES", row["outputs_total"])
+    return JobDetails(
+        job=asset,
+        **{name: own.get(name) or None for name in ("description", "job_type", "integration", "criticality")},
+        owners=owners_of(own),
+        tags=tags_of(own),
+        source=source if source != Source(*[None] * len(Source.__slots__)) else None,
+        inputs=inputs,
+        inputs_total=inputs_total,
+        outputs=outputs,
+        outputs_total=outputs_total,
+        plan=_plan(row["plan"]) if row["plan"] is not None else None,
+        queries=tuple(_query(query) for query in row["queries"]),
+        runs=tuple(
+            ask_runs(
+                tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
+            )
+        ),
+        first_seen=moment(own.get("first_seen")),
+        last_seen=moment(own.get("last_seen")),
+        facets=facets_of(own),
+    )
+
+
+def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
+    """Datasets that a job reads or writes, each once whatever names it was met by; and how many, of so many names."""
+    rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
+    identities = Identities.of(tx)
+    identities.look_at(row["dataset"]["key"] for row in rows)
+    uses: dict[str, DatasetUse] = {}
+    for use in map(dataset_use, rows):
+        shown = identities.shown(use.dataset.key)
+        named = identities.named(shown)
+        known = use if named is None else replace(use, dataset=named.asset, gone=named.dropped)
+        uses[shown] = _joined(uses[shown], known) if shown in uses else known
+    return tuple(uses.values()), names - (len(rows) - len(uses))
+
+
+def _joined(one: DatasetUse, other: DatasetUse) -> DatasetUse:
+    return replace(
+        one,
+        observed=one.observed or other.observed,
+        declared=one.declared or other.declared,
+        first_seen=min(filter(None, (one.first_seen, other.first_seen)), default=None),
+        last_seen=max(filter(None, (one.last_seen, other.last_seen)), default=None),
+    )
+
+
+def _plan(row: Mapping[str, Any]) -> KnownPlan:
+    return KnownPlan(
+        digest=row["digest"],
+        complete=row["complete"],
+        incomplete_reason=row["incomplete_reason"],
+        edges=row["edges"],
+        first_seen=moment(row["first_seen"]),
+        last_seen=moment(row["last_seen"]),
+    )
+
+
+def _query(row: Mapping[str, Any]) -> KnownQuery:
+    return KnownQuery(
+        query_id=row["query_id"],
+        name=row["query_name"],
+        checkpoint_location=row["checkpoint_location"],
+        first_batch=row["first_batch"],
+        last_batch=row["last_batch"],
+        first_seen=moment(row["first_seen"]),
+        last_seen=moment(row["last_seen"]),
+    )

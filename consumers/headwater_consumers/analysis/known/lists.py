@@ -1,0 +1,362 @@
+"""The estate in lists: its datasets, its jobs, its runs, and where chains of micro-batches are broken.
+
+Each page is read from an index and costs what it shows and what its filters pass over, however large the estate is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.paging import check_limit
+from headwater_consumers.analysis.runs.answer import RunItem
+from headwater_consumers.analysis.runs.batch import Joint
+from headwater_consumers.analysis.runs.order import decoded, encoded
+from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
+from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_consumers.analysis.reader import Reader, Transaction
+
+_FAR = datetime(9999, 1, 1, tzinfo=UTC)
+_OPEN = frozenset(state.value for state in RunEventType if not state.is_terminal)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDataset:
+    """A dataset, in a list.
+
+    Attributes:
+        asset: which.
+        owners: its own.
+        tags: of it and its columns.
+        classification, criticality: as declared.
+        gone: it was dropped.
+    """
+
+    asset: Asset
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    classification: str | None
+    criticality: str | None
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetList:
+    """Datasets, in order of key: their order means nothing, and stays as it is.
+
+    Attributes:
+        items: of this page.
+        total: how many there are, exactly.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[ListedDataset, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedJob:
+    """A job, in a list.
+
+    Attributes:
+        asset: which.
+        owners: its owners.
+        tags: its tags.
+        criticality: as declared.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    asset: Asset
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """Jobs, in order of key: their order means nothing, and stays as it is.
+
+    Attributes:
+        items: of this page.
+        total: how many there are, exactly.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[ListedJob, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """Runs of all jobs, the one seen last first.
+
+    Attributes:
+        items: of this page.
+        total: how many there are, exactly.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[RunItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenChain:
+    """Two neighbouring micro-batches of a query that don't fit together.
+
+    Attributes:
+        query_id: Spark's id of the query.
+        query_name: its name, where it has one.
+        job: whose query; None where that isn't known.
+        after_batch: the batch before the fault.
+        before_batch: the one after it.
+        at: when the one after it was processed, where it was observed.
+        missing: batches between them that aren't known.
+        gaps: offsets that neither read.
+        overlaps: offsets that both read.
+    """
+
+    query_id: str
+    query_name: str | None
+    job: Asset | None
+    after_batch: int
+    before_batch: int
+    at: datetime | None
+    missing: int
+    gaps: tuple[Joint, ...]
+    overlaps: tuple[Joint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenChainPage:
+    """Where chains are broken, query by query, each in order of its batches.
+
+    Attributes:
+        items: of this page.
+        total: how many there are, exactly.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[BrokenChain, ...]
+    total: int
+    next_cursor: str | None
+
+
+def datasets(
+    reader: Reader,
+    *,
+    namespaces: Sequence[str] = (),
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    gone: bool | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> DatasetList:
+    """Datasets that pass all filters that are given.
+
+    Args:
+        reader: of the graph.
+        namespaces: in one of them.
+        types: of one of them: TOPIC, FILE, TABLE …
+        owner: exactly this one among its own.
+        tag: exactly `key`, or `key=value`, of it or one of its columns.
+        gone: only dropped ones, or only those that are there.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
+    rows, total, following = _listed(reader, "datasets", filters, limit, cursor)
+    items = tuple(
+        ListedDataset(
+            dataset_asset(row),
+            owners_of(row),
+            tags_of(row),
+            row["classification"] or None,
+            row["criticality"] or None,
+            bool(row["dropped"]),
+        )
+        for row in rows
+    )
+    return DatasetList(items, total, following)
+
+
+def jobs(
+    reader: Reader,
+    *,
+    namespaces: Sequence[str] = (),
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> JobList:
+    """Jobs that pass all filters that are given.
+
+    Args:
+        reader: of the graph.
+        namespaces: in one of them.
+        types: of one processing type of these: BATCH, STREAMING.
+        owner: exactly this one among its own.
+        tag: exactly `key`, or `key=value`.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {**_among(namespaces, types), **_tagged(owner, tag)}
+    rows, total, following = _listed(reader, "jobs", filters, limit, cursor)
+    items = tuple(
+        ListedJob(
+            job_asset(row),
+            owners_of(row),
+            tags_of(row),
+            row["criticality"] or None,
+            moment(row["first_seen"]),
+            moment(row["last_seen"]),
+        )
+        for row in rows
+    )
+    return JobList(items, total, following)
+
+
+def estate_runs(
+    reader: Reader,
+    *,
+    states: Sequence[RunEventType] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> RunList:
+    """Runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
+
+    A run that is only known as another's parent isn't listed: no event of its own has come.
+
+    Args:
+        reader: of the graph.
+        states: only runs in one of them.
+        since: only runs that were seen then or later.
+        until: only runs that were last seen before then.
+        limit: most runs on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, `since` isn't before `until`, or the limit isn't from 1 to
+            1,000.
+    """
+    check_limit(limit)
+    if since is not None and until is not None and since >= until:
+        raise QuestionError("`since` isn't before `until`.", field="since")
+    wanted = sorted(state.value for state in states or RunEventType)
+    asked = ("estate runs", reader.tenant, wanted, since, until)
+    at, key = decoded(cursor, question=asked)
+
+    def question(tx: Transaction) -> RunList:
+        # A run whose end is inferred is shown as ended, and stored with the state that was reported last.
+        stored = sorted({*wanted, *_OPEN}) if RunEventType.ABORT.value in wanted else wanted
+        span: dict[str, Any] = {"states": stored, "shown": wanted, "since": since, "until": until}
+        total = tx.one("known/count_runs", **span)["total"]
+        rows = tx.rows("known/runs", **span, at=at or _FAR, key=key, limit=limit + 1)
+        by_state: dict[str, list[Mapping[str, Any]]] = {}
+        for row in rows:
+            by_state.setdefault(row["stored"], []).append(row["run"])
+        found = list(islice(merge(*by_state.values(), key=_seen, reverse=True), limit + 1))
+        shown = found[:limit]
+        following = encoded(moment(shown[-1]["last_seen"]), shown[-1]["key"], question=asked) if found[limit:] else None
+        return RunList(tuple(run_item(tx.tenant, row) for row in shown), total, following)
+
+    return reader.read(question)
+
+
+def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None) -> BrokenChainPage:
+    """Where batches are missing between two that are known, or their offsets leave a gap or overlap, in all queries.
+
+    Args:
+        reader: of the graph.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    check_limit(limit)
+    asked = ("broken chains", reader.tenant)
+    query, batch = cursors.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
+
+    def question(tx: Transaction) -> BrokenChainPage:
+        total = tx.one("known/count_broken_chains")["total"]
+        rows = tx.rows("known/broken_chains", after=query, batch=batch, limit=limit + 1)
+        following = None
+        if rows[limit:]:
+            last = rows[limit - 1]
+            following = cursors.encode((last["query"]["key"], last["before_batch"]), question=asked)
+        return BrokenChainPage(tuple(_broken(tx.tenant, row) for row in rows[:limit]), total, following)
+
+    return reader.read(question)
+
+
+def _listed(
+    reader: Reader, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
+) -> tuple[list[Any], int, str | None]:
+    check_limit(limit)
+    asked = ("list", kind, reader.tenant, sorted(filters.items()))
+    after = cursors.decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
+
+    def question(tx: Transaction) -> tuple[list[Any], int]:
+        total = tx.one(f"known/count_{kind}", **filters)["total"]
+        return [row["properties"] for row in tx.rows(f"known/{kind}", **filters, after=after, limit=limit + 1)], total
+
+    rows, total = reader.read(question)
+    following = cursors.encode((rows[limit - 1]["key"],), question=asked) if rows[limit:] else None
+    return rows[:limit], total, following
+
+
+def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
+    return {"namespaces": list(namespaces) or None, "types": list(types) or None}
+
+
+def _tagged(owner: str | None, tag: str | None) -> dict[str, str | None]:
+    key, equals, value = (tag or "").partition("=")
+    return {"owner": owner, "tag": key or None, "value": value if equals else None}
+
+
+def _seen(run: Mapping[str, Any]) -> tuple[Any, str]:
+    return run["last_seen"], run["key"]
+
+
+def _broken(tenant: str, row: Mapping[str, Any]) -> BrokenChain:
+    query = row["query"]
+    fault = {name: value for name, value in row["fault"].items() if value is not None}
+    return BrokenChain(
+        query["query_id"],
+        query["query_name"],
+        job_of(tenant, row["job"]["namespace"], row["job"]["name"], "STREAMING") if row["job"] else None,
+        row["after_batch"],
+        row["before_batch"],
+        moment(row["at"]),
+        fault.get("missing", 0),
+        joints(fault, "gap"),
+        joints(fault, "overlap"),
+    )

@@ -1,0 +1,131 @@
+"""What details and lists of datasets and jobs have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
+from headwater_consumers.analysis.moments import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag of a dataset, of one of its columns, or of a job.
+
+    Attributes:
+        key: `pii`, say.
+        value: '' for none.
+        column: field path, of a tag of one column; None: of the whole.
+        source: who set it, where known.
+    """
+
+    key: str
+    value: str
+    column: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerName:
+    """Who answers for a dataset or job.
+
+    Attributes:
+        name: `team:flights`.
+        type: of ownership, where known.
+    """
+
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What an event carried besides: an OpenLineage facet that Headwater keeps as it is.
+
+    Attributes:
+        name: of the facet.
+        json: its content, as JSON.
+    """
+
+    name: str
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobUse:
+    """A job that writes or reads a dataset.
+
+    Attributes:
+        job: which.
+        owners: of the job.
+        observed: a run, micro-batch or plan of it did.
+        declared: it is declared so now.
+        first_seen, last_seen: the span in which that was observed.
+    """
+
+    job: Asset
+    owners: tuple[OwnerName, ...]
+    observed: bool
+    declared: bool
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetUse:
+    """A dataset that a job reads or writes.
+
+    Attributes:
+        dataset: which.
+        gone: it was dropped.
+        observed: a run, micro-batch or plan of the job did.
+        declared: it is declared so now.
+        first_seen, last_seen: the span in which that was observed.
+    """
+
+    dataset: Asset
+    gone: bool
+    observed: bool
+    declared: bool
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+def owners_of(properties: Mapping[str, Any]) -> tuple[OwnerName, ...]:
+    """Of a node's `owners` and `owner_types`, which run in parallel."""
+    pairs = zip_longest(properties.get("owners") or (), properties.get("owner_types") or (), fillvalue="")
+    return tuple(OwnerName(name, type_ or None) for name, type_ in pairs if name)
+
+
+def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
+    """Of a node's `tags`, `tag_values`, `tag_fields` and `tag_sources`, which run in parallel."""
+    names = ("tags", "tag_values", "tag_fields", "tag_sources")
+    rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
+    return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
+
+
+def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
+    """Of a node's `facet_names` and `facets`, which run in parallel."""
+    rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
+    return tuple(Facet(name, json) for name, json in rows)
+
+
+def job_uses(rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
+    """From a READS or WRITES relationship, `link`, and its Job."""
+    return tuple(JobUse(job_asset(row["job"]), owners_of(row["job"]), *_link(row["link"])) for row in rows)
+
+
+def dataset_use(row: Mapping[str, Any]) -> DatasetUse:
+    """From a READS or WRITES relationship, `link`, and its Dataset."""
+    return DatasetUse(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
+
+
+def _link(link: Mapping[str, Any]) -> tuple[bool, bool, datetime | None, datetime | None]:
+    first, last = (moment(link.get(name)) for name in ("first_seen", "last_seen"))
+    return bool(link.get("observed")), bool(link.get("declared")), first, last

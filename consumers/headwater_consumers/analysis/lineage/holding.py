@@ -1,0 +1,93 @@
+"""Which of a job's plans hold: the one rule, for lineage, impact, differences, now and at a time. Pure.
+
+A job writes a dataset by one plan or by several: two INSERTs of a script are two plans of one job, and the dataset is
+made by both. So plans are judged by the *application run* that used them, the run that is parent of their runs; a
+streaming query's run, and a run without a parent, is one by itself.
+
+1. The plans of the last complete application run hold, all of them together, and those used since it began. Of an
+   application run that failed, or still runs, the plans hold too, and end no earlier one.
+2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
+   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of which isn't known what they are, end
+   nothing. Nor does an application run that hasn't completed end, by its overwrite, what the last complete one wrote.
+3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
+4. What another job overwrites ends nothing: both jobs may take turns, and each still writes it when it runs next.
+
+A plan whose rows are gone by 2 or 3, while its job's last application run still had it, is *REPLACED*, not *ENDED*: no
+column of the dataset comes from it, but the job names its columns when it runs next, which a change of them breaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Standing(Enum):
+    """What became of a plan by a time: ENDED, a later complete application run is without it; else see above."""
+
+    HOLDS = "HOLDS"
+    REPLACED = "REPLACED"
+    ENDED = "ENDED"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanUse:
+    """A run's use of a plan that writes the dataset.
+
+    Attributes:
+        plan: its key.
+        application: key of the application run.
+        began, ended: when the run was first and last seen with it, by the time asked of.
+        complete: whether both it and the application run were complete by then. A streaming query's run is, from its
+            first micro-batch on: its plan is that of every later one.
+        replaces: whether it left nothing of what was in the dataset before.
+    """
+
+    plan: str
+    application: str
+    began: datetime
+    ended: datetime
+    complete: bool
+    replaces: bool = False
+
+
+def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> dict[str, Standing]:
+    """What became of the plans by which one job wrote one dataset.
+
+    Args:
+        uses: all of them by the time asked of, in any order. Those that ended before the last complete application run
+            began may be left out: a plan that isn't in the answer has ENDED.
+        emptied: when the dataset was last dropped or truncated by that time.
+
+    Returns:
+        Of each plan that was used, the best of its uses.
+    """
+    uses = list(uses)
+    last, began = _last_complete(uses)
+    since = [use for use in uses if began is None or use.ended >= began]
+    overwrites = [use for use in since if use.replaces]
+    out = dict.fromkeys((use.plan for use in uses), Standing.ENDED)
+    for use in since:
+        gone = (emptied is not None and use.ended < emptied) or any(
+            other.ended > use.ended
+            and other.plan != use.plan
+            and (other.application == use.application or use.application not in last)
+            for other in overwrites
+        )
+        if not gone:
+            out[use.plan] = Standing.HOLDS
+        elif out[use.plan] is Standing.ENDED:
+            out[use.plan] = Standing.REPLACED
+    return out
+
+
+def _last_complete(uses: list[PlanUse]) -> tuple[set[str], datetime | None]:
+    """The application run whose complete use began last (several, if at once), and when it began; None: none did."""
+    newest = max((use.began for use in uses if use.complete), default=None)
+    last = {use.application for use in uses if use.complete and use.began == newest}
+    return last, min((use.began for use in uses if use.application in last), default=None)

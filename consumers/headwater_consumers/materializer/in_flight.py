@@ -1,0 +1,175 @@
+"""Records in flight: read from the topic and not yet committed, at one of three stages.
+
+    fetched   records, some of them decoded
+    prepared  the next batch, decoded and folded
+    current   the batch that is being written, or waits for another attempt
+
+At most three batches are in memory, however long the topic is.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater_consumers.materializer.ahead import Ahead
+    from headwater_consumers.materializer.batch import Batch
+    from headwater_consumers.materializer.checkpoint import Checkpoint
+    from headwater_consumers.materializer.limits import BatchLimit
+    from headwater_consumers.materializer.records import Partition, Record
+    from headwater_consumers.materializer.source import Polled
+
+
+class InFlight:
+    """Buffer of the records in flight at the three stages; removes a partition from all of them at once.
+
+    Args:
+        limit: how large a batch may be.
+        ahead: decodes what is fetched before a batch is made of it.
+    """
+
+    def __init__(self, limit: BatchLimit, ahead: Ahead) -> None:
+        self._limit = limit
+        self._ahead = ahead
+        self._fetched: list[Record] = []
+        self._bytes = 0
+        self._reached: dict[Partition, int] = {}
+        self._scheduled: dict[Partition, int] = {}
+        self.prepared: Batch | None = None
+        self.current: Checkpoint | None = None
+
+    @property
+    def free_records(self) -> int:
+        """How many records may still be fetched."""
+        return self._limit.records - len(self._fetched)
+
+    @property
+    def free_bytes(self) -> int:
+        """How many bytes of records may still be fetched."""
+        return self._limit.bytes - self._bytes
+
+    @property
+    def full(self) -> bool:
+        """Whether a whole batch has been fetched."""
+        return self.free_records <= 0 or self.free_bytes <= 0
+
+    @property
+    def overfull(self) -> bool:
+        """Whether twice as many bytes have been fetched as a batch may have."""
+        return self._bytes >= 2 * self._limit.bytes
+
+    @property
+    def anything_fetched(self) -> bool:
+        """Whether there is something to make a batch of: records, or an end that was reached beyond them."""
+        return bool(self._fetched or self._reached)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is in flight at any stage."""
+        return not self.anything_fetched and self.prepared is None and self.current is None
+
+    @property
+    def records(self) -> int:
+        """Records at all stages."""
+        prepared = len(self.prepared.records) if self.prepared else 0
+        current = len(self.current.batch.records) if self.current else 0
+        return len(self._fetched) + prepared + current
+
+    @property
+    def held(self) -> int:
+        """Records that were read and aren't through, those included that `current` writes though they were disowned."""
+        prepared = len(self.prepared.records) if self.prepared else 0
+        return len(self._fetched) + prepared + (self.current.size if self.current else 0)
+
+    @property
+    def oldest(self) -> dict[Partition, int]:
+        """When the oldest record in flight of each partition was published, in ms of Unix time."""
+        batches = (self.current.batch if self.current else None, self.prepared)
+        found: dict[Partition, int] = {}
+        for record in chain(*(batch.records for batch in batches if batch), self._fetched):
+            if record.timestamp_ms is not None:
+                found[record.partition] = min(record.timestamp_ms, found.get(record.partition, record.timestamp_ms))
+        return found
+
+    def add(self, polled: Polled) -> None:
+        """Buffer the records of a poll."""
+        self._fetched += polled.records
+        self._bytes += sum(record.size for record in polled.records)
+        for record in polled.records:
+            self._scheduled[record.partition] = record.offset + 1
+            # It lies beyond the end, and may be committed before a batch is made that has the end.
+            self._reached.pop(record.partition, None)
+        # An end is worth a commit of its own only where control records lie between it and the last record.
+        for partition, offset in polled.reached.items():
+            if offset > self._scheduled.get(partition, 0):
+                self._scheduled[partition] = offset
+                self._reached[partition] = offset
+
+    def look_ahead(self) -> None:
+        """Decode a few more of the fetched records."""
+        self._ahead.look(self._fetched)
+
+    def prepare(self, make: Callable[[list[Record], dict[Partition, int], Ahead], Batch]) -> None:
+        """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
+
+        Args:
+            make: records, reached ends and the decoded first records ⇒ a batch.
+        """
+        count = self._fitting()
+        part, rest = self._fetched[:count], self._fetched[count:]
+        # An end lies behind all that was fetched before it.
+        reached = {} if rest else self._reached
+        self.prepared = make(part, reached, self._ahead)
+        self._ahead.taken(count)
+        self._fetched = rest
+        self._bytes = sum(record.size for record in rest)
+        if not rest:
+            self._reached = {}
+
+    def _fitting(self) -> int:
+        """How many of the fetched records the next batch may hold; one at least, however large."""
+        size = 0
+        for count, record in enumerate(self._fetched[: self._limit.records]):
+            size += record.size
+            if count and size > self._limit.bytes:
+                return count
+        return min(len(self._fetched), self._limit.records)
+
+    def drop(self, partitions: Iterable[Partition], *, writing: bool) -> int:
+        """Drop everything of these partitions and keep the rest. Returns how many records were dropped.
+
+        Args:
+            partitions: that are not ours any more.
+            writing: whether `current` is being written now; then it stays, and its commit leaves them out.
+        """
+        before = self.held
+        gone = frozenset(partitions)
+        if self.current is not None and not writing and not gone.isdisjoint(self.current.batch.offsets):
+            current, self.current = self.current, None
+            self._requeue(self.prepared)
+            self.prepared = None
+            self._requeue(current.batch)
+        elif self.current is not None:
+            self.current.disown(gone)
+        if self.prepared is not None and not gone.isdisjoint(self.prepared.offsets):
+            self._requeue(self.prepared)
+            self.prepared = None
+        self._fetched = [record for record in self._fetched if record.partition not in gone]
+        self._ahead.forget(gone)
+        self._bytes = sum(record.size for record in self._fetched)
+        self._reached = {p: offset for p, offset in self._reached.items() if p not in gone}
+        self._scheduled = {p: offset for p, offset in self._scheduled.items() if p not in gone}
+        return before - self.held
+
+    def _requeue(self, batch: Batch | None) -> None:
+        """Put a batch back, in front of what was fetched since: order within a partition is kept."""
+        if batch is not None:
+            # Ends that the batch reached beyond its records come with it, unless there is something later.
+            later = {record.partition for record in self._fetched}
+            ends = {partition: offset for partition, offset in batch.reached.items() if partition not in later}
+            self._reached = {**ends, **self._reached}
+            self._fetched[:0] = batch.records
+            self._ahead.clear()

@@ -1,0 +1,40 @@
+"""DedupCache: remembers which job, dataset and plan events were published, so that none is published twice."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class DedupCache:
+    """Dedup cache of published job, dataset and plan events, by content digest.
+
+    It has the last `limit` keys. An event whose key was evicted is published once more, which does no harm.
+    """
+
+    def __init__(self, limit: int = 10_000) -> None:
+        self._limit = limit
+        self._seen: OrderedDict[Hashable, str | None] = OrderedDict()
+
+    def add(self, key: Hashable) -> bool:
+        """Whether `key` is new; from now on it isn't."""
+        known, _ = self.lookup(key)
+        if not known:
+            self.put(key)
+        return not known
+
+    def lookup(self, key: Hashable) -> tuple[bool, str | None]:
+        """Whether `key` was published, and the digest it was published under."""
+        if key not in self._seen:
+            return False, None
+        self._seen.move_to_end(key)
+        return True, self._seen[key]
+
+    def put(self, key: Hashable, digest: str | None = None) -> None:
+        """`key` is published; `digest`: of the event as it was sent, where that is asked for later."""
+        self._seen[key] = digest
+        if len(self._seen) > self._limit:
+            self._seen.popitem(last=False)

@@ -1,0 +1,254 @@
+"""Backfill: emits from checkpoints the micro-batches that weren't emitted when they were committed.
+
+    a query starts      what the process before may have been killed with: the last committed micro-batches
+    a batch is skipped  its progress was dropped, because too many callbacks waited
+    a query ends        whatever of it was committed and never emitted
+    now and then        with a continuous trigger, which reports no progress: its epochs
+
+Each is emitted as RECONCILED, without a run. It merges with what was observed, which wins. Files are read a few
+micro-batches at a time, so that the worker gets to do other things in between. What was purged from the
+checkpoint meanwhile is reported as a gap.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from headwater_producers.spark.events.writes import outputs_inside
+from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.run_all import run_all
+from headwater_producers.spark.streaming.backfill_task import BackfillTask
+from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.micro_batch import rows_of
+from headwater_producers.spark.streaming.notes import Notes
+from headwater_schemas.events import EmissionReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from headwater_producers.spark.events.context import Emit, EventContext
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.streaming.run import StreamRun
+    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_schemas.events import IntervalEntry
+
+logger = logging.getLogger(__name__)
+
+# A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
+STEP: Final = 10
+# Rebuilt before they are sent.
+_AT_ONCE: Final = 50
+
+
+class Backfill:
+    """The backfill tasks of all runs. The worker's alone.
+
+    Args:
+        context: of the application.
+        emit: takes each event; False: it was refused.
+        files: to read checkpoints with.
+        max_batches: how many of the last micro-batches are backfilled at a query's start; 0: none ever is.
+        gaps: takes what can't be recovered any more.
+        notes: where the last emitted micro-batch of a query is noted.
+        per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed
+            under, or would have been.
+        inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: EventContext,
+        emit: Emit,
+        files: TextFiles,
+        max_batches: int,
+        gaps: Gaps | None = None,
+        notes: Notes | None = None,
+        per_event: int = 1,
+        inside: Callable[[StreamRun, Sequence[Write], datetime], str | None] | None = None,
+    ) -> None:
+        self._context = context
+        self._emit = emit
+        self._files = files
+        self._max_batches = max_batches
+        self._gaps = gaps or Gaps()
+        self._notes = notes or Notes()
+        self._per_event = per_event
+        self._inside = inside
+        self._work: deque[BackfillTask] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._work)
+
+    def started(self, run: StreamRun) -> None:
+        """A query goes on from its checkpoint."""
+        self._guarded(run, self._started)
+
+    def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
+        """Micro-batches of which no progress came, though a later one's did."""
+        self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
+
+    def committed(self, run: StreamRun, reason: EmissionReason) -> None:
+        """What a query has committed since the last that was emitted."""
+        self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
+
+    def ended(self, run: StreamRun, reason: EmissionReason) -> None:
+        """A query has ended: the same, at once."""
+        self.committed(run, reason)
+        run_all(self._steps(run))
+
+    def _started(self, run: StreamRun, log: QueryLog) -> None:
+        committed = log.committed()
+        newest = committed[-1] if committed else -1
+        if run.chain.emitted_until is not None and run.chain.emitted_until > newest:
+            run.chain.set_back(newest)
+        emitted = run.chain.emitted_until
+        # What came before that was a gap already, then.
+        gone = range(0 if emitted is None else emitted + 1, committed[0] if committed else 0)
+        unemitted = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
+        # What this run has committed meanwhile it emits itself.
+        self._add(run, log, unemitted, EmissionReason.START, before=run.started_at, gone=gone)
+
+    def _unemitted(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
+        emitted = run.chain.emitted_until
+        left_out = set(run.take_left_out())
+        unemitted = [batch for batch in log.committed() if emitted is None or batch > emitted or batch in left_out]
+        self._add(run, log, unemitted, reason)
+        for batch in unemitted:
+            run.chain.add(batch)
+
+    def step(self) -> None:
+        """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes.
+
+        Raises:
+            OSError, Py4JError: a file couldn't be read just now. The others were emitted; `headwater reconcile`
+                recovers it.
+        """
+        if not self._work:
+            return
+        work = self._work[0]
+        batches = [work.batches.popleft() for _ in range(min(STEP, len(work.batches)))]
+        run_all([*(partial(self._rebuild, work, batch) for batch in batches), partial(self._stepped, work)])
+
+    def _steps(self, run: StreamRun) -> Iterator[Callable[[], None]]:
+        while any(work.run is run for work in self._work):
+            yield self.step
+
+    def _stepped(self, work: BackfillTask) -> None:
+        if not work.batches:
+            self._work.popleft()
+            self._miss(work)
+        if not work.batches or len(work.entries) + STEP > _AT_ONCE:
+            self._send(work)
+
+    def _rebuild(self, work: BackfillTask, batch_id: int) -> None:
+        try:
+            entry = work.rebuilder.entry(batch_id)
+        except CheckpointError as reason:
+            logger.info("lineage capture: query %s: micro-batch not backfilled: %s", work.run.query_id, reason)
+            work.unrecoverable.append(batch_id)
+            return
+        except Exception as error:
+            # An object store that fails, a file cut short: the next one may be readable.
+            logger.warning(
+                "lineage capture: query %s: micro-batch %d not backfilled: %s",
+                work.run.query_id,
+                batch_id,
+                type(error).__name__,
+            )
+            raise
+        if work.wants(entry.processing_time):
+            is_new = work.reason is not EmissionReason.START or (work.noted is not None and batch_id > work.noted)
+            known = msgspec.structs.replace(entry, plan_digest=work.plan if is_new else None)
+            work.entries.append(self._with_writes(work, known, datetime.now(UTC)))
+        else:
+            work.run.left_out.append(batch_id)
+
+    def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
+        """What the run was seen to write in a micro-batch: of foreachBatch, its checkpoint knows no outputs.
+
+        Not of the one that it has failed in: another start may have committed that, with writes of its own.
+        """
+        run, batch_id = work.run, entry.batch_id
+        if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
+            return entry
+        writes = run.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
+        if not writes:
+            return entry
+        outputs = outputs_inside(writes)
+        digest = self._inside(run, writes, at) if self._inside is not None else None
+        return msgspec.structs.replace(entry, outputs=outputs, rows_out=rows_of(outputs), plan_digest=digest)
+
+    def _send(self, work: BackfillTask) -> None:
+        run, entries = work.run, work.entries
+        work.entries = []
+        if run.job is None:
+            return
+        whose = Whose(
+            tenant=self._context.tenant,
+            job=run.job,
+            query_id=run.query_id,
+            producer=self._context.producer,
+            query_name=run.name,
+            checkpoint_location=work.log.location,
+            reason=work.reason,
+        )
+        events = interval_events(whose, entries, per_event=self._per_event, now=datetime.now(UTC))
+        taken = [event.interval_event for event in events if self._emit(event) is not False]
+        last = max((body.entries[-1].batch_id for body in taken if body is not None), default=None)
+        if last is not None:
+            self._notes.write(run.query_id, run.chain.sent(last))
+
+    def _miss(self, work: BackfillTask) -> None:
+        """What can't be recovered is a gap."""
+        for gap in work.missing(datetime.now(UTC)):
+            work.run.gaps.append(gap)
+            self._gaps.add(gap)
+
+    def _guarded(self, run: StreamRun, look: Callable[[StreamRun, QueryLog], None]) -> None:
+        """Looks into a run's checkpoint; that it can't be read must not keep what was observed from being emitted."""
+        if not self._max_batches or run.checkpoint is None or run.description is None:
+            return
+        try:
+            look(run, QueryLog(run.checkpoint.location, self._files))
+        except Exception as error:
+            logger.warning(
+                "lineage capture: query %s: checkpoint unreadable (%s); micro-batches not emitted yet stay a gap",
+                run.query_id,
+                type(error).__name__,
+            )
+
+    def _add(
+        self,
+        run: StreamRun,
+        log: QueryLog,
+        batches: Iterable[int],
+        reason: EmissionReason,
+        *,
+        before: datetime | None = None,
+        gone: range = range(0),
+    ) -> None:
+        waiting = deque(batches)
+        link = run.description.streaming if run.description is not None else None
+        if not (waiting or gone) or run.description is None:
+            return
+        rebuilder = Rebuilder(
+            log,
+            self._files,
+            inputs=run.description.inputs,
+            # A continuous query's plan doesn't name them.
+            sources=len(link.source_descriptions) if link is not None else None,
+            outputs=run.description.outputs,
+            commits=run.commits,
+        )
+        noted = run.chain.emitted_until
+        # What ran before this start had its plan only where the last that was emitted had it, too.
+        is_same = reason is not EmissionReason.START or run.chain.plan_digest == run.plan_digest
+        plan = run.plan_digest if is_same else None
+        self._work.append(BackfillTask(run, rebuilder, log, waiting, reason, before, noted, gone, plan))

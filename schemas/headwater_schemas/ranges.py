@@ -1,0 +1,99 @@
+"""Ranges of offsets and of batch ids as text. One notation, half-open, for what is printed and for what is typed.
+
+| text         | means                                                      |
+|--------------|------------------------------------------------------------|
+| `609..994`   | from 609 up to, and without, 994: the last one is 993      |
+| `609`        | 609 alone: the same as `609..610`                          |
+| `609..`      | 609 and all after it                                       |
+| `0:609..994` | `609..994` of a topic's partition 0                        |
+
+The end is the one after the last, as it is in Kafka's end offsets and in the `start` and `end` of documents. Nothing in
+it has a meaning to a shell, so that what was printed can be pasted into a command as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MOST_OFFSET = 2**63 - 1
+"""The greatest end of a range: Kafka's offsets and Spark's batch ids are 64-bit integers."""
+
+_NOTATION = "write 609..994 for 609 up to and without 994, or 609 for that one alone"
+_RANGE = re.compile(r"(?:(?P<partition>\d{1,10}):)?(?P<start>\d{1,19})(?P<to>\.\.(?P<end>\d{1,19})?)?", re.ASCII)
+# What is written elsewhere: with the last number inside, and without it.
+_INCLUSIVE = re.compile(r"(\d{1,19})\s*(?:-|–|—|to)\s*(\d{1,19})", re.ASCII)
+_EXCLUSIVE = re.compile(r"\[?\s*(\d{1,19})\s*(?::|…|\.\.\.|,)\s*(\d{1,19})\s*\)?", re.ASCII)
+_CLOSED = re.compile(r"\[\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\]", re.ASCII)
+
+
+class RangeError(ValueError):
+    """A text that is no range; the message ends with how to write what was probably meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range as somebody wrote it.
+
+    Attributes:
+        start: the first.
+        end: the one after the last, greater than `start`; None: all from `start` on.
+        partition: of the topic; None where the text names none.
+    """
+
+    start: int
+    end: int | None
+    partition: int | None = None
+
+
+def range_text(start: int, end: int | None) -> str:
+    """`609..994`; `609` of one alone; `609..` without an end.
+
+    Args:
+        start: the first.
+        end: the one after the last; None, or `MOST_OFFSET`: all from `start` on.
+    """
+    if end is None or end == MOST_OFFSET:
+        return f"{start}.."
+    return str(start) if end == start + 1 else f"{start}..{end}"
+
+
+def partition_text(partition: int, start: int, end: int | None) -> str:
+    """`0:609..994`: a range of a topic's partition."""
+    return f"{partition}:{range_text(start, end)}"
+
+
+def batches_text(first: int, last: int) -> str:
+    """`batch 12`, or `batches 12..15` where 14 is the last; both ends of the arguments are included."""
+    return f"batch{'' if first == last else 'es'} {range_text(first, last + 1)}"
+
+
+def parse_range(text: str, *, of_partition: bool = False) -> Range:
+    """The inverse of `range_text` and `partition_text`.
+
+    Args:
+        text: as the module has it.
+        of_partition: whether the range may name its partition, `0:609..994`.
+
+    Raises:
+        RangeError: it is no range, or an empty one.
+    """
+    found = _RANGE.fullmatch(text)
+    if found is None or (found["partition"] and not of_partition):
+        raise RangeError(f"{text[:60]!r} isn't a range: {_meant(text)}.")
+    start = int(found["start"])
+    end = int(found["end"]) if found["end"] else None if found["to"] else start + 1
+    if max(start, end or 0) > MOST_OFFSET:
+        raise RangeError(f"{text[:60]!r}: offsets and batch ids go up to {MOST_OFFSET}.")
+    if end is not None and end <= start:
+        raise RangeError(f"{text[:60]!r} has nothing in it, as the end isn't part of a range: {_NOTATION}.")
+    return Range(start, end, int(found["partition"]) if found["partition"] else None)
+
+
+def _meant(text: str) -> str:
+    """How to write it, where it is one of the notations that others have."""
+    if other := _CLOSED.fullmatch(text) or _INCLUSIVE.fullmatch(text):
+        return f"write {range_text(int(other[1]), int(other[2]) + 1)} for {other[1]} up to and including {other[2]}"
+    if other := _EXCLUSIVE.fullmatch(text):
+        return f"write {other[1]}..{other[2]} for {other[1]} up to and without {other[2]}"
+    return _NOTATION

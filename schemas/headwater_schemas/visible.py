@@ -1,0 +1,71 @@
+r"""Text from outside made safe for a terminal: characters that act on it, or can't be seen, are shown as escapes.
+
+    visible("invoice\u202excod.exe")   ⇒   invoice\u202excod.exe   (a backslash and five characters)
+
+Names of topics, jobs and columns, keys, headers, paths and errors are written by others. Shown are the characters that
+`str.isprintable` allows, and the space: so no C0 and C1 control, DEL, ESC, format character (bidirectional controls,
+zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character; nor those
+that Unicode calls default-ignorable (variation selectors, fillers), which no format character is and nobody sees. Two
+different names so never look the same for a character that isn't drawn. A backslash of the name stands as it is: what
+has to be exact is `--json`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+_UNUSUAL = re.compile(r"[^ -~]")
+_UNUSUAL_IN_LINES = re.compile(r"[^ -~\t\n]")
+# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, as far as they are letters and marks to `str.isprintable`;
+# and the Braille pattern without a dot, which is drawn as nothing.
+_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+
+
+def visible(text: str) -> str:
+    r"""A name, or whatever stands on one line: line feed and tab are escapes, too, `\n` and `\t`."""
+    return text if text.isascii() and text.isprintable() else _UNUSUAL.sub(_shown, text)
+
+
+def visible_lines(text: str) -> str:
+    """A text of several lines: line feeds and tabs stand."""
+    return text if text.isascii() and text.isprintable() else _UNUSUAL_IN_LINES.sub(_shown, text)
+
+
+def json_escaped(document: str) -> str:
+    r"""A JSON document, equal when it is parsed, in which those characters are `\uXXXX`."""
+    return document if document.isascii() and "\x7f" not in document else _UNUSUAL_IN_LINES.sub(_as_json, document)
+
+
+class VisibleFormatter(logging.Formatter):
+    """Log records, and the tracebacks in them, as `visible_lines`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """For logging."""
+        return visible_lines(super().format(record))
+
+
+def is_visible(character: str) -> bool:
+    """Whether a character stands as it is."""
+    return character.isprintable() and _IGNORABLE.match(character) is None
+
+
+def _shown(found: re.Match[str]) -> str:
+    character = found[0]
+    if is_visible(character):
+        return character
+    code = ord(character)
+    if code < 0x100:
+        return _NAMED.get(character) or f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _as_json(found: re.Match[str]) -> str:
+    character = found[0]
+    if is_visible(character):
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[n]:02x}{units[n + 1]:02x}" for n in range(0, len(units), 2))

@@ -1,0 +1,85 @@
+"""Identities that stand in somebody's topic and graph, as literals that were computed without Headwater's code.
+
+Each is a hash of length-prefixed parts (`headwater_schemas.identity.canonical`), worked out from the tables of
+`identity.py` and `keys.py`. None of them is ever refreshed: a test that fails here says that events of before would be
+other events, or that the graph would get a second node for what it has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.graph import keys
+from headwater_schemas import identity
+from headwater_schemas.events import DatasetUse, IntervalEntry, IntervalEvent, Provenance, build
+from support.events import DEPARTED, JOB, POSITIONS, PRODUCER, QUERY_ID, RUN, TIME
+
+if TYPE_CHECKING:
+    from headwater_schemas.events import Position
+
+# Sort of position ⇒ source end digest of batch 7, and id of the event that reports it.
+INTERVALS = {
+    "kafka": ("e420d67ff9b47c533ea32b952d655b11", "7fd8224f-dc57-5baf-b3a8-f51556c182dc"),
+    "table_snapshot": ("f917d169160cd5db3f09a215727d58cd", "50042d0c-4d67-58e6-b6f2-571059149240"),
+    "table_range": ("5bdf806bbb4b6a23f2be477c451bf129", "fee7671c-56d2-5b09-9d57-7dfbed6a661e"),
+    "files": ("22cf1b938108d2872237020135d72c81", "560e2eb4-20ee-5a98-b500-0b55170ebf1b"),
+    "cdc": ("c46704ef394ccfb5c0ec70cbd0261c76", "160277b5-d65c-5a49-b08f-feaacced7688"),
+    "api_cursor": ("5089ebf2a7728d34742d9c95bc86a497", "07383008-574d-535c-8292-feeeaafc6738"),
+    "time_range": ("38ffe0de036bb43087ed9124290ecb4d", "d7b4e085-246e-52aa-8034-8944b4e10e8b"),
+    "opaque": ("f0a6c3587d0d26ff709369d0b897e20a", "1cd839f1-e1c2-551c-a3cb-6c72b1a560e6"),
+    "none": ("6b8aede68160fa370450fd8bcae48b1a", "36f64d31-69e1-57f9-aff5-9e3048cdbbbd"),
+}
+BY_SORT: dict[str, Position | None] = {
+    next(name for name in INTERVALS if name != "none" and getattr(position, name) is not None): position
+    for position in POSITIONS
+}
+BY_SORT["none"] = None
+
+
+@pytest.mark.parametrize("sort", INTERVALS)
+def test_where_a_micro_batch_ended_makes_its_digest_and_its_event_id(sort: str) -> None:
+    digest, event_id = INTERVALS[sort]
+    use = DatasetUse(dataset=DEPARTED, position=BY_SORT[sort])
+    assert identity.source_end_digest([use]) == digest
+    body = IntervalEvent(
+        query_id=QUERY_ID,
+        entries=(IntervalEntry(batch_id=7, processing_time=TIME, inputs=(use,)),),
+        provenance=Provenance.OBSERVED,
+    )
+    event = build.interval_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
+    assert event.event_id == event_id
+
+
+JOB_KEY = "519414d51dd9dbb4e6ca493b0e3f94ba"
+DATASET_KEY = "9a94c7138b1325b32db852c76162ea7f"
+FILES_KEY = "f70c6aefd425a6f42f3447df87a75d64"
+RUN_KEY = "8e0ad68e62278fb854c8deca8b198c72"
+QUERY_KEY = "7bac3af022405a6c6b78deb2ef7bbcae"
+PLAN_KEY = "371227783471b112ea803e79788ade7c"
+INTERVAL_KEY = "91b3988dfb0aee8946cc3572d02d8732"
+ONE, TWO = "1" * 32, "2" * 32  # keys of columns
+
+
+def test_keys_of_nodes() -> None:
+    assert keys.job_key("acme", "flights", "enrich") == JOB_KEY
+    assert keys.dataset_key("acme", DEPARTED.namespace, DEPARTED.name) == DATASET_KEY
+    assert keys.dataset_key("acme", "file", "/data/größe") == FILES_KEY
+    assert keys.column_key("acme", DATASET_KEY, "legs.[].dep_delay") == "39350a442bfe6acfc778b7c1edd86cc7"
+    assert keys.version_key("acme", DATASET_KEY, "delta", "42") == "61b3eb63bdc40c07d2898bbfca13851e"
+    assert keys.run_key("acme", "0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f") == RUN_KEY
+    assert keys.query_key("acme", QUERY_ID) == QUERY_KEY
+    assert keys.plan_key("acme", JOB_KEY, "ab" * 16) == PLAN_KEY
+    assert keys.interval_key("acme", QUERY_KEY, 7) == INTERVAL_KEY
+    assert keys.conflict_key("acme", QUERY_KEY, 7, "cd" * 16) == "e945d72f7007490682de758b30d872df"
+
+
+def test_keys_of_relationships() -> None:
+    assert keys.use_key("acme", "CONSUMED", INTERVAL_KEY, DATASET_KEY, 0) == "330aabbf883de696559fd51ec87f6e98"
+    assert keys.use_key("acme", "PRODUCED", INTERVAL_KEY, DATASET_KEY, 1) == "5c308c96b048a26637706b35a2bb936d"
+    assert keys.feeds_key("acme", JOB_KEY, DATASET_KEY, FILES_KEY) == "ed082ceab5c85bc210f76ccf6bfd016f"
+    derives = ("DERIVES", PLAN_KEY, ONE, TWO, "DIRECT", "AGGREGATION", "AGGREGATE", 1, "e1")
+    assert keys.edge_key("acme", *derives) == "4d0f931736dbf7d9c304090a221dd8ac"
+    generates = ("GENERATES", PLAN_KEY, PLAN_KEY, TWO, "DIRECT", None, "GENERATE", 0, None)
+    assert keys.edge_key("acme", *generates) == "3b23295853efa6c04db78ab17e57d1a0"

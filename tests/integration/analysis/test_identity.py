@@ -1,0 +1,388 @@
+"""One dataset under several names: every question starts from all of them, goes on through all, and shows one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.analysis.blast import BadRun, blast
+from headwater_consumers.analysis.diff import Point, diff
+from headwater_consumers.analysis.drawing import draw
+from headwater_consumers.analysis.errors import AmbiguousError
+from headwater_consumers.analysis.identity import Identities, TwoNames, clusters_of_two_names
+from headwater_consumers.analysis.impact import Change, ChangeType, SchemaChange, analyze
+from headwater_consumers.analysis.known import dataset_details, job_details
+from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
+from headwater_consumers.analysis.runs import runs
+from headwater_consumers.analysis.search import search
+from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.timeline import dataset_timeline
+from headwater_consumers.analysis.trace import Direction as Way
+from headwater_consumers.analysis.trace import Offsets, PartKind, trace
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.keys import dataset_key
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    KafkaRanges,
+    LifecycleChange,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    ProcessingType,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    Symlink,
+    TransformationKind,
+    TransformationType,
+    build,
+)
+from support.analysis.chains import BEGIN
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.lineage import Lineage
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+CLUSTER = Symlink("kafka://MkU3OEVBNTcwNTJENDM2Qk", "orders", "TOPIC")
+HERE, THERE = DatasetRef("kafka://b1:9092", "orders"), DatasetRef("kafka://b1:9092,b2:9092", "orders")
+DECLARED = DatasetRef("kafka://shop", "orders")
+
+
+def offsets(dataset: DatasetRef, start: int, end: int) -> DatasetUse:
+    return DatasetUse(
+        dataset=dataset,
+        position=Position(kafka=KafkaRanges("orders", (OffsetRange(0, start, end),))),
+        certainty=Certainty.EXACT,
+    )
+
+
+def ran(
+    job: str,
+    source: DatasetUse | DatasetRef,
+    target: DatasetUse | DatasetRef,
+    at: int,
+    plan: LineageEvent | None = None,
+) -> LineageEvent:
+    """A batch run of 5 s, `at` seconds after the beginning."""
+    ended = BEGIN + timedelta(seconds=at + 5)
+    uses = [each if isinstance(each, DatasetUse) else DatasetUse(dataset=each) for each in (source, target)]
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        processing_type=ProcessingType.BATCH,
+        inputs=(uses[0],),
+        outputs=(uses[1],),
+        plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
+        started_at=BEGIN + timedelta(seconds=at),
+        ended_at=ended,
+    )
+    ref = RunRef(f"{job}-{at}")
+    return build.run_event(body, job=JobRef("jobs", job), run=ref, producer="test", event_time=ended)
+
+
+def said(body: DatasetEvent, at: int = 0) -> LineageEvent:
+    return build.dataset_event(body, producer="test", event_time=BEGIN + timedelta(seconds=at))
+
+
+def table(path: str, name: str | None = None, at: int = 0, change: LifecycleChange | None = None) -> LineageEvent:
+    links = (Symlink("file:/w", name, "TABLE"),) if name else None
+    return said(DatasetEvent(dataset=DatasetRef("file", path), type="TABLE", symlinks=links, lifecycle=change), at)
+
+
+def renamed(before: str, after: str, at: int) -> LineageEvent:
+    body = DatasetEvent(
+        dataset=DatasetRef("file", after), lifecycle=LifecycleChange.RENAME, previous=DatasetRef("file", before)
+    )
+    return said(body, at)
+
+
+def file(path: str) -> DatasetRef:
+    return DatasetRef("file", path)
+
+
+class Graph:
+    """The graph of some events, and what it answers."""
+
+    def __init__(self, driver: Driver, reader: Reader) -> None:
+        self.driver = driver
+        self.reader = reader
+
+    def of(self, *events: LineageEvent) -> Graph:
+        writer = GraphWriter(self.driver, "neo4j")
+        writer.ensure_schema()
+        # One by one and the other way round, so that aliases come before what they are of.
+        for event in reversed(events):
+            writer.apply(fold([event]))
+        assert list(dump(self.driver)) == list(oracle(fold(list(events))))
+        return self
+
+    def lineage(
+        self, asset: str, direction: Direction, column: str | None = None, *, depth: int | None = None
+    ) -> Lineage:
+        return lineage(self.reader, LineageQuestion(asset, direction, column=column, depth=depth, edges=True))
+
+    def up(self, asset: str, column: str | None = None) -> set[str]:
+        return {item.asset.name for item in self.lineage(asset, Direction.UPSTREAM, column).items}
+
+    def down(self, asset: str, column: str | None = None) -> set[str]:
+        return {item.asset.name for item in self.lineage(asset, Direction.DOWNSTREAM, column).items}
+
+    def name(self, text: str) -> str:
+        return self.reader.read(lambda tx: resolve_dataset(tx, text)).asset.spelling
+
+
+@pytest.fixture
+def graph(clean_database: Driver, reader: Reader) -> Graph:
+    return Graph(clean_database, reader)
+
+
+def topic(*refs: DatasetRef) -> list[LineageEvent]:
+    return [said(DatasetEvent(dataset=ref, type="TOPIC", symlinks=(CLUSTER,))) for ref in refs]
+
+
+def one_topic() -> list[LineageEvent]:
+    return [
+        *topic(HERE, THERE),
+        ran("make", file("/in"), offsets(THERE, 0, 10), 0),
+        ran("take", offsets(HERE, 0, 10), file("/out"), 10),
+    ]
+
+
+def test_a_topic_by_two_lists_of_brokers_is_one(graph: Graph) -> None:
+    graph.of(*one_topic())
+    for asked in ("orders", "kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders", f"{CLUSTER.namespace}/orders"):
+        assert graph.name(asked) == "kafka://b1:9092/orders"
+        assert (graph.up(asked), graph.down(asked)) == ({"/in"}, {"/out"})
+    assert graph.down("/in") == {"orders", "/out"}
+    assert graph.up("/out") == {"orders", "/in"}
+    answer = graph.lineage("/in", Direction.DOWNSTREAM)
+    assert [(item.asset.spelling, item.hops, item.via_total) for item in answer.items] == [
+        ("kafka://b1:9092/orders", 1, 1),
+        ("file:/out", 2, 1),
+    ]
+    assert len(answer.edges) == 2
+    drawn = draw(graph.reader, "orders")
+    assert sorted(node.asset.name for node in drawn.nodes) == ["/in", "/out", "orders"]
+    assert len(drawn.edges) == 2
+
+
+def test_a_job_reads_a_dataset_once_whatever_names_it_met_it_by(graph: Graph) -> None:
+    out = file("/out")
+    graph.of(
+        *topic(HERE, THERE), ran("take", offsets(HERE, 0, 10), out, 0), ran("take", offsets(THERE, 10, 20), out, 10)
+    )
+    known = job_details(graph.reader, "take")
+    (use,) = known.inputs
+    assert (use.dataset.spelling, use.observed, known.inputs_total) == ("kafka://b1:9092/orders", True, 1)
+    assert use.first_seen is not None
+    assert use.last_seen is not None
+    assert use.last_seen > use.first_seen
+    assert ([use.dataset.name for use in known.outputs], known.outputs_total) == (["/out"], 1)
+
+
+def test_a_trace_finds_what_was_read_under_another_name(graph: Graph) -> None:
+    graph.of(*one_topic())
+    for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
+        forward = trace(graph.reader, Offsets(asked, 0, 2, 4), depth=None)
+        assert [part.dataset.name for hop in forward.hops for part in hop.outputs] == ["/out"]
+        back = trace(graph.reader, Offsets(asked, 0, 2, 4), direction=Way.BACKWARD, depth=None)
+        assert [part.dataset.name for hop in back.hops for part in hop.inputs] == ["/in"]
+        assert {part.dataset.spelling for part in (*forward.start, *back.start)} == {"kafka://b1:9092/orders"}
+        assert (
+            "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are one dataset, and taken as one." in back.notes
+        )
+    tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
+    assert [each.dataset.spelling for each in tainted] == ["kafka://b1:9092/orders", "file:/out"]
+
+
+def test_runs_timeline_diff_and_search_are_of_all_names(graph: Graph) -> None:
+    graph.of(*one_topic())
+    assert runs(graph.reader, dataset="kafka://b1:9092/orders").total == 1
+    assert {run.run_id for run in dataset_timeline(graph.reader, "orders").runs} == {"make-0", "take-10"}
+    compared = diff(graph.reader, Point(time=BEGIN), Point(time=BEGIN + timedelta(days=1)), dataset="orders")
+    assert [job.name for job in compared.jobs] == ["make"]
+    assert [hit.asset.spelling for hit in search(graph.reader, "orders").items] == ["kafka://b1:9092/orders"]
+
+
+def test_a_declared_name_is_shown(graph: Graph) -> None:
+    graph.of(*one_topic(), *topic(DECLARED))
+    assert graph.name("kafka://b1:9092/orders") == "kafka://shop/orders"
+    assert graph.down("/in") == {"orders", "/out"}
+    assert graph.lineage("/out", Direction.UPSTREAM).items[0].asset.spelling == "kafka://shop/orders"
+    key = dataset_key("default", *("kafka://shop", "orders"))
+    known = graph.reader.read(lambda tx: Identities.of(tx).known_as(key))
+    assert known == (
+        "kafka://MkU3OEVBNTcwNTJENDM2Qk/orders",
+        "kafka://b1:9092,b2:9092/orders",
+        "kafka://b1:9092/orders",
+    )
+    assert graph.lineage("/out", Direction.UPSTREAM).known_as == ()
+    assert graph.lineage("orders", Direction.UPSTREAM).known_as == known
+
+
+def test_a_cluster_of_several_names_is_reported(graph: Graph) -> None:
+    graph.of(*one_topic(), *topic(DECLARED))
+    assert clusters_of_two_names(graph.reader) == (
+        TwoNames(CLUSTER.namespace, ("kafka://b1:9092", "kafka://b1:9092,b2:9092", "kafka://shop"), 1),
+    )
+
+
+def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetRef, str]) -> LineageEvent:
+    edge = ColumnEdge(
+        output=1,
+        output_field=target[1],
+        input=0,
+        input_field=source[1],
+        type=TransformationType.DIRECT,
+        kind=TransformationKind.COPY,
+    )
+    plan = ColumnLineage(datasets=(source[0], target[0]), edges=(edge,))
+    return build.plan_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
+
+
+def test_columns_go_on_under_another_name(graph: Graph) -> None:
+    schema = SchemaDefinition((SchemaField(path="value", type="string"),))
+    made = column_plan("make", (file("/in"), "a"), (THERE, "value"))
+    taken = column_plan("take", (HERE, "value"), (file("/out"), "b"))
+    graph.of(
+        *topic(HERE, THERE),
+        said(DatasetEvent(dataset=THERE, schema=schema), 1),
+        made,
+        taken,
+        ran("make", file("/in"), offsets(THERE, 0, 10), 0, made),
+        ran("take", offsets(HERE, 0, 10), file("/out"), 10, taken),
+    )
+    for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
+        assert [item.asset.column for item in graph.lineage(asked, Direction.DOWNSTREAM, "value").items] == ["b"]
+        assert [item.asset.column for item in graph.lineage(asked, Direction.UPSTREAM, "value").items] == ["a"]
+    assert [item.asset.column for item in graph.lineage("/in#a", Direction.DOWNSTREAM).items] == ["value", "b"]
+    assert graph.reader.read(lambda tx: resolve_column(tx, "orders", "value")).asset.namespace == "kafka://b1:9092"
+    hit = analyze(graph.reader, Change("/in", column="a", schema=SchemaChange.REMOVED))
+    found = {item.asset.spelling for item in hit.items}
+    assert {"kafka://b1:9092/orders#value", "file:/out#b"} <= found
+    assert not any("b2:9092" in spelled for spelled in found)
+
+
+def test_names_of_catalogs_and_paths_find_the_table(graph: Graph) -> None:
+    graph.of(table("/w/t", "db.t"), ran("make", file("/in"), file("/w/t"), 0))
+    for asked in ("db.t", "spark_catalog.db.t", "lake.db.t", "file:/w/db.t", "/w/t", "file:/w/t", "file:///w/t", "t"):
+        assert graph.name(asked) == "file:/w/t"
+        assert graph.up(asked) == {"/in"}
+    assert [hit.asset.spelling for hit in search(graph.reader, "db.t").items] == ["file:/w/t"]
+
+
+def test_the_name_of_the_only_table_that_has_it_is_found_from_either_side(graph: Graph) -> None:
+    named, called = DatasetRef("file", "/w/flights"), DatasetRef("file:/w", "db.flights")
+    graph.of(
+        table("/w/flights", "db.flights"),
+        ran("load", file("/in"), called, 0),
+        ran("use", named, file("/out"), 10),
+        table("/w/alone", "db.alone"),
+    )
+    for asked in ("/w/flights", "db.flights"):
+        known = dataset_details(graph.reader, asked)
+        assert [use.job.name for use in known.producers] == ["load"]
+        assert [use.job.name for use in known.consumers] == ["use"]
+        assert len({known.dataset.spelling, *known.known_as}) == 2
+    assert dataset_details(graph.reader, "db.alone").known_as == ("file:/w/db.alone",)
+
+
+def test_a_dataset_that_is_there_goes_before_one_that_was_dropped(graph: Graph) -> None:
+    gone = LifecycleChange.DROP
+    graph.of(
+        table("/w/t", "db.t", 5, LifecycleChange.CREATE),
+        said(DatasetEvent(dataset=DatasetRef("file:/w", "db.t"), type="TABLE", lifecycle=gone), 1),
+        table("/old/other", "db.other", 0),
+        table("/old/other", "db.other", 1, gone),
+        table("/new/other", "db.other", 2, LifecycleChange.CREATE),
+        said(DatasetEvent(dataset=file("/a/same"), lifecycle=gone)),
+        said(DatasetEvent(dataset=file("/b/same"))),
+        said(DatasetEvent(dataset=file("/a/both"))),
+        said(DatasetEvent(dataset=file("/b/both"))),
+    )
+    for asked, found in (("db.t", "file:/w/t"), ("db.other", "file:/new/other"), ("same", "file:/b/same")):
+        assert graph.name(asked) == found
+    assert graph.name("file:/w/db.t") == "file:/w/t"
+    assert graph.name("/old/other") == "file:/old/other", "another table, of the same name before"
+    with pytest.raises(AmbiguousError):
+        graph.name("both")
+
+
+def test_a_rename_cuts_nothing(graph: Graph) -> None:
+    graph.of(
+        ran("make", file("/in"), file("/w/a"), 0),
+        renamed("/w/a", "/w/b", 20),
+        ran("take", file("/w/b"), file("/out"), 30),
+    )
+    for asked in ("/w/a", "/w/b"):
+        assert graph.name(asked) == "file:/w/b"
+        assert (graph.up(asked), graph.down(asked)) == ({"/in"}, {"/out"})
+    assert graph.up("/out") == {"/w/b", "/in"}
+    assert graph.down("/in") == {"/w/b", "/out"}
+    hit = analyze(graph.reader, Change("/in", type=ChangeType.DATA_INCORRECT))
+    assert {item.asset.name for item in hit.items} == {"/w/b", "/out"}
+    tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
+    assert [(each.dataset.name, bool(each.parts)) for each in tainted] == [("/w/b", True), ("/out", True)]
+    assert [part.kind for each in tainted for part in each.parts] == [PartKind.UNKNOWN] * 2
+
+
+def test_a_name_that_is_used_again_is_another_dataset(graph: Graph) -> None:
+    graph.of(
+        ran("make", file("/in"), file("/w/a"), 0),
+        renamed("/w/a", "/w/b", 20),
+        table("/w/a", at=25, change=LifecycleChange.CREATE),
+        ran("anew", file("/new"), file("/w/a"), 30),
+        ran("take", file("/w/b"), file("/out"), 40),
+        ran("use", file("/w/a"), file("/use"), 50),
+    )
+    assert (graph.name("/w/a"), graph.name("/w/b")) == ("file:/w/a", "file:/w/b")
+    assert graph.up("/w/b") == {"/in"}
+    assert graph.down("/w/b") == {"/out"}
+    assert graph.down("/w/a") == {"/use"}
+    assert graph.up("/out") == {"/w/b", "/in"}
+    assert graph.down("/new") == {"/w/a", "/use"}
+
+
+def test_renamed_there_and_back(graph: Graph) -> None:
+    graph.of(
+        ran("make", file("/in"), file("/w/a"), 0),
+        renamed("/w/a", "/w/b", 20),
+        ran("take", file("/w/b"), file("/out"), 30),
+        renamed("/w/b", "/w/a", 40),
+    )
+    for asked in ("/w/a", "/w/b"):
+        assert graph.name(asked) == "file:/w/a"
+        assert (graph.up(asked), graph.down(asked)) == ({"/in"}, {"/out"})
+
+
+def operators(plan: dict[str, Any]) -> set[str]:
+    """Of a plan and all that is below it."""
+    own = {plan["operatorType"].split("@")[0]}
+    return own.union(*(operators(child) for child in plan.get("children", ())))
+
+
+def test_where_there_are_no_other_names_that_is_known_without_a_look_at_the_graph(graph: Graph) -> None:
+    graph.of(ran("make", file("/in"), file("/w/a"), 0))
+    with graph.driver.session() as session:
+        plan = session.run("EXPLAIN " + statement("identity/any")).consume().plan
+    assert plan is not None
+    found = operators(plan)
+    assert {"NodeCountFromCountStore", "RelationshipCountFromCountStore"} <= found
+    assert not {operator for operator in found if "Scan" in operator}

@@ -1,0 +1,232 @@
+"""What is known of one dataset or job, and the estate in lists, compared with plain statements over the whole graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.errors import GraphRefusedError, NotFoundError, QuestionError
+from headwater_consumers.analysis.known import (
+    broken_chains,
+    dataset_details,
+    datasets,
+    estate_runs,
+    job_details,
+    jobs,
+)
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.statements import statement
+from headwater_consumers.graph.schema import GRAPH_VERSION
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import RunEventType
+from support.analysis.history import History
+from support.events import full_dataset_event, full_job_event
+from support.graph.cases import load_case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_schemas.events import LineageEvent
+
+pytestmark = pytest.mark.stack
+
+FAULTS = Path(__file__).parents[2] / "recordings" / "neo4j_browser" / "faults.yaml"
+FAILED = (RunEventType.FAIL, RunEventType.ABORT)
+
+
+def write(driver: Driver, events: Iterable[LineageEvent]) -> None:
+    writer = GraphWriter(driver, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(list(events)))
+
+
+@pytest.fixture
+def estate(clean_database: Driver) -> Driver:
+    """Many jobs with runs and queries, and one query whose chain is broken."""
+    write(clean_database, History(2).events())
+    write(clean_database, load_case(FAULTS).events)
+    return clean_database
+
+
+@pytest.fixture
+def acme(quiet_driver: Driver, target: Neo4jTarget) -> Reader:
+    """Of the tenant that `full_dataset_event` is of."""
+    return Reader(quiet_driver, target, tenant="acme")
+
+
+def values(driver: Driver, text: str) -> list[Any]:
+    return [record[0] for record in driver.execute_query(text).records]
+
+
+def all_pages(question: Callable[..., Any], reader: Reader, **asked: Any) -> list[Any]:
+    items, cursor = [], None
+    while True:
+        page = question(reader, limit=2, cursor=cursor, **asked)
+        items += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            assert page.total == len(items)
+            return items
+        assert len(page.items) == 2
+
+
+def test_lists_have_every_dataset_and_job(estate: Driver, reader: Reader) -> None:
+    listed = [each.asset.key for each in all_pages(datasets, reader)]
+    assert listed == values(estate, "MATCH (d:Dataset) RETURN d.key ORDER BY d.key")
+    assert [each.asset.key for each in all_pages(jobs, reader)] == values(
+        estate, "MATCH (j:Job) RETURN j.key ORDER BY j.key"
+    )
+    for name, asked in (("namespace", "namespaces"), ("type", "types")):
+        for value in values(estate, f"MATCH (d:Dataset) WHERE d.{name} IS NOT NULL RETURN DISTINCT d.{name}"):
+            alike = values(estate, f"MATCH (d:Dataset) WHERE d.{name} = '{value}' RETURN d.key ORDER BY d.key")
+            assert [each.asset.key for each in all_pages(datasets, reader, **{asked: [value]})] == alike
+    gone = values(estate, "MATCH (d:Dataset) WHERE d.dropped RETURN d.key ORDER BY d.key")
+    assert [each.asset.key for each in all_pages(datasets, reader, gone=True)] == gone
+
+
+def test_lists_are_filtered_by_owner_and_tag(clean_database: Driver, acme: Reader) -> None:
+    write(clean_database, [full_dataset_event(), full_job_event()])
+    (listed,) = [each for each in datasets(acme).items if each.owners and each.tags]
+    owner, tag = listed.owners[0].name, listed.tags[0]
+    for of, with_tag in ((owner, None), (None, tag.key), (None, f"{tag.key}={tag.value}"), (owner, tag.key)):
+        assert listed in datasets(acme, owner=of, tag=with_tag).items, (of, with_tag)
+    for of, with_tag in ((f"{owner}x", None), (None, tag.key[:-1]), (None, f"{tag.key}=another")):
+        assert listed not in datasets(acme, owner=of, tag=with_tag).items, (of, with_tag)
+
+
+def test_runs_of_the_estate_are_the_latest_first(estate: Driver, reader: Reader) -> None:
+    every = "MATCH (r:Run) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL"
+    order = "RETURN r.key ORDER BY r.last_seen DESC, r.key DESC"
+    assert [each.key for each in all_pages(estate_runs, reader)] == values(estate, f"{every} {order}")
+    failed = values(estate, f"{every} AND coalesce(r.inferred_state, r.state) IN ['FAIL', 'ABORT'] {order}")
+    assert failed
+    assert [each.key for each in all_pages(estate_runs, reader, states=FAILED)] == failed
+    with pytest.raises(QuestionError, match="another question"):
+        estate_runs(reader, limit=2, cursor=estate_runs(reader, states=FAILED, limit=1).next_cursor)
+
+
+def test_every_broken_chain_is_found(estate: Driver, reader: Reader) -> None:
+    found = all_pages(broken_chains, reader)
+    naive = values(
+        estate,
+        "MATCH (a:Interval)-[n:NEXT]->(b:Interval) "
+        "WHERE n.missing > 0 OR n.gap_partitions IS NOT NULL OR n.overlap_partitions IS NOT NULL "
+        "RETURN [a.query_id, a.batch_id, b.batch_id, coalesce(n.missing, 0), size(coalesce(n.gap_partitions, [])), "
+        "size(coalesce(n.overlap_partitions, []))] ORDER BY a.query, b.batch_id",
+    )
+    assert naive
+    assert [
+        [one.query_id, one.after_batch, one.before_batch, one.missing, len(one.gaps), len(one.overlaps)]
+        for one in found
+    ] == naive
+    assert any(one.missing for one in found)
+    assert any(one.gaps for one in found)
+    assert all(one.job is not None for one in found)
+
+
+@pytest.mark.parametrize("version", [GRAPH_VERSION - 1, GRAPH_VERSION + 1])
+def test_a_graph_of_another_version_gives_no_answer(
+    estate: Driver,
+    reader: Reader,
+    settings_of_stack: None,
+    capsys: pytest.CaptureFixture[str],
+    version: int,
+) -> None:
+    # Such as one whose broken chains are in no index: "nothing is broken" would be the answer.
+    estate.execute_query("MATCH (v:HeadwaterGraph) SET v.version = $version", version=version)
+    with pytest.raises(GraphRefusedError, match=f"version {version} of .* reads version {GRAPH_VERSION}"):
+        broken_chains(reader)
+    for command in (["search", "enrich"], ["serve", "--port", "0"]):
+        assert main([*command, "--json"]) == 6
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert "Use the release that made it, or replay the topic" in error["message"]
+        assert "HEADWATER_NEO4J_DATABASE" in error["fix"]
+
+
+def test_a_chain_that_is_mended_is_found_no_more(clean_database: Driver, reader: Reader) -> None:
+    # The same events one by one: each batch that comes later mends what its absence had broken.
+    events = load_case(FAULTS).events
+    for event in reversed(events):
+        write(clean_database, [event])
+    broken = values(clean_database, "MATCH ()-[n:NEXT]->() WHERE n._broken IS NOT NULL RETURN n._broken")
+    assert len(broken) == broken_chains(reader).total
+    naive = "MATCH ()-[n:NEXT]->() WHERE n.missing > 0 OR n.gap_from IS NOT NULL OR n.overlap_from IS NOT NULL RETURN 1"
+    assert len(values(clean_database, naive)) == len(broken)
+
+
+def test_what_is_known_of_a_dataset(clean_database: Driver, acme: Reader) -> None:
+    write(clean_database, [full_dataset_event(), full_job_event()])
+    (key,) = values(clean_database, "MATCH (d:Dataset) WHERE d.description IS NOT NULL RETURN d.key")
+    stored = values(clean_database, f"MATCH (d:Dataset {{key: '{key}'}}) RETURN properties(d)")[0]
+    known = dataset_details(acme, key)
+    assert known.description == stored["description"]
+    assert [owner.name for owner in known.owners] == stored["owners"]
+    assert [column.name for column in known.columns if column.current] == stored["columns"]
+    assert [link.name for link in known.symlinks] == stored["symlinks"]
+    assert known.lifecycle == stored["lifecycle"]
+    tags = [*known.tags, *(tag for column in known.columns for tag in column.tags)]
+    assert sorted(tag.key for tag in tags) == sorted(stored["tags"])
+    assert [facet.name for facet in known.facets] == stored["facet_names"]
+    with pytest.raises(NotFoundError):
+        dataset_details(acme, "no such dataset")
+
+
+def test_who_makes_and_who_reads_a_dataset(estate: Driver, reader: Reader) -> None:
+    for key in values(estate, "MATCH (d:Dataset) RETURN d.key"):
+        known = dataset_details(reader, key)
+        for uses, type_ in ((known.producers, "WRITES"), (known.consumers, "READS")):
+            naive = values(estate, f"MATCH (:Dataset {{key: '{key}'}})<-[:{type_}]-(j:Job) RETURN j.key")
+            assert sorted(use.job.key for use in uses) == sorted(naive)
+        assert known.producers_total == len(known.producers)
+    for key in values(estate, "MATCH (j:Job) RETURN j.key"):
+        job = job_details(reader, key)
+        assert job.job.key == key
+        for used, type_ in ((job.outputs, "WRITES"), (job.inputs, "READS")):
+            naive = values(estate, f"MATCH (:Job {{key: '{key}'}})-[:{type_}]->(d:Dataset) RETURN d.key")
+            assert sorted(use.dataset.key for use in used) == sorted(naive)
+        queries = values(estate, f"MATCH (:Job {{key: '{key}'}})<-[:OF]-(q:Query) RETURN q.query_id")
+        assert sorted(query.query_id for query in job.queries) == sorted(queries)
+
+
+@pytest.mark.parametrize(
+    ("name", "seek"),
+    [
+        ("broken_chains", "DirectedRelationshipIndexSeekByRange"),
+        ("count_broken_chains", "DirectedRelationshipIndexScan"),
+        ("runs", "NodeIndexSeek"),
+        ("count_runs", "NodeIndexSeek"),
+        ("datasets", "NodeUniqueIndexSeekByRange"),
+        ("jobs", "NodeUniqueIndexSeekByRange"),
+    ],
+)
+def test_lists_are_read_from_an_index(estate: Driver, name: str, seek: str) -> None:
+    filters = ("namespaces", "types", "owner", "tag", "value", "gone", "since", "until", "at")
+    parameters: dict[str, Any] = dict.fromkeys(filters)
+    parameters |= {
+        "tenant": "default",
+        "states": ["FAIL"],
+        "shown": ["FAIL"],
+        "after": "",
+        "key": "",
+        "batch": -1,
+        "limit": 10,
+    }
+    with estate.session() as session:
+        plan = session.run("EXPLAIN " + statement(f"known/{name}"), {"given": parameters}).consume().plan
+    assert plan is not None
+
+    def operators(node: dict[str, Any]) -> list[str]:
+        return [
+            node["operatorType"].split("@")[0],
+            *(each for child in node.get("children", ()) for each in operators(child)),
+        ]
+
+    assert any(each.startswith(seek) for each in operators(plan)), operators(plan)

@@ -1,0 +1,107 @@
+"""Histories of jobs, derived by hand: what the target is made of, and what breaks it, then and at times before."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.analysis.diff import Point, diff
+from headwater_consumers.analysis.impact import Change, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.graph.keys import dataset_key
+from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from support.analysis.plan_histories import HISTORIES, NAMESPACE, History, at
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.analysis.impact import Impact
+    from headwater_consumers.analysis.lineage import Lineage
+    from headwater_consumers.analysis.reader import Reader
+
+pytestmark = pytest.mark.stack
+
+EVERY = pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
+
+
+@pytest.fixture(scope="module")
+def histories(neo4j_driver: Driver) -> Driver:
+    """All of them in one graph, in any order."""
+    events = [event for history in HISTORIES for event in history.events()]
+    random.Random(7).shuffle(events)
+    wipe(neo4j_driver, "neo4j")
+    writer = GraphWriter(neo4j_driver, "neo4j")
+    writer.ensure_schema()
+    for part in range(0, len(events), 50):
+        writer.apply(fold(events[part : part + 50]))
+    return neo4j_driver
+
+
+def key(history: History, name: str) -> str:
+    return dataset_key("default", NAMESPACE, history.dataset(name).name)
+
+
+def upstream(reader: Reader, history: History, hours: float | None = None, column: str | None = "x") -> Lineage:
+    as_of = None if hours is None else at(hours)
+    name = key(history, "tgt")
+    return lineage(reader, LineageQuestion(name, Direction.UPSTREAM, column, as_of=as_of, columns=column is None))
+
+
+def letters(answer: Lineage) -> str:
+    return "".join(sorted(item.asset.name[-1] for item in answer.items))
+
+
+def removed(reader: Reader, history: History, source: str) -> Impact:
+    return analyze(reader, Change(key(history, source), column="v", schema=SchemaChange.REMOVED))
+
+
+def sources(history: History) -> list[str]:
+    return sorted(
+        {use.dataset.name[-1] for event in history.events() if event.run_event for use in event.run_event.inputs}
+    )
+
+
+@EVERY
+def test_what_the_column_is_made_of(histories: Driver, reader: Reader, history: History) -> None:
+    answer = upstream(reader, history)
+    assert letters(answer) == history.upstream
+    # Nothing is never said of what was seen.
+    assert answer.items or answer.notes
+
+
+@EVERY
+def test_what_it_was_made_of_at_times(histories: Driver, reader: Reader, history: History) -> None:
+    assert {hours: letters(upstream(reader, history, hours)) for hours in history.at} == history.at
+    # Long after, it is as it is now, but for what is declared.
+    now = history.upstream.replace("c", "") if "declared" in history.name else history.upstream
+    assert letters(upstream(reader, history, 1_000)) == now
+
+
+@EVERY
+def test_the_mapping_of_columns_says_the_same(histories: Driver, reader: Reader, history: History) -> None:
+    answer = upstream(reader, history, column=None)
+    found = {item.asset.name[-1] for item in answer.items if item.columns}
+    assert "".join(sorted(found)) == history.upstream
+
+
+@EVERY
+def test_what_breaks_it(histories: Driver, reader: Reader, history: History) -> None:
+    for source in sources(history):
+        impact = removed(reader, history, source)
+        if source in history.broken:
+            assert impact.severity is Severity.BREAKING, source
+        else:
+            assert impact.severity is Severity.NONE, source
+            assert impact.notes, source
+
+
+@EVERY
+def test_the_difference_from_before_everything(histories: Driver, reader: Reader, history: History) -> None:
+    name = key(history, "tgt")
+    changes = diff(reader, Point(time=at(0)), Point(), dataset=name)
+    found = {change.source.name[-1] for change in changes.edges if change.source is not None}
+    assert "".join(sorted(found)) == history.upstream

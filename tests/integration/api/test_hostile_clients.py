@@ -1,0 +1,117 @@
+"""`headwater serve` as a process, attacked by hundreds of clients on the loopback; no graph is needed for that."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from support.serve_process import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.timeout(180)
+
+# Nobody listens there: port 9 is `discard`, and privileged.
+SETTINGS = {
+    "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:9",
+    "HEADWATER_NEO4J_PASSWORD": "unused-password",
+    "HEADWATER_SERVE_PORT": "0",
+}
+HALF_A_HEAD = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-More: "
+HALF_A_BODY = (
+    b"POST /api/v1/impact/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 100\r\n\r\n{"
+)
+
+
+@contextlib.contextmanager
+def connected(url: str, sent: bytes, times: int) -> Iterator[list[socket.socket]]:
+    with contextlib.ExitStack() as open_:
+        connections = []
+        for _ in range(times):
+            address = ("127.0.0.1", int(url.rpartition(":")[2]))
+            connections.append(open_.enter_context(socket.create_connection(address, timeout=30)))
+            connections[-1].sendall(sent)
+        yield connections
+
+
+def test_half_sent_heads_end_in_time_and_others_are_answered() -> None:
+    limits = {"HEADWATER_SERVE_CONNECTIONS_MAX": "100", "HEADWATER_SERVE_HEAD_TIMEOUT_SECONDS": "3"}
+    with serving(SETTINGS | limits) as server:
+        url = server.url()
+        logged = len(server.said)
+        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+            with connected(url, HALF_A_HEAD, 400) as halves:
+                for path in ("/livez", "/metrics", "/", "/openapi.json"):
+                    assert client.get(path).status_code == 200, path
+                for half in halves:
+                    with contextlib.suppress(ConnectionResetError):
+                        while half.recv(4_096):
+                            pass
+            assert client.get("/livez").status_code == 200
+        assert server.stop() == 0
+        assert len(server.said) - logged < 2_000
+
+
+def test_half_sent_bodies_keep_no_question_waiting() -> None:
+    with serving(SETTINGS | {"HEADWATER_SERVE_BODY_TIMEOUT_SECONDS": "3"}) as server:
+        url = server.url()
+        with connected(url, HALF_A_BODY, 150) as halves:
+            change = {"dataset": "x", "type": "DATA_INCORRECT"}
+            asked = httpx.post(f"{url}/api/v1/impact/analyze", json=change, trust_env=False, timeout=30)
+            # It came through to the graph, which isn't there.
+            assert (asked.status_code, asked.json()["type"]) == (503, "urn:headwater:graph-unreachable")
+            for half in halves:
+                answer = half.recv(4_096)
+                assert answer.startswith(b"HTTP/1.1 408 "), answer
+        assert server.stop() == 0
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of another process can be set on Linux alone")
+def test_a_process_out_of_files_waits_for_some_and_logs_little() -> None:
+    with serving(SETTINGS | {"HEADWATER_SERVE_HEAD_TIMEOUT_SECONDS": "1"}) as server:
+        url = server.url()
+        with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+            lines = client.get("/metrics").text.splitlines()
+            (held,) = [int(float(line.split()[1])) for line in lines if line.startswith("process_open_fds ")]
+            _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (held + 40, hard))
+            with connected(url, HALF_A_HEAD, 120) as halves:
+                assert halves[0].recv(64).startswith(b"HTTP/1.1 408 ")
+                assert httpx.get(f"{url}/livez", trust_env=False, timeout=60).status_code == 200
+        assert server.stop() == 0
+        assert server.said.count("out of system resource") <= 40
+
+
+def test_what_is_no_http_is_logged_a_few_times() -> None:
+    with serving(SETTINGS) as server:
+        url = server.url()
+        with connected(url, b"\x16\x03\x01 no HTTP\r\n\r\n", 300) as connections:
+            for each in connections:
+                assert each.recv(64).startswith(b"HTTP/1.1 400 ")
+        assert server.stop() == 0
+        assert 1 <= server.said.count("Invalid HTTP request") <= 40
+
+
+def test_another_address_needs_the_names_that_it_is_called_by() -> None:
+    with serving(SETTINGS, "--host", "0.0.0.0") as server:
+        assert server.wait() == 2
+        assert "--allowed-host" in server.said
+        assert "Lineage on" not in server.said
+    with serving(SETTINGS, "--host", "0.0.0.0", "--allowed-host", "lineage.example", "--allowed-host", "b") as server:
+        url = server.url().replace("0.0.0.0", "127.0.0.1")
+        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+            for host, status in (("lineage.example", 200), ("b:80", 200), ("elsewhere.example", 421)):
+                assert client.get("/livez", headers={"Host": host}).status_code == status
+        assert server.stop() == 0
+    with serving(SETTINGS, "--host", "127.0.0.2") as server:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=30) as client:
+            assert client.get("/livez").status_code == 200
+            assert client.get("/livez", headers={"Host": "elsewhere.example"}).status_code == 421
+        assert server.stop() == 0

@@ -1,0 +1,76 @@
+"""What a run of the tests may not do without being noticed: rewrite goldens, or skip.
+
+Goldens are rewritten by `UPDATE_GOLDENS=1 pytest …` and by nothing else: never in CI, and the run fails after it has
+rewritten any, naming them, so that nobody takes it for a passed one. In CI a skip that isn't listed here fails the run:
+what CI can't try, nobody tries. The functions called `pytest_…` are hooks of pytest, which `tests/conftest.py` imports.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+MAY_SKIP_IN_CI: dict[str, str] = {}
+"""Node id, without its parameters ⇒ why CI can't run it. Empty: CI installs all that the tests need."""
+
+_VARIABLE = "UPDATE_GOLDENS"
+_rewritten: list[Path] = []
+_skipped: list[str] = []
+
+
+def updating() -> bool:
+    """Whether this run rewrites goldens instead of comparing with them."""
+    return os.environ.get(_VARIABLE) == "1"
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Write a golden or a generated part of a document anew; the run fails at its end if that changed it."""
+    if not updating():
+        raise RuntimeError(f"{path.name} is rewritten by {_VARIABLE}=1 alone")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.write_text(text, encoding="utf-8")
+    _rewritten.append(path)
+
+
+def in_ci() -> bool:
+    """Whether CI runs the tests, as CI services say it."""
+    return os.environ.get("CI", "").lower() not in {"", "0", "false"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse what can't be meant."""
+    value = os.environ.get(_VARIABLE)
+    if value not in {None, "", "0", "1"}:
+        raise pytest.UsageError(f"{_VARIABLE}={value}: 1 rewrites the goldens, and nothing else does")
+    if updating() and in_ci():
+        raise pytest.UsageError(f"{_VARIABLE}=1 under CI: goldens are rewritten by people, who read the difference")
+    if updating() and config.getoption("numprocesses", None):
+        raise pytest.UsageError(f"{_VARIABLE}=1 needs one process: two would write the same file")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what was skipped; an expected failure is none."""
+    if report.skipped and not hasattr(report, "wasxfail") and report.nodeid.partition("[")[0] not in MAY_SKIP_IN_CI:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run that rewrote goldens hasn't passed; neither has one of CI that skipped what isn't listed."""
+    if exitstatus == pytest.ExitCode.OK and (_rewritten or (in_ci() and _skipped)):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what the run failed for."""
+    for path in sorted(set(_rewritten)):
+        shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        terminalreporter.write_line(f"rewritten: {shown} - read the difference, then run again without {_VARIABLE}")
+    if in_ci():
+        for name in _skipped:
+            terminalreporter.write_line(f"skipped in CI and not listed in {Path(__file__).name}: {name}")
