@@ -242,5 +242,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:  # noqa: BLE001 - Python itself would print names from outside as they are
         return _unexpected()
     finally:
+        console.reset()
         signal.signal(signal.SIGTERM, previous)
     return ExitCode.DONE

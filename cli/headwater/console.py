@@ -86,6 +86,8 @@ class Console:
         self._used: set[str] = set()
         self.log: logging.Logger | None = None
         """Of a service (`headwater.logs`), which takes warnings and errors then."""
+        self.until_end = contextlib.ExitStack()
+        """What stays as it is until the command's error has been reported, and is undone then."""
 
     # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
     @property
@@ -99,11 +101,11 @@ class Console:
         return _rich(sys.stderr)
 
     def reset(self, *, json_mode: bool = False) -> None:
-        """Begin a command."""
+        """End a command, or begin one."""
+        self.until_end.close()
         self.json_mode = json_mode
         self._result_printed = False
         self._used = set()
-        self.log = None
 
     def result(self, document: Any, view: RenderableType | None = None) -> None:
         """Print what the command found: `document` with `--json`, else `view` (default: the indented document).

@@ -78,8 +78,9 @@ def consume(
             ) from error
         except FatalError as error:
             raise _fatal(error) from error
-        _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
+        # Signals first: who waits for the line may end it at once.
         with stopped_by_signals(materializer.stop), _rare_collections():
+            _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
             try:
                 totals = materializer.run()
             except FatalError as error:

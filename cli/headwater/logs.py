@@ -9,6 +9,7 @@ looks like a credential is left out, and a control character from data is shown,
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -24,7 +25,7 @@ from headwater_schemas.redaction import redact
 from headwater_schemas.visible import json_escaped, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class LogFormat(StrEnum):
@@ -60,20 +61,33 @@ LogFormatOption = Annotated[
 ]
 
 
-def start_logging(settings: LogSettings) -> None:
-    """Send the logs of this process to stderr, and what the console reports to the logs, until the command ends."""
+def start_logging(settings: LogSettings) -> logging.Handler:
+    """Send this process's logs, and what the console reports, to stderr until the command ends; the handler."""
+    return console.until_end.enter_context(_logging_to_stderr(settings))
+
+
+@contextlib.contextmanager
+def _logging_to_stderr(settings: LogSettings) -> Iterator[logging.Handler]:
     chosen = settings.format or (LogFormat.TEXT if sys.stderr.isatty() else LogFormat.JSON)
     handler = _Stderr()
     handler.setFormatter(JsonLines() if chosen is LogFormat.JSON else TextLines())
     root = logging.getLogger()
-    for old in [old for old in root.handlers if isinstance(old, _Stderr)]:
-        root.removeHandler(old)
+    ours = [logging.getLogger(name) for name in ("headwater", "headwater_consumers", "headwater_schemas")]
+    levels = [(logger, logger.level) for logger in (root, *ours)]
     root.addHandler(handler)
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[settings.level]))
-    for name in ("headwater", "headwater_consumers", "headwater_schemas"):
-        logging.getLogger(name).setLevel(settings.level.value)
+    for logger in ours:
+        logger.setLevel(settings.level.value)
     logging.captureWarnings(capture=True)
     console.log = logging.getLogger("headwater")
+    try:
+        yield handler
+    finally:
+        console.log = None
+        logging.captureWarnings(capture=False)
+        for logger, level in levels:
+            logger.setLevel(level)
+        root.removeHandler(handler)
 
 
 def fields(**values: Any) -> Mapping[str, Any]:

@@ -215,6 +215,17 @@ def test_arrows_of_datasets_end_at_heads_not_at_columns(page: Page) -> None:
     assert below == []
 
 
+def test_enter_before_the_answer_means_what_was_typed(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("flights.d", delay=200)
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Backspace")
+    page.keyboard.type("enriched")
+    page.keyboard.press("Enter")
+    drawn(page, 7)
+    expect(page.locator("#panel")).to_contain_text("flights.enriched")
+
+
 def test_owners_of_the_job_are_named_where_a_dataset_has_none(page: Page) -> None:
     search(page, "flights.enriched")
     drawn(page, 7)

@@ -9,6 +9,8 @@ const PAUSE_MS = 140;
 
 export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (asset: Asset) => void): void {
   let hits: Hit[] = [];
+  /** The text that `hits` answer. */
+  let answered = "";
   let active = -1;
   let timer = 0;
   let asked = new AbortController();
@@ -29,6 +31,13 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
     chosen(hit.asset);
   }
 
+  /** Enter may come before the answer to the last letter does: what was typed is meant, not what is listed yet. */
+  async function enter(): Promise<void> {
+    const text = input.value.trim();
+    if (text !== answered) await ask();
+    if (text === answered && text === input.value.trim()) choose(Math.max(active, 0));
+  }
+
   function mark(index: number): void {
     active = index;
     [...list.children].forEach((child, place) => child.setAttribute("aria-selected", String(place === index)));
@@ -46,6 +55,7 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
   }
 
   async function ask(): Promise<void> {
+    clearTimeout(timer);
     asked.abort();
     asked = new AbortController();
     const text = input.value.trim();
@@ -53,6 +63,7 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
     try {
       const found = await search(text, asked.signal);
       hits = found.items;
+      answered = text;
       if (!hits.length) return show([h("li", { class: "note" }, `Nothing is called “${text}”.`)]);
       const under = distinct(hits.map(({ asset }) => asset), 48);
       show(hits.map((hit, index) => option(hit, index, under[index] ?? "", () => choose(index))));
@@ -72,8 +83,8 @@ export function combobox(input: HTMLInputElement, list: HTMLElement, chosen: (as
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (hits.length) mark((active + (event.key === "ArrowDown" ? 1 : hits.length - 1)) % hits.length);
-    } else if (event.key === "Enter" && !list.hidden) {
-      choose(Math.max(active, 0));
+    } else if (event.key === "Enter") {
+      void enter();
     } else if (event.key === "Escape") {
       close();
       input.blur();

@@ -75,9 +75,7 @@ def command(
         raise translated(error) from error
     neo4j = settings.neo4j
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
-    start_logging(settings.log)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(RepeatLimit())
+    start_logging(settings.log).addFilter(RepeatLimit())
     try:
         driver = reading_driver(target)
     except AnalysisError as error:

@@ -29,13 +29,11 @@ HOSTILE = "a name\nwith \x1b[31mcolour\x1b[0m, \x9b2J and password=hunter2 at bo
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in (None, "headwater", "headwater_consumers", "headwater_schemas")]
-    levels, handlers = [each.level for each in loggers], list(logging.getLogger().handlers)
+    before = [(each.level, list(each.handlers)) for each in loggers]
     yield
     console.reset()
-    logging.captureWarnings(capture=False)
-    logging.getLogger().handlers[:] = handlers
-    for each, level in zip(loggers, levels, strict=True):
-        each.setLevel(level)
+    assert [(each.level, each.handlers) for each in loggers] == before
+    assert console.log is None
 
 
 def test_where_stderr_is_no_terminal_each_line_is_a_document(capsys: pytest.CaptureFixture[str]) -> None:
