@@ -20,8 +20,8 @@ from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
 
 with without("numpy", "pandas"):
+    from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_consumers.materializer.app import Target, assemble
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 
 log = logging.getLogger("headwater.consume")
 

@@ -25,8 +25,9 @@ from headwater.stack.process import GuardedProcess
 from headwater_benchmarks.estate.sheets import LIST
 from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
 from headwater_benchmarks.estate.write import draw, write
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.materializer.neo4j_graph import writing_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def _make(sizes: Sizes, folder: Path, told: Callable[[str], None]) -> None:
     told("Making constraints and indexes")
     with (
         _server(folder, heap_mb=_IMPORT_HEAP_MB, page_cache_mb=_IMPORT_HEAP_MB) as (_, target),
-        target.driver() as driver,
+        writing_driver(target) as driver,
     ):
         ensure_schema(driver, target.database)
     manifest = {

@@ -22,7 +22,7 @@ from headwater_consumers.analysis.impact import load_policy
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

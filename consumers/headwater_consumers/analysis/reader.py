@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neo4j import GraphDatabase, ManagedTransaction, NotificationMinimumSeverity, unit_of_work
+from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from headwater_consumers.analysis.deadline import within
@@ -18,14 +18,15 @@ from headwater_consumers.analysis.errors import (
 )
 from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.analysis.statements import statement
-from headwater_consumers.graph.schema import GRAPH_VERSION
+from headwater_consumers.graph.connection import connect
+from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from neo4j import Driver, Record
 
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_consumers.graph.connection import Neo4jTarget
 
 T = TypeVar("T")
 
@@ -130,9 +131,7 @@ class Reader:
         row = tx.row("service/graph_version")
         if row is not None and row["version"] != GRAPH_VERSION:
             raise GraphRefusedError(
-                f"The graph at {self._target.uri} was made with version {row['version']} of the graph's model; this "
-                f"release reads version {GRAPH_VERSION}. Use the release that made it, or replay the topic into an "
-                "empty database.",
+                version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
 
@@ -168,16 +167,6 @@ def reading_driver(target: Neo4jTarget) -> Driver:
         GraphRefusedError: the address is none.
     """
     try:
-        return GraphDatabase.driver(
-            target.uri,
-            auth=(target.user, target.password),
-            user_agent="headwater-analysis",
-            connection_timeout=5.0,
-            connection_acquisition_timeout=10.0,
-            liveness_check_timeout=30.0,
-            max_transaction_retry_time=2.0,
-            notifications_min_severity=NotificationMinimumSeverity.OFF,
-            telemetry_disabled=True,
-        )
+        return connect(target, user_agent="headwater-analysis", retry_seconds=2.0)
     except (ConfigurationError, ValueError) as error:
         raise GraphRefusedError(f"{target.uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI") from error

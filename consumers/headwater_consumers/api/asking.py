@@ -22,7 +22,7 @@ from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.answers import answered
 from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS
 from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,6 +15,20 @@ GRAPH_VERSION = 3
 _AWAIT_SECONDS = 300
 
 
+def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
+    """The message for a graph of another version.
+
+    Args:
+        found: the graph's version.
+        verb: what this release does with the graph, "reads" or "writes".
+        at: where the graph is, with a space before it.
+    """
+    return (
+        f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
+        f"{GRAPH_VERSION}. Use the release that made it, or replay the topic into an empty database."
+    )
+
+
 class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
     """The graph was made by another version of the model: fatal, nothing was written.
 
@@ -24,10 +38,7 @@ class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, 
     """
 
     def __init__(self, found: int) -> None:
-        super().__init__(
-            f"The graph was made with version {found} of the graph's model; this release writes version "
-            f"{GRAPH_VERSION}. Use the release that made it, or an empty database and replay the topic."
-        )
+        super().__init__(version_mismatch(found, verb="writes"))
         self.found = found
         self.expected = GRAPH_VERSION
 

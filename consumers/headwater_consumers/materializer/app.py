@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
@@ -22,7 +23,7 @@ from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, Neo4jTarget
+from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.parts import LoopPolicy, Parts
 from headwater_consumers.materializer.totals import Tally, Totals
@@ -144,7 +145,7 @@ def assemble(
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
     preparation = Preparation(Decoder(schemas, registry), reject, _folded, timed=metrics.timed, clock=clock)
-    driver = target.neo4j.driver()
+    driver = writing_driver(target.neo4j)
     graph = Neo4jGraph(
         target.neo4j,
         driver,

@@ -6,66 +6,35 @@ The driver's own retries are off: the loop retries, keeps polling Kafka meanwhil
 from __future__ import annotations
 
 import contextlib
-import logging
-from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
-
+from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.materializer.errors import GraphUnusableError, MaterializerError
 from headwater_consumers.materializer.neo4j_errors import classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from neo4j import Driver
+
     from headwater_consumers.materializer.graph import Folded, WriteSummary
 
 T = TypeVar("T")
 
-# Without a handler its warnings of lost connections go to stderr; what they lead to is raised as an error of our tree.
-logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
+def writing_driver(target: Neo4jTarget) -> Driver:
+    """A driver for `Neo4jGraph`, without retries of its own.
 
-@dataclass(frozen=True, slots=True)
-class Neo4jTarget:
-    """Where the graph is. `password` is never shown.
-
-    Example: `Neo4jTarget("bolt://localhost:7687", "neo4j", password, "neo4j")`.
+    Raises:
+        GraphUnusableError: the address is none.
     """
-
-    uri: str
-    user: str
-    password: str
-    database: str
-
-    def __repr__(self) -> str:
-        return f"Neo4jTarget({self.uri!r}, {self.user!r}, …, {self.database!r})"
-
-    def driver(self) -> Driver:
-        """A driver that gives up soon: 5 s to connect, and no retries of its own.
-
-        Raises:
-            GraphUnusableError: the address is none.
-        """
-        try:
-            return GraphDatabase.driver(
-                self.uri,
-                auth=(self.user, self.password),
-                user_agent="headwater-materializer",
-                connection_timeout=5.0,
-                connection_acquisition_timeout=10.0,
-                # An idle connection that a firewall has dropped is found out here, not in the middle of a write.
-                liveness_check_timeout=30.0,
-                max_connection_pool_size=4,
-                max_transaction_retry_time=0.0,
-                notifications_min_severity=NotificationMinimumSeverity.OFF,
-                telemetry_disabled=True,
-            )
-        except Exception as error:
-            raise GraphUnusableError(
-                f"{self.uri!r} is no address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
-            ) from error
+    try:
+        return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=4)
+    except Exception as error:
+        raise GraphUnusableError(
+            f"{target.uri!r} is no address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
+        ) from error
 
 
 class Writer(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.reader import Reader, reading_driver
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

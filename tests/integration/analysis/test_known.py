@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from neo4j import Driver
 
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from neo4j import Driver
 
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_consumers.graph.connection import Neo4jTarget
 
 pytestmark = pytest.mark.stack
 

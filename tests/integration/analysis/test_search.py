@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.search import SearchPage
-    from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+    from headwater_consumers.graph.connection import Neo4jTarget
 
 pytestmark = pytest.mark.stack
 

@@ -10,7 +10,7 @@ from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 from support.api import client_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 from support import api_examples
 from support.api import client_of
 from support.demo_graph import load_demo

@@ -14,7 +14,7 @@ from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.run import run
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.show import view
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from headwater.stack import java_runtime
 from headwater_consumers.analysis.impact import Change, SchemaChange, analyze
 from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
 from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from support.running import QUICK_JVM

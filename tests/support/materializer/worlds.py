@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
 from headwater_consumers.materializer.kafka_records import headers_of
 from headwater_consumers.materializer.kafka_source import KafkaSource
-from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, Neo4jTarget
+from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
@@ -271,7 +272,7 @@ class RealWorld:
 
     def graph(self) -> Neo4jGraph:
         target = Neo4jTarget(self.stack.neo4j_uri, self.stack.neo4j_user, self.stack.neo4j_password, "neo4j")
-        driver = target.driver()
+        driver = writing_driver(target)
         graph = Neo4jGraph(target, driver, GraphWriter(driver, "neo4j"), version_mismatch=GraphVersionMismatch)
         self._opened.append(graph.close)
         return graph

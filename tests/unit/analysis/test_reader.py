@@ -13,7 +13,7 @@ from headwater_consumers.analysis import reader as reader_module
 from headwater_consumers.analysis.deadline import within
 from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.materializer.neo4j_graph import Neo4jTarget
+from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -98,6 +98,18 @@ def test_a_folder_imports_only_what_the_design_lets_it(folder: str) -> None:
     assert not found, f"{folder}/ may import only {sorted(MAY_IMPORT[folder])}"
 
 
+@pytest.mark.parametrize("package", ["analysis", "api"])
+def test_questions_need_nothing_of_the_materializer(package: str) -> None:
+    """They share `graph` with it: model, keys, statements and the connection."""
+    found = [
+        str(one)
+        for file in modules(f"consumers/headwater_consumers/{package}")
+        for one in imports(file)
+        if one.name.startswith("headwater_consumers.materializer")
+    ]
+    assert not found
+
+
 @pytest.mark.parametrize("folder", MAY_NOT_NEED)
 def test_a_folder_needs_no_library_of_another_extra(folder: str) -> None:
     found = [

@@ -21,7 +21,7 @@ from headwater_consumers.analysis.trace.taken import (
     micro_batches,
     overall,
 )
-from headwater_consumers.analysis.trace.uses import part_of, sources_of
+from headwater_consumers.analysis.trace.uses import part_of, sources_of, union_of_known
 from headwater_consumers.graph.keys import run_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
@@ -248,8 +248,7 @@ def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> 
         return []
     streams = {use.dataset for batch in batches for use in batch.reads()}
     until = batches[-1].ended_at or batches[-1].started_at
-    sources = [sources_of(batch.uses, written) for batch, written in used]
-    listed = None if None in sources else frozenset[str]().union(*(keys for keys in sources if keys is not None))
+    listed = union_of_known([sources_of(batch.uses, written) for batch, written in used])
     out = []
     for run in context.runs(keys):
         uses = [use for use in run.reads() if use.dataset not in streams and (listed is None or use.dataset in listed)]

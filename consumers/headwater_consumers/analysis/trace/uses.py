@@ -131,9 +131,13 @@ def made_into(uses: Collection[Use], written: frozenset[str]) -> list[Use]:
 def sources_of(uses: Iterable[Use], written: frozenset[str]) -> frozenset[str] | None:
     """Keys of the datasets that these outputs were made from; None where it may be any that was read."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
-    if not listed or None in listed:
-        return None
-    return frozenset[str]().union(*(inputs for inputs in listed if inputs is not None))
+    return union_of_known(listed) if listed else None
+
+
+def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | None:
+    """All members of these sets; None if one of the sets isn't known."""
+    known = [members for members in sets if members is not None]
+    return frozenset[str]().union(*known) if len(known) == len(sets) else None
 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:

@@ -1,0 +1,54 @@
+"""Connection to Neo4j: where the graph is, and a driver to it, for the consumer that writes and for questions alike."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
+
+# Without a handler its warnings of lost connections go to stderr; what they lead to is raised as an error.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jTarget:
+    """Address, credentials and database of the graph. The password is left out of its `repr`.
+
+    Example: `Neo4jTarget("bolt://localhost:7687", "neo4j", password, "neo4j")`.
+    """
+
+    uri: str
+    user: str
+    password: str
+    database: str
+
+    def __repr__(self) -> str:
+        return f"Neo4jTarget({self.uri!r}, {self.user!r}, …, {self.database!r})"
+
+
+def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_size: int = 100) -> Driver:
+    """A driver that gives up soon: 5 s to connect, 10 s for a connection from its pool. It doesn't connect yet.
+
+    Args:
+        target: where the graph is.
+        user_agent: by which name Neo4j's query log has the connections.
+        retry_seconds: how long a transaction function is repeated after a transient error; 0 for no retries.
+        pool_size: connections at most.
+
+    Raises:
+        neo4j.exceptions.ConfigurationError, ValueError: the address is not one of a Neo4j.
+    """
+    return GraphDatabase.driver(
+        target.uri,
+        auth=(target.user, target.password),
+        user_agent=user_agent,
+        connection_timeout=5.0,
+        connection_acquisition_timeout=10.0,
+        # An idle connection that a firewall has dropped is found out here, not in the middle of a transaction.
+        liveness_check_timeout=30.0,
+        max_connection_pool_size=pool_size,
+        max_transaction_retry_time=retry_seconds,
+        notifications_min_severity=NotificationMinimumSeverity.OFF,
+        telemetry_disabled=True,
+    )
