@@ -100,8 +100,6 @@ class InFlight:
         self._bytes += sum(record.size for record in polled.records)
         for record in polled.records:
             self._scheduled[record.partition] = record.offset + 1
-            # It lies beyond the end, and may be committed before a batch is made that has the end.
-            self._reached.pop(record.partition, None)
         # An end is worth a commit of its own only where control records lie between it and the last record.
         for partition, offset in polled.reached.items():
             if offset > self._scheduled.get(partition, 0):
@@ -120,8 +118,10 @@ class InFlight:
         """
         count = self._fitting()
         part, rest = self._fetched[:count], self._fetched[count:]
-        # An end lies behind all that was fetched before it.
-        reached = {} if rest else self._reached
+        # An end lies behind all that was fetched before it, and counts while nothing later was fetched: a later record
+        # may have been committed since, and an offset never goes back.
+        ends = {} if rest else self._reached
+        reached = {partition: end for partition, end in ends.items() if end == self._scheduled.get(partition)}
         self.prepared = make(part, reached, self._ahead)
         self._ahead.taken(count)
         self._fetched = rest
@@ -167,9 +167,6 @@ class InFlight:
     def _requeue(self, batch: Batch | None) -> None:
         """Put a batch back, in front of what was fetched since: order within a partition is kept."""
         if batch is not None:
-            # Ends that the batch reached beyond its records come with it, unless there is something later.
-            later = {record.partition for record in self._fetched}
-            ends = {partition: offset for partition, offset in batch.reached.items() if partition not in later}
-            self._reached = {**ends, **self._reached}
+            self._reached = {**batch.reached, **self._reached}
             self._fetched[:0] = batch.records
             self._ahead.clear()
