@@ -139,9 +139,7 @@ class Loop:
 
     def _fetch(self) -> None:
         in_flight, source = self._in_flight, self._parts.source
-        # What couldn't be decoded may be gone, with its partition: then nothing waits for another attempt.
-        undecoded = self._decode_backoff.attempts > 0 and in_flight.anything_fetched
-        waiting = self._writing.backoff.attempts > 0 or undecoded
+        waiting = self._writing.backoff.attempts > 0 or self._decode_backoff.attempts > 0
         writing = self._writing.busy
         passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
         if in_flight.full and writing and passing:
@@ -198,6 +196,8 @@ class Loop:
     def _forget(self, partitions: frozenset[Partition]) -> None:
         self._report.released(self._in_flight.drop(partitions, writing=self._writing.busy))
         self._commits.drop(partitions)
+        if not self._in_flight.anything_fetched:
+            self._decode_backoff.succeeded()  # what couldn't be decoded is gone with its partition
 
     def _hold(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
         self._assigned = partitions

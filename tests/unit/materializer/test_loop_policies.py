@@ -19,6 +19,7 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
+from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.codec import Decoder
@@ -177,6 +178,34 @@ def test_what_could_not_be_decoded_holds_nothing_back_once_it_is_gone() -> None:
     harness.clock.advance(11)
     harness.rounds(5)
     assert harness.graph.events == ids([9])
+
+
+class Held(InlineLane):
+    """A lane whose job takes until it is let go."""
+
+    held = False
+
+    def take(self, timeout_seconds: float) -> JobResult | None:
+        return None if self.held else super().take(timeout_seconds)
+
+
+def test_what_could_not_be_decoded_does_not_cut_the_drain_short_once_it_is_gone() -> None:
+    lane, decoder = Held(), Flaky(0)
+    harness = Harness(lane=lane, decoder=decoder, batch=BatchPolicy(max_records=3))
+    harness.broker.extend((good(number) for number in range(3)), partition=0)
+    harness.rounds(3)
+    assert lane.busy
+    lane.held, decoder.failures = True, 2
+    harness.broker.extend((good(number) for number in range(10, 13)), partition=1)
+    harness.rounds(5)
+    assert harness.metric("retries_total", cause="SCHEMAS") == 1
+    harness.source.lose(1)
+    harness.rounds(2)
+    lane.held = False
+    harness.loop.stop()
+    harness.loop.run()
+    assert harness.graph.events == ids(range(3))
+    assert harness.broker.committed == {harness.broker.partition(0): 3}
 
 
 # PERMANENT
