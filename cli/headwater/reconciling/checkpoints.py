@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.console import console
-from headwater_producers.spark.streaming.local_files import LocalFiles, is_local
+from headwater_producers.spark.jvm.files import LocalFiles, is_local
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_producers.spark.jvm.files import TextFiles
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 

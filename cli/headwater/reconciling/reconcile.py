@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events, origins
 from headwater_producers.spark.streaming.gaps import spans
-from headwater_producers.spark.streaming.sink_commits import SinkCommits, sink_at
 from headwater_producers.spark.versions import capture_version
 from headwater_schemas.events import LineageEvent
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.reconciling.knowledge import Knowledge
-    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_producers.spark.jvm.files import TextFiles
     from headwater_schemas.events import DatasetRef, IntervalEntry
 
 

@@ -17,10 +17,10 @@ from headwater_producers.spark.status import CaptureStatus
 from headwater_producers.spark.streaming.gaps import Gaps
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
     from headwater_producers.spark.emission import Emission
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets
     from headwater_producers.spark.runtime.dispatch import Dispatch
     from headwater_producers.spark.runtime.inbox import Inbox
     from headwater_producers.spark.runtime.signals import Signal

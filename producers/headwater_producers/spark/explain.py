@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.execution.describe import describe_plan
 from headwater_producers.spark.explain_table import html_table, text_table
+from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.jvm.transposing import before_transposing
 from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
-from headwater_producers.spark.plan.describe import describe_plan
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
-from headwater_producers.spark.plan.jvm.scala import class_name
-from headwater_producers.spark.plan.jvm.transposing import before_transposing
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.output_schema import output_fields

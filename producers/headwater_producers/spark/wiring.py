@@ -6,6 +6,9 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
+from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.engine import Engine
 from headwater_producers.spark.events.context import EventContext
@@ -13,12 +16,11 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
 from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
-from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets, own_connection
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.metrics import shared_metrics
-from headwater_producers.spark.plan import KafkaClusters, PlanSettings
+from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
-from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
 from headwater_producers.spark.streaming.backfill import Backfill
@@ -27,7 +29,6 @@ from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
 from headwater_producers.spark.streaming.notes import Notes
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.versions import capture_version, git_commit
 from headwater_schemas.events import EngineRef, Owner, Tag, Versions
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
 
-from headwater_producers.spark.plan import PlanDescription, SourceKind, WriteMode, describe, describe_streaming
+from headwater_producers.spark.execution import describe, describe_streaming
+from headwater_producers.spark.plan import PlanDescription, SourceKind, WriteMode
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.identity import plan_digest
 from spark.plan.goldens import check, edge_lines

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions
 
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.jdbc import _tables_of
+from headwater_producers.spark.execution import describe
 from headwater_producers.spark.explain import explain_lineage
-from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSettings, SourceKind, WriteMode, describe
-from headwater_producers.spark.plan.jvm.context import Context
-from headwater_producers.spark.plan.jvm.jdbc import _tables_of
-from headwater_producers.spark.plan.jvm.size import estimated_bytes
+from headwater_producers.spark.jvm.size import estimated_bytes
+from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSettings, SourceKind, WriteMode
 from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
 from spark.plan.goldens import check, edge_lines, lines
 from spark.plan.listener import executions

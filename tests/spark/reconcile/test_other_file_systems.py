@@ -9,9 +9,8 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode
-from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.jvm.files import JvmFiles, LocalFiles
 from headwater_producers.spark.reconcile import QueryLog
-from headwater_producers.spark.streaming.local_files import LocalFiles
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.plan import describe
+from headwater_producers.spark.execution import describe
 from spark.plan.goldens import check, edge_lines
 from spark.plan.listener import executions
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.plan import KafkaClusters, PlanSettings, describe
+from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
+from headwater_producers.spark.execution import describe
+from headwater_producers.spark.plan import PlanSettings
 from headwater_schemas.events import Certainty, OffsetRange
 from support.capture import Captured, RecordingSink
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater_producers.spark.plan import describe
+from headwater_producers.spark.execution import describe
 
 if TYPE_CHECKING:
     from headwater_schemas.events import LineageEvent

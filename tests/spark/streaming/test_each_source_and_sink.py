@@ -16,7 +16,8 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.reconciling.knowledge import Knowledge
 from headwater.reconciling.reconcile import reconcile
-from headwater_producers.spark import attach, kafka_end_offsets
+from headwater_producers.spark import attach
+from headwater_producers.spark.connectors.kafka import end_offsets as kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.reconcile import QueryLog
 from headwater_schemas.events import JobRef, Provenance

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold import fold, reject
+from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.reconcile import QueryLog, Rebuilder, Whose, interval_events
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
-from headwater_producers.spark.streaming.local_files import LocalFiles
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:

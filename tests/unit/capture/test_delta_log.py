@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from headwater_producers.spark.connectors.delta.log import DeltaLog
+from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
 from headwater_producers.spark.plan import PlanOutput, SourceKind
-from headwater_producers.spark.streaming.delta_log import DeltaLog
-from headwater_producers.spark.streaming.sink_commits import SinkCommits, sink_at
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
 from support.capture import DictFiles
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
@@ -21,7 +22,6 @@ from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_producers.spark.streaming.uncommitted import UNCOMMITTED_FACET
 from headwater_schemas.events import (
     ColumnEdge,

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from headwater_producers.spark.connectors.delta.files import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind
 from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
-from headwater_producers.spark.streaming.delta_files import delta_files, files_of_version
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange
 from support.capture import DictFiles
 

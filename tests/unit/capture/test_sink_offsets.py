@@ -10,10 +10,10 @@ import pytest
 from confluent_kafka import KafkaError, TopicPartition
 from confluent_kafka.admin import ClusterMetadata, PartitionMetadata, TopicMetadata
 
-from headwater_producers.spark.kafka_end_offsets import KafkaEndOffsets, translated
+from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, translated
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets, counted, writing_ended
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets, counted, writing_ended
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 from headwater_schemas.kafka import KafkaSettings
 from support.capture import recorded

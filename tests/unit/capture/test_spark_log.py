@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from headwater_producers.spark.streaming.spark_log import MAX_PATHS, file_set, parse_log, sink_files, source_files
+from headwater_producers.spark.connectors.files.log import file_set, parse_log, sink_files, source_files
+from headwater_producers.spark.plan.settings import MAX_PATHS
 from support.capture import DictFiles
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
@@ -16,7 +17,6 @@ from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.operators import STATE_FACET
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.streaming.table_offsets import is_first_snapshot, is_iceberg, table_range
+from headwater_producers.spark.connectors.table_offsets import is_first_snapshot, is_iceberg, table_range
 from headwater_schemas.events import TableRange
 
 

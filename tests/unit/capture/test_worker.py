@@ -5,6 +5,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.runtime.inbox import Inbox
@@ -12,7 +13,6 @@ from headwater_producers.spark.runtime.signals import QueryProgressed, Signal
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
-from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 
 if TYPE_CHECKING:

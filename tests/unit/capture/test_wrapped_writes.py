@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.jvm.commands import StagedWrite
+from headwater_producers.spark.execution.writes import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind
 from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange, RunError

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.progress import parse_progress
-from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.codec import encode
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, JobRef, OffsetRange, Provenance
 from headwater_schemas.identity import interval_identity

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_producers.spark.streaming.spark_log import MAX_PATHS
+from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, FileSet, Position
 from headwater_schemas.identity import manifest_digest
 

@@ -1,1 +1,1 @@
-"""Capture's looks into the JVM, through py4j, on the worker's thread only."""
+"""What is generic about the JVM that Spark runs in, through py4j: Scala's values, plan nodes, sessions, files."""

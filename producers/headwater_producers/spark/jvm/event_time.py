@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_producers.spark.jvm.scala import class_name, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

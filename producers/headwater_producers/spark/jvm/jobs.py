@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.plan.jvm.scala import items, option
-from headwater_producers.spark.runtime.listener_bus import ListenerBus
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
+from headwater_producers.spark.jvm.scala import items, option
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from headwater_producers.spark.jvm.nodes import opened
-from headwater_producers.spark.plan.jvm.scala import class_name, items
+from headwater_producers.spark.jvm.scala import class_name, items
 
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
 # Two or three round trips each.

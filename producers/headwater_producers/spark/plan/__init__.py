@@ -1,11 +1,10 @@
 """Reading a Spark plan: datasets in and out, and how each column out comes from columns in.
 
-`describe` and `describe_streaming` are the way in; `PlanDescription` is what comes out.
+Pure Python over the JSON that Spark makes of a plan; `execution.describe` brings it, and `PlanDescription` comes out.
 """
 
 from __future__ import annotations
 
-from headwater_producers.spark.plan.describe import describe, describe_streaming
 from headwater_producers.spark.plan.description import (
     DatasetChange,
     PlanDescription,
@@ -17,12 +16,10 @@ from headwater_producers.spark.plan.description import (
     WriteMode,
 )
 from headwater_producers.spark.plan.frames import KnownFrames
-from headwater_producers.spark.plan.jvm.kafka import KafkaClusters
 from headwater_producers.spark.plan.settings import PlanSettings
 
 __all__ = [
     "DatasetChange",
-    "KafkaClusters",
     "KnownFrames",
     "PlanDescription",
     "PlanInput",
@@ -32,6 +29,4 @@ __all__ = [
     "StreamingLink",
     "Upstream",
     "WriteMode",
-    "describe",
-    "describe_streaming",
 ]

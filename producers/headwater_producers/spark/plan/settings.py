@@ -1,23 +1,42 @@
-"""What describing a plan can be told."""
+"""Settings of describing a plan."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from headwater_producers.spark.plan.jvm.kafka import KafkaClusters
 from headwater_producers.spark.plan.text import Literals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+MAX_PATHS: Final = 100
+"""A position lists at most this many paths; its digest covers all."""
+
+
+class ClusterIds(Protocol):
+    """The ids of Kafka clusters."""
+
+    def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
+        """The cluster's id; None where it isn't known. Never raises.
+
+        Args:
+            session: a `SparkSession`.
+            servers: the brokers, as the job has them.
+            connection: how to connect, by Kafka's own names.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """What describing a plan can be told.
+    """Settings of describing a plan.
 
     Attributes:
         max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
             about 5,000 columns in 5 projections.
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
             Without one the sorted bootstrap list names the cluster.
-        kafka_clusters: who asks brokers for their cluster's id; None: nobody does.
+        kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
         catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
         max_paths: how many file paths a position lists; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
@@ -29,9 +48,9 @@ class PlanSettings:
 
     max_plan_bytes: int = 32 * 1024 * 1024
     kafka_cluster_names: dict[str, str] = field(default_factory=dict)
-    kafka_clusters: KafkaClusters | None = field(default=None, repr=False, compare=False)
+    kafka_clusters: ClusterIds | None = field(default=None, repr=False, compare=False)
     catalog_namespaces: dict[str, str] = field(default_factory=dict)
-    max_paths: int = 100
+    max_paths: int = MAX_PATHS
     max_files: int = 10_000
     literals: bool = True
     numbers: bool = True

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.streaming.spark_log import TextFiles
+    from headwater_producers.spark.jvm.files import TextFiles
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_OFFSET: Final = "-"

@@ -10,18 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from headwater_producers.spark.connectors.files.log import parse_log
+from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.reconcile.log import CheckpointError
-from headwater_producers.spark.streaming.offsets import kafka_offsets
-from headwater_producers.spark.streaming.spark_log import parse_log
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.reconcile.log import QueryLog
-    from headwater_producers.spark.streaming.spark_log import TextFiles
 
 
 class UnknownOriginError(CheckpointError):

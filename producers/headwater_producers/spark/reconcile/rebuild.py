@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.reconcile.log import CheckpointError
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.micro_batch import sink_outputs
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_schemas.events import Certainty, DatasetUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.plan import PlanInput, PlanOutput
     from headwater_producers.spark.reconcile.log import LoggedBatch, QueryLog
-    from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import IntervalEntry
 
 # A progress has a time; where the checkpoint has none, the entry hasn't either.

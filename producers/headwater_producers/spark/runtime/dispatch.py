@@ -14,14 +14,15 @@ from headwater_producers.spark.events.batch import BatchRun, batch_events, corre
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
-from headwater_producers.spark.jvm.active_session import ActiveSession
-from headwater_producers.spark.jvm.commands import StagedWrite, executed_read, executed_write, wrote_nothing
-from headwater_producers.spark.jvm.execution import execution_times, plan_key
-from headwater_producers.spark.jvm.multi_insert import executions_of
-from headwater_producers.spark.jvm.query import JvmQuery
-from headwater_producers.spark.plan import KnownFrames, describe
+from headwater_producers.spark.execution import describe
+from headwater_producers.spark.execution.executions import execution_times, plan_key
+from headwater_producers.spark.execution.multi_insert import executions_of
+from headwater_producers.spark.execution.query import JvmQuery
+from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
+from headwater_producers.spark.jvm.session import ActiveSession
+from headwater_producers.spark.plan import KnownFrames
 from headwater_producers.spark.runtime.attribution import Attributor
-from headwater_producers.spark.runtime.listener_bus import ListenerBus
 from headwater_producers.spark.runtime.listeners import COMMANDS
 from headwater_producers.spark.runtime.procedures import Procedures
 from headwater_producers.spark.runtime.rdd_dispatch import RddDispatch

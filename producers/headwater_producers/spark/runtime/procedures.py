@@ -6,18 +6,18 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshots
+from headwater_producers.spark.connectors.tables import iceberg_table
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.jvm.iceberg_procedures import ProcedureSnapshots
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.jvm.context import Context
-from headwater_producers.spark.plan.jvm.tables import iceberg_table
 from headwater_schemas.events import Certainty, ColumnLineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headwater_producers.spark.jvm.iceberg_procedures import ProcedureSnapshot
+    from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshot
     from headwater_producers.spark.plan import PlanSettings
 
 logger = logging.getLogger(__name__)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.connectors.rdd import Origins, origins
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode, describe
+from headwater_producers.spark.execution import describe
+from headwater_producers.spark.jvm.paths import qualified
+from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.edges import whole_lineage
-from headwater_producers.spark.plan.jvm.paths import qualified
-from headwater_producers.spark.plan.jvm.rdds import Origins, origins
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 from headwater_schemas.redaction import redact

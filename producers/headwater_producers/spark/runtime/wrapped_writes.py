@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_producers.spark.events.batch import BatchRun
-    from headwater_producers.spark.jvm.commands import StagedWrite
+    from headwater_producers.spark.execution.writes import StagedWrite
     from headwater_producers.spark.plan import PlanDescription, PlanOutput
 
 # Writes remembered. More threads than these hardly make tables at once.

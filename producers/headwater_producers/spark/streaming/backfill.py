@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.context import Emit, EventContext
     from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.streaming.run import StreamRun
-    from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import IntervalEntry
 
 logger = logging.getLogger(__name__)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.streaming.offsets import KafkaOffsets, kafka_offsets
-from headwater_producers.spark.streaming.spark_log import TextFiles, source_files
-from headwater_producers.spark.streaming.table_offsets import is_iceberg
+from headwater_producers.spark.connectors.files.log import source_files
+from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, kafka_offsets
+from headwater_producers.spark.connectors.table_offsets import is_iceberg
+from headwater_producers.spark.jvm.files import TextFiles
 
 if TYPE_CHECKING:
     from headwater_producers.spark.streaming.progress import Progress, SourceProgress

@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.fitting import fitting
@@ -19,7 +20,6 @@ from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
 from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 from headwater_producers.spark.streaming.run_facets import run_facets, sink_facet
-from headwater_producers.spark.streaming.sink_commits import SinkCommits
 from headwater_producers.spark.streaming.uncommitted import UNCOMMITTED_FACET, uncommitted_writes
 from headwater_producers.spark.streaming.uncommitted import facet_of as uncommitted
 from headwater_schemas.events import (
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
     from headwater_producers.spark.events.context import Emit, EventContext
     from headwater_producers.spark.events.dedup_cache import DedupCache
     from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.plan import PlanDescription
     from headwater_producers.spark.streaming.progress import Progress
     from headwater_producers.spark.streaming.run import Ending, StreamRun
-    from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
-    from headwater_producers.spark.streaming.spark_log import TextFiles
     from headwater_schemas.events import IntervalEntry, JobRef, LineageEvent, RunError
 
 

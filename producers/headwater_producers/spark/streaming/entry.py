@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, TopicRanges, kafka_offsets, kafka_ranges
+from headwater_producers.spark.connectors.table_offsets import is_first_snapshot, table_range
 from headwater_producers.spark.plan import SourceKind
-from headwater_producers.spark.streaming.offsets import KafkaOffsets, TopicRanges, kafka_offsets, kafka_ranges
-from headwater_producers.spark.streaming.table_offsets import is_first_snapshot, table_range
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.connectors.kafka.sink_offsets import counted, writing_ended
 from headwater_producers.spark.events.writes import outputs_inside
 from headwater_producers.spark.plan import SourceKind
 from headwater_producers.spark.streaming.entry import MicroBatchFacts
-from headwater_producers.spark.streaming.sink_offsets import counted, writing_ended
 from headwater_schemas.events import DatasetUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+    from headwater_producers.spark.connectors.stream_commits import SinkCommits
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription, PlanOutput
     from headwater_producers.spark.streaming.checkpoint import Checkpoint
     from headwater_producers.spark.streaming.progress import Progress
-    from headwater_producers.spark.streaming.sink_commits import SinkCommits
-    from headwater_producers.spark.streaming.sink_offsets import SinkOffsets
 
 
 def micro_batch_facts(

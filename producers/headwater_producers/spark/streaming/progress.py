@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.streaming.offsets import kafka_offsets
+from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
 from headwater_producers.spark.streaming.operators import StateOperator, total
 from headwater_schemas.events import QualityResult
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from headwater_producers.spark.connectors.stream_commits import SinkCommits, Snapshots
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.chain import Chain
@@ -15,7 +16,6 @@ from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
 from headwater_producers.spark.streaming.gaps import Gap
 from headwater_producers.spark.streaming.operators import StateTally
 from headwater_producers.spark.streaming.progress import Progress
-from headwater_producers.spark.streaming.sink_commits import SinkCommits, Snapshots
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunError, RunEventType
 
 if TYPE_CHECKING:

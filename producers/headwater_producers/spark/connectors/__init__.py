@@ -1,0 +1,1 @@
+"""What capture knows of each storage technology: one file or folder for each."""

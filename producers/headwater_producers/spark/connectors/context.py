@@ -1,0 +1,95 @@
+"""What looking at a plan needs to know beside the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from headwater_producers.spark.jvm.paths import of_uri
+from headwater_producers.spark.plan.frames import KnownFrames
+from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_schemas import naming
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.naming.tables import Catalog, HiveCatalog, NamedTable, WarehouseCatalog
+
+
+@dataclass
+class Context:
+    """The session a plan belongs to, and how things are named in it.
+
+    Attributes:
+        session: the `SparkSession`.
+        settings: of describing.
+        topics: of sources subscribed by pattern, by their index in the progress, as far as known.
+        frames: those that live on as RDDs, as far as known.
+        execution: the JVM's `QueryExecution` of the plan, where it has run.
+    """
+
+    session: Any
+    settings: PlanSettings
+    topics: Mapping[int, Collection[str]] = field(default_factory=dict)
+    frames: KnownFrames | None = None
+    execution: Any = None
+    _conf: dict[str, str | None] = field(default_factory=dict)
+
+    def conf(self, key: str) -> str | None:
+        """A setting of the session; None where it isn't set."""
+        if key not in self._conf:
+            value = self.session.conf.get(key, None)
+            self._conf[key] = None if value is None else str(value)
+        return self._conf[key]
+
+    @cached_property
+    def application(self) -> str:
+        """The application's name, the same in every run."""
+        return str(self.session.sparkContext.appName)
+
+    @cached_property
+    def session_catalog(self) -> Catalog | None:
+        """How Spark's own catalog names its tables."""
+        metastore = self.conf("spark.hadoop.hive.metastore.uris") or self.conf("hive.metastore.uris")
+        if self.conf("spark.sql.catalogImplementation") == "hive" and metastore:
+            return HiveCatalog(metastore)
+        warehouse = self.conf("spark.sql.warehouse.dir")
+        return WarehouseCatalog(warehouse) if warehouse else None
+
+    def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
+        """The id that a Kafka cluster's brokers report; None where it isn't known.
+
+        Args:
+            bootstrap: its brokers.
+            connection: how to connect, by Kafka's own names, the brokers included; called where they have to be asked.
+        """
+        clusters = self.settings.kafka_clusters
+        return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None
+
+    def topic(self, bootstrap: str, topic: str, cluster_id: str | None = None) -> NamedTable:
+        """A topic's identity, and its name by the cluster's id where that is known."""
+        name = naming.declared_cluster(self.settings.kafka_cluster_names, bootstrap, cluster_id)
+        links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
+        return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)
+
+    def table(self, name: str, location: str | None, *, catalog: str | None = None) -> NamedTable:
+        """A catalog table's identity; `catalog` None or `spark_catalog` is Spark's own."""
+        if catalog in (None, "spark_catalog"):
+            return naming.table(name, location=location, catalog=self.session_catalog)
+        namespace = self.settings.catalog_namespaces.get(str(catalog))
+        if location is None and namespace:
+            return NamedTable(DatasetRef(namespace, name))
+        warehouse = self.conf(f"spark.sql.catalog.{catalog}.warehouse")
+        return naming.table(name, location=location, catalog=WarehouseCatalog(warehouse) if warehouse else None)
+
+    def catalog_table(self, table: Any) -> NamedTable:
+        """The identity of a JVM `CatalogTable`."""
+        identifier = table.identifier()
+        location = table.storage().locationUri()
+        uri = of_uri(location.get()) if location.isDefined() else None
+        database = identifier.database()
+        name = f"{database.get()}.{identifier.table()}" if database.isDefined() else str(identifier.table())
+        return self.table(name, uri)
+
+    def in_memory(self, name: str) -> DatasetRef:
+        """What lives in this application only."""
+        return naming.in_memory("spark", self.application, name)

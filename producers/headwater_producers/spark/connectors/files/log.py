@@ -1,0 +1,95 @@
+"""Spark's own logs of files, one text file a batch, and what a batch added.
+
+`<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink
+wrote: a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
+`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch; a sink's doesn't, so
+what a compacted sink batch added is what its predecessors don't have.
+Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from headwater_producers.spark.plan.settings import MAX_PATHS
+from headwater_schemas.events import FileSet
+from headwater_schemas.identity import manifest_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_producers.spark.jvm.files import TextFiles
+
+# How far back a compacted batch's predecessors are looked for: Spark compacts every 10 by default.
+_MAX_LOOK_BACK: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedFile:
+    """One line of a log. `size` is known of sinks, `log_batch` of sources."""
+
+    path: str
+    size: int | None
+    log_batch: int | None
+
+
+def parse_log(text: str) -> tuple[LoggedFile, ...]:
+    """The files a log batch adds; a sink's lines that delete one are left out.
+
+    Raises:
+        ValueError: of another version, or cut short.
+    """
+    version, *lines = text.splitlines()
+    if version.strip("\0 ") != "v1":
+        raise ValueError(f"log version {version[:20]!r}; only v1 is known")
+    entries = (json.loads(line) for line in lines if line.strip())
+    return tuple(
+        LoggedFile(entry["path"], entry.get("size"), entry.get("batchId"))
+        for entry in entries
+        if entry.get("action", "add") == "add"
+    )
+
+
+def sink_files(files: TextFiles, sink_path: str, batch_id: int) -> FileSet | None:
+    """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
+    folder = f"{sink_path.rstrip('/')}/_spark_metadata"
+    if (text := files.read(f"{folder}/{batch_id}")) is not None:
+        return file_set(parse_log(text))
+    if (text := files.read(f"{folder}/{batch_id}.compact")) is None:
+        return None
+    before: set[str] = set()
+    for earlier in range(batch_id - 1, max(-1, batch_id - 1 - _MAX_LOOK_BACK), -1):
+        if (delta := files.read(f"{folder}/{earlier}")) is not None:
+            before.update(file.path for file in parse_log(delta))
+        elif (compacted := files.read(f"{folder}/{earlier}.compact")) is not None:
+            before.update(file.path for file in parse_log(compacted))
+            break
+        else:
+            return None  # a hole: what was added before can't be separated
+    return file_set([file for file in parse_log(text) if file.path not in before])
+
+
+def source_files(files: TextFiles, log_folder: str, after: int | None, up_to: int) -> FileSet | None:
+    """The files a file source took in log batches `(after, up_to]`; None where the log doesn't have it (any more)."""
+    taken: list[LoggedFile] = []
+    for number in range(0 if after is None else after + 1, up_to + 1):
+        text = files.read(f"{log_folder}/{number}")
+        if text is None and (text := files.read(f"{log_folder}/{number}.compact")) is None:
+            return None
+        taken += [file for file in parse_log(text) if file.log_batch == number]
+    return file_set(taken)
+
+
+def file_set(logged: Iterable[LoggedFile]) -> FileSet:
+    """A position out of files. Paths are as Spark writes them, sorted."""
+    by_path = {file.path: file for file in logged}
+    paths = sorted(by_path)
+    sizes = [size for file in by_path.values() if (size := file.size) is not None]
+    return FileSet(
+        count=len(paths),
+        bytes=sum(sizes) if len(sizes) == len(paths) else None,
+        manifest_digest=manifest_digest(paths),
+        paths=tuple(paths[:MAX_PATHS]),
+    )

@@ -1,0 +1,115 @@
+"""Snapshots that Iceberg's procedures (`CALL …`) have made: no listener hears of those while they run.
+
+Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
+`spark.app.id`, and those of procedures don't. So wherever a table is met, or looked at again, it shows what procedures
+of this application have made of it. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`, `add_files`,
+`publish_changes`. `rollback_to_snapshot` and its like make none.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.roots import leaves_of
+from headwater_producers.spark.connectors.tables import unwrapped
+from headwater_producers.spark.connectors.versions import iceberg_counts, iceberg_snapshot, written_table
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.scala import class_name, instant
+from headwater_schemas.events import Position, TableSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Tables remembered, and snapshots looked at in one look. A round trip, or three.
+_MAX_TABLES: Final = 100
+_MAX_SNAPSHOTS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureSnapshot:
+    """One snapshot that a procedure has made.
+
+    Attributes:
+        table: the JVM's `SparkTable`.
+        made: the snapshot.
+        read: what it was made of: of rows written anew the snapshot before, of one that was picked that one; None: of
+            files that it doesn't name.
+        counts: what it added.
+        at: when.
+    """
+
+    table: Any
+    made: Position
+    read: Position | None
+    counts: Counts
+    at: datetime
+
+
+class ProcedureSnapshots:
+    """Finds each once.
+
+    Args:
+        application: Spark's id of it.
+        since: earlier ones are none of capture's business.
+    """
+
+    def __init__(self, application: str, since: datetime) -> None:
+        self._application = application
+        self._since = int(since.timestamp() * 1000)
+        self._tables: OrderedDict[str, Any] = OrderedDict()
+        self._newest: dict[str, int] = {}
+        self._found: set[int] = set()
+
+    def of_plan(self, plan: Any) -> Iterator[ProcedureSnapshot]:
+        """Of the Iceberg tables that a JVM plan reads or writes. Some five round trips for each leaf."""
+        tables = [written_table(plan, class_name(plan))]
+        tables += [leaf.table() for leaf in leaves_of(plan) if class_name(leaf).startswith("DataSourceV2")]
+        for table in (unwrapped(each) for each in tables if each is not None):
+            if class_name(table) == "SparkTable":
+                name = str(table.name())
+                self._tables[name] = table
+                self._tables.move_to_end(name)
+                yield from self._of(name)
+        while len(self._tables) > _MAX_TABLES:
+            self._newest.pop(self._tables.popitem(last=False)[0], None)
+
+    def of_tables(self) -> Iterator[ProcedureSnapshot]:
+        """Of all tables that were met; by what Iceberg has of them in memory, so that nothing is loaded."""
+        for name in list(self._tables):
+            yield from self._of(name)
+
+    def _of(self, name: str) -> Iterator[ProcedureSnapshot]:
+        table = self._tables[name]
+        iceberg = table.table()
+        snapshot = iceberg.currentSnapshot()
+        newest = int(snapshot.snapshotId()) if snapshot is not None else -1
+        if self._newest.get(name) == newest:
+            return
+        made = []
+        for _ in range(_MAX_SNAPSHOTS):
+            if snapshot is None or int(snapshot.timestampMillis()) < self._since:
+                break
+            number, summary = int(snapshot.snapshotId()), snapshot.summary()
+            if number == self._newest.get(name):
+                break
+            is_ours = summary.get("app-id") == self._application and summary.get("spark.app.id") is None
+            if is_ours and number not in self._found:
+                self._found.add(number)
+                made.append(_described(table, iceberg, snapshot))
+            parent = snapshot.parentId()
+            snapshot = iceberg.snapshot(parent) if parent is not None else None
+        self._newest[name] = newest
+        yield from reversed(made)
+
+
+def _described(table: Any, iceberg: Any, snapshot: Any) -> ProcedureSnapshot:
+    made = iceberg_snapshot(iceberg, snapshot)
+    read = snapshot.summary().get("source-snapshot-id")
+    if read is None and str(snapshot.operation()) == "replace":
+        read = snapshot.parentId()
+    of = Position(table_snapshot=TableSnapshot(format="iceberg", snapshot_id=str(read))) if read is not None else None
+    at = instant(int(snapshot.timestampMillis()))
+    return ProcedureSnapshot(table, made, of, iceberg_counts(snapshot), at)

@@ -1,0 +1,81 @@
+"""Tables and queries behind JDBC."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.relation import Relation
+from headwater_schemas import naming
+from headwater_schemas.events import SchemaDefinition
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.plan.foreign_values import ForeignRelation
+
+# (SELECT …) alias, as Spark wraps the option `query`, or as users write `dbtable`.
+_QUERY = re.compile(r"\s*\(\s*(?P<query>(?:SELECT|WITH)\b.*)\)\s*(?:AS\s+)?\w*\s*", re.DOTALL | re.IGNORECASE)
+
+
+def source(leaf: JvmLeaf, relation: Any) -> Leaf:
+    """What a JVM `JDBCRelation` reads."""
+    options = relation.jdbcOptions()
+    url, table = str(options.url()), str(options.tableOrQuery())
+    schema = leaf.schema()
+    query = _QUERY.fullmatch(table)
+    if query is None:
+        return Leaf(inputs=(_table(url, table, schema),))
+    names = foreign_tables(query["query"], _scheme(url)) or _tables_of(query["query"], leaf.context)
+    inputs = tuple(_table(url, name, None) for name in names)
+    if not inputs:
+        return Leaf(problem="the query that a JDBC source runs couldn't be read")
+    output = [replace(attribute, type=None) for attribute in leaf.attributes()]
+    rows = frozenset(i.dataset for i in inputs)
+    read = _read(query["query"], url, [attribute.name for attribute in output], leaf.context)
+    if read is not None and len(read.columns) == len(output) and read.rows <= rows:
+        pairs = [(attribute, column) for attribute, (_, column) in zip(output, read.columns, strict=True)]
+        relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
+        return Leaf(inputs=inputs, relation=relation)
+    # Which of the query's columns come from which of its tables is the database's to know.
+    anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
+    pairs = [(attribute, replace(anything, text=attribute.name)) for attribute in output]
+    return Leaf(inputs=inputs, relation=replace(Relation().with_output(pairs), rows=rows))
+
+
+def _scheme(url: str) -> str:
+    return url.strip().lower().removeprefix("jdbc:").partition(":")[0]
+
+
+def _read(query: str, url: str, names: list[str], context: Context) -> ForeignRelation | None:
+    literals = context.settings.literal_texts
+    return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), names=names, literals=literals)
+
+
+def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
+    return PlanInput(dataset=naming.jdbc(url, table), kind=SourceKind.JDBC, type="TABLE", schema=schema)
+
+
+def _tables_of(query: str, context: Context) -> list[str]:
+    """The tables that a query names, by Spark's own parser: most of what is asked of a database is SQL to it too."""
+    waiting = [context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)]
+    found: dict[str, None] = {}
+    defined: set[str] = set()
+    while waiting:
+        plan = waiting.pop()
+        match class_name(plan):
+            case "UnresolvedRelation":
+                found.setdefault(str(plan.multipartIdentifier().mkString(".")))
+            case "UnresolvedWith":
+                for definition in items(plan.cteRelations()):
+                    defined.add(str(definition._1()))
+                    waiting.append(definition._2())
+        waiting += [*items(plan.children()), *items(plan.subqueries())]
+    return [name for name in found if name not in defined]

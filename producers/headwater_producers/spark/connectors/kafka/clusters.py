@@ -1,0 +1,69 @@
+"""The ids of Kafka clusters, as their brokers report them.
+
+`KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because it alone understands
+every way to connect that the connector does: login modules, callbacks, Java's key stores.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+logger = logging.getLogger(__name__)
+
+ASK_SECONDS: Final = 2.0
+"""For a cluster's id, all its brokers together."""
+ASK_AGAIN_SECONDS: Final = 300.0
+"""After brokers that didn't answer, the same ones aren't asked for so long."""
+
+
+class KafkaClusters:
+    """Asks brokers for their cluster's id, on the thread that describes plans; what they answer is kept. Never raises.
+
+    Brokers that can't be asked within ASK_SECONDS leave the id unknown, and the dataset its name by brokers alone.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._not_before: dict[str, float] = {}
+
+    def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
+        """The cluster's id; None where it isn't known.
+
+        Args:
+            session: of Spark, whose JVM asks.
+            servers: the brokers, as the job has them.
+            connection: how to connect, by Kafka's own names, `servers` included. It may hold credentials: they go to
+                Kafka's client and nowhere else.
+        """
+        cluster = naming.kafka_topic(servers, "").namespace
+        if cluster not in self._ids and time.monotonic() >= self._not_before.get(cluster, 0.0):
+            try:
+                if found := _ask(session, connection()):
+                    self._ids[cluster] = found
+            except Exception as error:
+                # Py4J's text may have the options in it.
+                logger.debug("lineage capture: %s doesn't report its cluster's id (%s)", cluster, type(error).__name__)
+            self._not_before[cluster] = time.monotonic() + ASK_AGAIN_SECONDS
+        return self._ids.get(cluster)
+
+
+def _ask(session: Any, connection: Mapping[str, str]) -> str | None:
+    jvm = session.sparkContext._jvm
+    milliseconds = int(ASK_SECONDS * 1000)
+    properties = jvm.java.util.Properties()
+    timeouts = dict.fromkeys(("request.timeout.ms", "default.api.timeout.ms"), str(milliseconds))
+    for name, value in {**connection, **timeouts, "client.id": "headwater-capture", "retries": "0"}.items():
+        properties.setProperty(name, value)
+    client = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
+    try:
+        answer = client.describeCluster().clusterId().get(milliseconds, jvm.java.util.concurrent.TimeUnit.MILLISECONDS)
+        return None if answer is None else str(answer)
+    finally:
+        client.close(jvm.java.time.Duration.ZERO)

@@ -1,0 +1,180 @@
+"""RDDs: what they are made of, as far as their own dependencies tell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.plan.column import Column, Direct, Field, combine
+from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.operator import same_for_all
+from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_schemas import naming
+from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.plan.frames import KnownFrames
+
+MAX_RDDS: Final = 200
+"""What is made of more RDDs than this isn't worth so many round trips, about five for each."""
+
+HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
+"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is told by no plan."""
+_HADOOP: Final = {
+    "HadoopRDD": "getJobConf",
+    "NewHadoopRDD": "getConf",
+    "BinaryFileRDD": "getConf",
+    "WholeTextFileRDD": "getConf",
+}
+_INPUT_PATHS: Final = "mapreduce.input.fileinputformat.inputdir"
+# As Hadoop joins them: a comma or backslash of a path is escaped (StringUtils.escapeString).
+_PATHS: Final = re.compile(r"(?:\\.|[^,\\])+", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Origins:
+    """What an RDD is made of.
+
+    Attributes:
+        ids: of all RDDs met on the way.
+        frames: those that are known.
+        files: what Hadoop's input formats read.
+        strangers: what else is at its roots, by class, and tells nothing.
+        handed_over: the program's own rows are at its roots.
+    """
+
+    ids: set[int] = field(default_factory=set)
+    frames: list[Upstream] = field(default_factory=list)
+    files: list[PlanInput] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+    handed_over: bool = False
+
+    @property
+    def inputs(self) -> tuple[PlanInput, ...]:
+        """All datasets, each once."""
+        return tuple(dict.fromkeys([*(i for frame in self.frames for i in frame.inputs), *self.files]))
+
+    @property
+    def problems(self) -> list[str]:
+        """What isn't known of it, as sentences."""
+        own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
+        own += [HANDED_OVER] if self.handed_over else []
+        return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
+
+
+def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
+    """What a JVM `RDD` is made of: sought along its dependencies, down to frames that are known, or to its roots."""
+    found = Origins()
+    for number, current, below in _walk(rdd, frames):
+        found.ids.add(number)
+        frame = frames.of(number) if frames is not None else None
+        if frame is not None:
+            found.frames.append(frame)
+        elif len(found.ids) > MAX_RDDS:
+            found.strangers.append("what is beyond")
+        elif not below:
+            _root(current, found)
+    return found
+
+
+def made_of(rdd: Any, name: str) -> Iterator[Any]:
+    """The RDDs of a class that a JVM `RDD` is made of, itself included."""
+    return (current for _, current, _ in _walk(rdd) if class_name(current) == name)
+
+
+def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
+    """An RDD's id, itself, and what it is made of directly; then those: each once, one more than `MAX_RDDS` at most.
+
+    What a frame that is known is made of isn't looked at.
+    """
+    waiting, seen = [rdd], set[int]()
+    while waiting and len(seen) <= MAX_RDDS:
+        current = waiting.pop()
+        number = int(current.id())
+        if number in seen:
+            continue
+        seen.add(number)
+        is_known = frames is not None and frames.of(number) is not None
+        below = [] if is_known else [dependency.rdd() for dependency in items(current.dependencies())]
+        waiting += below
+        yield number, current, below
+
+
+def _root(rdd: Any, found: Origins) -> None:
+    name = class_name(rdd)
+    if name == "EmptyRDD":
+        return
+    if name == "ParallelCollectionRDD":
+        found.handed_over = True
+        return
+    accessor = _HADOOP.get(name)
+    paths = getattr(rdd, accessor)().get(_INPUT_PATHS) if accessor is not None else None
+    if paths is None:
+        found.strangers.append(name)
+        return
+    for path in _PATHS.findall(str(paths)):
+        dataset = naming.path_pattern(_ESCAPED.sub(r"\1", path))
+        found.files.append(PlanInput(dataset=dataset, kind=SourceKind.FILE, type="FILE"))
+
+
+def local_relation(leaf: JvmLeaf) -> Leaf:
+    """Rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
+    if leaf.view is not None:
+        return _named(leaf, leaf.view)
+    if leaf.plan.origin().sqlText().isDefined() or leaf.plan.data().isEmpty():
+        return Leaf(kind=Kind.CONSTANT)
+    return Leaf(problem=HANDED_OVER)
+
+
+def _named(leaf: JvmLeaf, view: str) -> Leaf:
+    """Rows made in the program are a dataset where a temporary view names them.
+
+    By the view's name and the names of its columns: another view of that name, with other columns, is another dataset.
+    Types and rows are no part of it, which Spark may infer, and the program hand over, anew in each run.
+    """
+    schema = leaf.schema()
+    dataset = leaf.context.in_memory(f"{view}-{_digest(field.path for field in schema.fields)}")
+    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.MEMORY, schema=schema),))
+
+
+def _digest(names: Iterable[str]) -> str:
+    # A path has every comma and quote of a name as it is: JSON keeps two names from reading as one.
+    return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
+
+
+def rdd(leaf: JvmLeaf) -> Leaf:
+    """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
+
+    Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
+    view stands for rows that are the program's alone, never for what code made of something else.
+    """
+    found = origins(leaf.plan.rdd(), leaf.context.frames)
+    if leaf.view is not None and not found.inputs and set(found.problems) <= {HANDED_OVER}:
+        return _named(leaf, leaf.view)
+    problem = "; ".join(found.problems) or None
+    if not found.inputs:
+        return Leaf(problem=problem) if problem else Leaf(kind=Kind.CONSTANT)
+    below = side_by_side(frame.relation for frame in found.frames)
+    read = frozenset(item.dataset for item in found.files)
+    whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+    outputs = [column for frame in found.frames for column in frame.relation.ordered()]
+    anything = combine([*outputs, whole], Kind.EXTERNAL, "rdd")
+    relation = replace(Relation().with_output(same_for_all(leaf.attributes(), anything)), influences=below.influences)
+    return Leaf(inputs=found.inputs, relation=replace(relation, rows=below.rows | read), problem=problem)
+
+
+RDDS: dict[str, Callable[[JvmLeaf], Leaf]] = {
+    "LocalRelation": local_relation,
+    "Transpose": lambda _: Leaf(problem="what was transposed isn't in the plan"),
+    "LogicalRDD": rdd,
+    "ExternalRDD": rdd,
+}

@@ -1,0 +1,276 @@
+"""From a py4j plan to a `PlanDescription`.
+
+plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influences, rows)
+│                                          │
+└── sinks: outputs ─────────────────▶ edges ─▶ ColumnLineage
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headwater_producers.spark.connectors.changes import changes
+from headwater_producers.spark.connectors.command import WRITES_NOTHING, JvmCommand, Written, query_schema
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.sinks import SINKS
+from headwater_producers.spark.execution.leaves import JvmLeaves
+from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.jvm.size import estimated_bytes
+from headwater_producers.spark.plan.copied import copied
+from headwater_producers.spark.plan.description import (
+    DatasetChange,
+    PlanDescription,
+    PlanInput,
+    PlanOutput,
+    Upstream,
+)
+from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.generated import with_generated
+from headwater_producers.spark.plan.names import Names, reporting
+from headwater_producers.spark.plan.operators import PlanReader, is_write
+from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_schemas.events import ColumnLineage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from headwater_producers.spark.plan.column import Column, DataType
+    from headwater_producers.spark.plan.frames import KnownFrames
+    from headwater_producers.spark.plan.relation import Relation
+
+
+logger = logging.getLogger(__name__)
+
+
+def describe(
+    query_execution: Any,
+    *,
+    session: Any,
+    upstream: Upstream | None = None,
+    frames: KnownFrames | None = None,
+    settings: PlanSettings | None = None,
+) -> PlanDescription:
+    """What a batch query, or a write inside foreachBatch, reads, writes and derives.
+
+    Takes a few py4j round trips for each leaf of the plan and one for the rest; call it on a worker thread.
+    Never raises for a plan: what isn't understood makes the lineage incomplete, with a reason.
+
+    Args:
+        query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
+        session: the `SparkSession` that ran it.
+        upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
+        frames: those that live on as RDDs, which the plan may begin with.
+        settings: see `PlanSettings`.
+    """
+    try:
+        plan = query_execution.analyzed()
+    except Exception as error:
+        return _nothing(error)
+    return _described(plan, Context(session, settings or PlanSettings(), {}, frames, query_execution), upstream)
+
+
+def describe_streaming(
+    streaming_query: Any,
+    *,
+    session: Any,
+    settings: PlanSettings | None = None,
+    topics: Mapping[int, Collection[str]] | None = None,
+) -> PlanDescription:
+    """What a started streaming query reads, writes and derives; the same for all its micro-batches.
+
+    It reads the query's own logical plan, in which every source is still there (a micro-batch's plan has an empty
+    relation in place of a source without new data). `source_index` of the inputs follows the order of
+    `StreamingQueryProgress.sources`. Never raises for a plan.
+
+    Args:
+        streaming_query: a `pyspark.sql.streaming.StreamingQuery` that has made its plan, shortly after `start()`
+            (its first progress, or the call of its foreachBatch function, is proof); before that, this says so.
+        session: the `SparkSession` that started it.
+        settings: see `PlanSettings`.
+        topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
+    """
+    try:
+        plan = streaming_query._jsq.streamingQuery().logicalPlan()
+        known = _topics_read(streaming_query) if topics is None else topics
+    except Exception as error:
+        return _nothing(error)
+    return describe_plan(plan, session=session, settings=settings, topics=known)
+
+
+def _topics_read(streaming_query: Any) -> dict[int, Collection[str]]:
+    progress = streaming_query.lastProgress
+    found: dict[int, Collection[str]] = {}
+    for index, source in enumerate(progress["sources"] if progress else ()):
+        if str(source["description"]).startswith("KafkaV2["):
+            end = source["endOffset"]
+            found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
+    return found
+
+
+def describe_plan(
+    plan: Any,
+    *,
+    session: Any,
+    upstream: Upstream | None = None,
+    frames: KnownFrames | None = None,
+    settings: PlanSettings | None = None,
+    topics: Mapping[int, Collection[str]] | None = None,
+) -> PlanDescription:
+    """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
+    return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
+
+
+def _described(plan: Any, context: Context, upstream: Upstream | None) -> PlanDescription:
+    try:
+        names = Names(hidden=not context.settings.literals)
+        with reporting(names):
+            return _Description.of(plan, context, upstream, names).made()
+    except Exception as error:
+        return _nothing(error)
+
+
+def _nothing(error: Exception) -> PlanDescription:
+    # The type alone: a Py4JJavaError's text may hold options, and options passwords.
+    reason = f"the plan couldn't be read ({_told(error)})"
+    logger.debug("lineage capture: %s", reason, exc_info=error)
+    lineage = ColumnLineage(complete=False, incomplete_reason=reason)
+    return PlanDescription(inputs=(), outputs=(), lineage=lineage, failures=(reason,))
+
+
+def _told(error: Exception) -> str:
+    java = getattr(error, "java_exception", None)
+    return f"{type(error).__name__}: {class_name(java)}" if java is not None else type(error).__name__
+
+
+@dataclass(slots=True)
+class _Description:
+    """The steps from a plan to its description; a failed one leaves a problem and what the others found."""
+
+    plan: Any
+    context: Context
+    upstream: Upstream | None
+    leaves: JvmLeaves
+    names: Names
+    problems: dict[str, None] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    beyond_cap: bool = False
+
+    @classmethod
+    def of(cls, plan: Any, context: Context, upstream: Upstream | None, names: Names) -> _Description:
+        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names)
+
+    def made(self) -> PlanDescription:
+        relation, inputs = self._relation()
+        name = class_name(self.plan)
+        columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
+        written = self._written(name, columns)
+        schema = (written.schema or query_schema(self.plan)) if written.outputs else None
+        if relation and written.generated:
+            try:
+                literals = self.context.settings.literal_texts
+                relation, schema = with_generated(relation, schema, written.generated, literals)
+            except Exception as error:
+                self._failed("what the columns are made of that the table generates", error)
+        inputs += tuple(each for each in written.read if each.dataset not in {known.dataset for known in inputs})
+        if relation and written.replaced:
+            relation = relation.influenced(written.replaced)
+        if written.copied:
+            relation = copied(written.read[0], schema, but=dict(written.outputs[0].partition))
+        outputs, lineage = self._lineage(written, relation, inputs, schema)
+        changed = self._changes()
+        streaming = written.streaming
+        if streaming is not None:
+            streaming = replace(
+                streaming,
+                source_descriptions=self.leaves.stream_descriptions(),
+                pattern_sources=self.leaves.pattern_sources(),
+            )
+        return PlanDescription(
+            inputs=inputs,
+            outputs=outputs,
+            lineage=lineage,
+            command=name if is_write(name) or name in SINKS else None,
+            streaming=streaming,
+            changes=changed,
+            staged=written.staged,
+            writes_unknown=not written.outputs and written.problem is not None,
+            failures=(*self.failures, *self.leaves.failures),
+            names=self.names,
+            beyond_cap=self.beyond_cap,
+            upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
+        )
+
+    def _relation(self) -> tuple[Relation | None, tuple[PlanInput, ...]]:
+        settings = self.context.settings
+        if estimated_bytes(self.plan, settings.max_plan_bytes) > settings.max_plan_bytes:
+            self.beyond_cap = True
+            self._problem(f"the plan's JSON is larger than {settings.max_plan_bytes} bytes")
+            return None, tuple(self.leaves.inputs())
+        reader = PlanReader(self.leaves, settings.literal_texts)
+        try:
+            nodes: Any = msgspec.json.decode(str(self.plan.toJSON()).encode())
+            self.names.learn(nodes)
+            relation = reader.read(nodes)
+        except Exception as error:
+            self._failed("the plan's columns", error)
+            return None, tuple(self.leaves.inputs())
+        self.problems.update(reader.problems)
+        return relation, tuple(reader.inputs)
+
+    def _changes(self) -> tuple[DatasetChange, ...]:
+        try:
+            return changes(self.plan, self.context) or ()
+        except Exception as error:
+            self._failed(f"what a {class_name(self.plan)} changes", error)
+            return ()
+
+    def _written(self, name: str, columns: dict[str, Column]) -> Written:
+        rule = SINKS.get(name)
+        if rule is None:
+            # DROP, ALTER and their like have no columns; others keep what they make to the application.
+            if is_write(name) and columns and name not in WRITES_NOTHING:
+                problem = f"what a {name} writes isn't known"
+                self._problem(problem)
+                return Written(problem=problem)
+            return Written()
+        try:
+            written = rule(JvmCommand(self.plan, self.context, columns))
+        except Exception as error:
+            return Written(problem=self._failed(f"what a {name} writes", error))
+        if written.problem:
+            self._problem(written.problem)
+        return written
+
+    def _lineage(
+        self, written: Written, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
+    ) -> tuple[tuple[PlanOutput, ...], ColumnLineage]:
+        if self.upstream is not None:
+            self.problems.update(dict.fromkeys(self.upstream.problems))
+        if relation is None:
+            outputs = tuple(replace(o, schema=schema_definition(schema)) for o in written.outputs)
+            lineage = whole_lineage((o.dataset for o in outputs), (i.dataset for i in inputs), self.problems)
+            return outputs, lineage
+        fields = output_fields(relation, schema)
+        targets = [Target(o.dataset, fields, payload=o.type == "TOPIC") for o in written.outputs]
+        outputs = tuple(
+            replace(output, schema=stored_schema(target, schema))
+            for output, target in zip(written.outputs, targets, strict=True)
+        )
+        return outputs, column_lineage(targets, relation.influences, self.problems)
+
+    def _problem(self, sentence: str) -> None:
+        self.problems.setdefault(sentence)
+
+    def _failed(self, what: str, error: Exception) -> str:
+        sentence = f"{what} couldn't be read ({_told(error)})"
+        logger.debug("lineage capture: %s", sentence, exc_info=error)
+        self._problem(sentence)
+        self.failures.append(sentence)
+        return sentence

@@ -1,0 +1,119 @@
+"""One query execution in the JVM: what it is known by, when it ran, and what it counted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.roots import rdds_of
+from headwater_producers.spark.connectors.scan_positions import scan_positions
+from headwater_producers.spark.events.writes import Counts, Scan
+from headwater_producers.spark.jvm.nodes import leaves, opened
+from headwater_producers.spark.jvm.paths import of_uri
+from headwater_producers.spark.jvm.sampling import sampled_scans
+from headwater_producers.spark.jvm.scala import class_name, instant, items
+from headwater_producers.spark.streaming.links import PlanKey
+from headwater_schemas import naming
+
+# Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
+_V2_WRITES: Final = frozenset(
+    {
+        "AppendDataExec",
+        "OverwriteByExpressionExec",
+        "OverwritePartitionsDynamicExec",
+        "ReplaceDataExec",
+        "WriteDeltaExec",
+    }
+)
+
+
+def plan_key(query_execution: Any) -> PlanKey:
+    """What a query execution is known by. About 10 round trips and 3 for each leaf."""
+    return PlanKey(
+        session=str(query_execution.sparkSession().sessionUUID()),
+        number=int(query_execution.id()),
+        rdds=frozenset(int(rdd.id()) for rdd in rdds_of(query_execution.analyzed())),
+    )
+
+
+def written_counts(executed_plan: Any) -> Counts:
+    """What a write's root node counted. Kafka and JDBC count nothing."""
+    node = opened(executed_plan)
+    counted = _metrics(node)
+    rows = counted.get("numOutputRows")
+    if rows is None and class_name(node) in _V2_WRITES:
+        progress = node.commitProgress()
+        rows = int(progress.get().numOutputRows()) if progress.isDefined() else None
+    return Counts(
+        rows=rows,
+        bytes=counted.get("numOutputBytes"),
+        files=counted.get("numFiles"),
+        # None of a statement that names its partition, none of a table without: both are 0.
+        partitions=counted.get("numParts") or None,
+    )
+
+
+def scans(executed_plan: Any) -> tuple[Scan, ...]:
+    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into."""
+    found = []
+    sampled = sampled_scans(executed_plan)
+    for leaf in leaves(executed_plan):
+        if (names := _scan_names(leaf)) is not None:
+            counted = _metrics(leaf)
+            is_once = sampled is not None and int(leaf.id()) not in sampled
+            counts = Counts(
+                rows=counted.get("numOutputRows") if is_once else None,
+                bytes=counted.get("filesSize", counted.get("totalDataFileSize")),
+                files=counted.get("numFiles", counted.get("resultDataFiles")),
+            )
+            positions = scan_positions(leaf)
+            found.append(Scan(names=names | positions.keys(), counts=counts, positions=positions))
+    return tuple(found)
+
+
+def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
+    """When an execution began and ended, by the JVM's clock where it says so.
+
+    Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
+    late by however long the listener bus took.
+    """
+    begins, ends = [], []
+    phases = query_execution.tracker().phases().valuesIterator()
+    while phases.hasNext():
+        phase = phases.next()
+        begins.append(instant(int(phase.startTimeMs())))
+        ends.append(instant(int(phase.endTimeMs())))
+    if not begins:
+        return reported_at - timedelta(microseconds=(duration_ns or 0) // 1000), reported_at
+    if duration_ns is None:
+        return min(begins), reported_at
+    return min(begins), min(reported_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
+
+
+def _scan_names(leaf: Any) -> frozenset[str] | None:
+    """What the scanned dataset may be called: as its paths are named, a table's name; None of what is no scan."""
+    match class_name(leaf):
+        case "FileSourceScanExec":
+            roots = items(leaf.relation().location().rootPaths())
+            paths = {naming.path(str(path.toString())).name for path in roots}
+            table = leaf.tableIdentifier()
+            return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
+        case "HiveTableScanExec":
+            location = leaf.relation().tableMeta().storage().locationUri()
+            return frozenset({naming.path(of_uri(location.get())).name} if location.isDefined() else ())
+        case "BatchScanExec":
+            return frozenset({str(leaf.table().name())})
+        case "RowDataSourceScanExec":
+            # Only its positions name it.
+            return frozenset()
+        case _:
+            return None
+
+
+def _metrics(node: Any) -> dict[str, int]:
+    values: dict[str, int] = {}
+    iterator = node.metrics().iterator()
+    while iterator.hasNext():
+        pair = iterator.next()
+        values[str(pair._1())] = int(pair._2().value())
+    return values

@@ -1,0 +1,85 @@
+"""A running streaming query, through py4j. Whoever holds one keeps the JVM's query alive."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+
+from headwater_producers.spark.connectors.iceberg.sink import IcebergSnapshots
+from headwater_producers.spark.execution.describe import describe_streaming
+from headwater_producers.spark.jvm.event_time import event_time
+from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.streaming.run import WATERMARK_POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from headwater_producers.spark.plan import PlanDescription, PlanSettings
+
+logger = logging.getLogger(__name__)
+
+
+class JvmQuery:
+    """One start of a streaming query."""
+
+    def __init__(self, query: Any, session: Any, settings: PlanSettings) -> None:
+        self._query = query
+        self._session = session
+        self._settings = settings
+
+    def is_planned(self) -> bool:
+        """Whether its plan can be read. Spark makes it on the query's thread, shortly after `start()` returns."""
+        try:
+            self._query.streamingQuery().logicalPlan()
+        except Py4JJavaError:
+            return False
+        return True
+
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
+        """Its plan: sources, sink, columns.
+
+        Args:
+            topics: of the sources that subscribe to a pattern, by index; default: those of the last progress.
+        """
+        from pyspark.sql.streaming.query import StreamingQuery
+
+        return describe_streaming(
+            StreamingQuery(self._query), session=self._session, settings=self._settings, topics=topics
+        )
+
+    def checkpoint_location(self) -> str | None:
+        """Root of its checkpoint."""
+        location = self._query.streamingQuery().resolvedCheckpointRoot()
+        return None if location is None else str(location)
+
+    def event_time(self) -> dict[str, Any]:
+        """Watermarks, stateful operators, and how long they keep a record; see `jvm.event_time`. Never raises."""
+        try:
+            found = event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
+            if len(found.get("watermarks", ())) > 1:
+                found["policy"] = str(self._session.conf.get(WATERMARK_POLICY, "min"))
+        except Exception as error:
+            logger.info("lineage capture: event-time column of the plan unreadable (%s)", type(error).__name__)
+            return {}
+        return found
+
+    def is_continuous(self) -> bool:
+        """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""
+        return class_name(self._query.streamingQuery()) == "ContinuousExecution"
+
+    def sink_description(self) -> str:
+        """Its sink as a progress describes it: `FileSink[file:/out]`."""
+        return str(self._query.streamingQuery().sink().toString())
+
+    def sink_snapshots(self) -> IcebergSnapshots | None:
+        """The snapshots that it makes, where its sink is an Iceberg table."""
+        sink = self._query.streamingQuery().sink()
+        return IcebergSnapshots(sink) if class_name(sink) == "SparkTable" else None
+
+    def sink_name(self) -> str:
+        """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""
+        name = class_name(self._query.streamingQuery().sink())
+        short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
+        return short[0].lower() + short[1:]

@@ -1,0 +1,91 @@
+"""Scala values through py4j. Each call here is a round trip of about a tenth of a millisecond."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.java_gateway import JavaClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Where a reference keeps its class: an attribute of py4j's object in Python.
+_CLASS_NAME: Final = "_headwater_class_name"
+
+
+def class_name(value: Any) -> str:
+    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`.
+
+    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
+    Two round trips, and none for a reference that was asked for it before.
+    """
+    kept: dict[str, Any] = getattr(value, "__dict__", {})
+    if (known := kept.get(_CLASS_NAME)) is not None:
+        return str(known)
+    cls = value.getClass()
+    while (name := str(cls.getName()).rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]).isdecimal():
+        cls = cls.getSuperclass()
+    kept[_CLASS_NAME] = name
+    return name
+
+
+def statics(session: Any, name: str) -> Any:
+    """A JVM class by its full name, for its static methods; `session._jvm.…` asks the JVM about each part of it."""
+    return JavaClass(name, session.sparkContext._gateway._gateway_client)
+
+
+def items(sequence: Any) -> Iterator[Any]:
+    """The elements of a Scala `Seq`."""
+    for index in range(sequence.size()):
+        yield sequence.apply(index)
+
+
+def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of a Scala `Map` with text for keys, in its own order."""
+    entries = mapping.iterator()
+    while entries.hasNext():
+        entry = entries.next()
+        yield str(entry._1()), entry._2()
+
+
+def option(value: Any) -> Any:
+    """What is in an `Option`, None for `None`."""
+    return value.get() if value.isDefined() else None
+
+
+def private(value: Any, name: str) -> Any:
+    """A field without an accessor: a constructor's argument that Scala keeps for methods.
+
+    Raises:
+        AttributeError: no class of the value has it.
+    """
+    cls = value.getClass()
+    while cls is not None:
+        for field in cls.getDeclaredFields():
+            # Scala may prefix it: org$apache$spark$…$$name.
+            if str(field.getName()).rsplit("$", 1)[-1] == name:
+                field.setAccessible(True)
+                return field.get(value)
+        cls = cls.getSuperclass()
+    raise AttributeError(name)
+
+
+def setting(options: Any, key: str) -> str | None:
+    """An option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
+
+    Spark's maps of options ignore case where they are its own; a plain map is asked for lower case and as written.
+    """
+    if hasattr(options, "asCaseSensitiveMap") and class_name(options) == "CaseInsensitiveStringMap":
+        value = options.get(key)
+        return None if value is None else str(value)
+    for spelling in dict.fromkeys((key, key.lower())):
+        found = option(options.get(spelling))
+        if found is not None:
+            return str(found)
+    return None
+
+
+def instant(millis: int) -> datetime:
+    """A time of the JVM's, in milliseconds since the epoch."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)

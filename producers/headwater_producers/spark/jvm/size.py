@@ -1,0 +1,53 @@
+"""How large a plan's JSON would be, found out before Spark makes it in the driver's memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headwater_producers.spark.jvm.scala import items
+
+_ATTRIBUTE_BYTES = 330
+"""Of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
+
+_FEW = 64
+"""Up to so many expressions an operator's are taken to use each column about once."""
+
+
+def estimated_bytes(plan: Any, enough: int) -> int:
+    """A rough size in bytes, within about a factor of two; stops counting beyond `enough`.
+
+    An expression repeats the type of each column that it uses, a struct's with all its fields: 1,000 fields taken out
+    of one struct are a million. So an operator is counted as its expressions times the mean type of what it uses.
+    Some 8 round trips for each operator.
+    """
+    total, waiting = 0, [plan]
+    while waiting and total <= enough:
+        operator = waiting.pop()
+        children = list(items(operator.children())) or list(items(operator.innerChildren()))
+        waiting.extend(children)
+        expressions = operator.expressions().size()
+        if not expressions:
+            continue
+        schemas = [str(child.schema().json()) for child in children]
+        used = operator.references()
+        if expressions <= _FEW:
+            total += expressions * (_ATTRIBUTE_BYTES + _mean_type(schemas, str(used.toString())))
+            continue
+        types = sum(map(len, schemas))
+        columns = max(1, used.size())
+        total += expressions * (2 * _ATTRIBUTE_BYTES + types // columns)
+    return total
+
+
+def _mean_type(schemas: list[str], references: str) -> int:
+    """The mean length of the types of the columns that are in `references`, which is like `{id#3L, s#4}`."""
+    names = {each.rsplit("#", 1)[0] for each in references[1:-1].split(", ")}
+    sizes = [
+        len(msgspec.json.encode(field["type"]))
+        for schema in schemas
+        for field in msgspec.json.decode(schema)["fields"]
+        if field["name"] in names
+    ]
+    return sum(sizes) // len(sizes) if sizes else 0
