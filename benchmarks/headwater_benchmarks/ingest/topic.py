@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.delta import GraphDelta
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.kafka_config import quiet
 from headwater_producers.publisher.settings import PublisherSettings

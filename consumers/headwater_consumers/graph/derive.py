@@ -3,7 +3,7 @@
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
 | Job READS, WRITES and FEEDS of a run     | its jobs, its uses, its span (`run_links`)                           |
-| READ, WROTE                              | positions of a run's or interval's uses (`fold.uses.versions_used`)  |
+| READ, WROTE                              | positions of a run's or interval's uses (`versions_used`)            |
 | KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
 | `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
 | `current`, `last_seen` of HAS_COLUMN     | the dataset's register `schema` (`column_validity`)                  |
@@ -19,21 +19,32 @@ from collections import defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, Use, made_from
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.model import RelType
-from headwater_consumers.materializer.fold.facts import ColumnFacts, Link, NodeFacts, Use, made_from
 from headwater_schemas.events import Certainty, RunEventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from headwater_consumers.materializer.fold.facts import RunFacts
-    from headwater_consumers.materializer.fold.registers import Props, Registers
+    from headwater_consumers.facts.nodes import RunFacts
+    from headwater_consumers.facts.registers import Props, Registers
 
 ABORT = RunEventType.ABORT.value
 TERMINAL = frozenset(type_.value for type_ in RunEventType if type_.is_terminal)
 _COMPARABLE = frozenset({Certainty.EXACT.value, Certainty.INFERRED.value})
+
+
+FILES = "files"
+"""Format of the versions that are file manifests."""
+
+
+class NamedVersion(NamedTuple):
+    """A version that a position names: a table's snapshot, or a manifest of files."""
+
+    format: str
+    version: str
 
 
 def run_links(run_jobs: Iterable[str], uses: Mapping[Use, Registers]) -> Iterator[Link]:
@@ -51,6 +62,26 @@ def run_links(run_jobs: Iterable[str], uses: Mapping[Use, Registers]) -> Iterato
             yield Link(RelType.WRITES, job, target)
             for source in sources:
                 yield Link(RelType.FEEDS, source, target, job)
+
+
+def versions_used(tenant: str, uses: dict[Use, Registers]) -> Iterator[tuple[RelType, str]]:
+    """READ or WROTE and the version's key, of each use whose winning position names a version."""
+    for use, registers in uses.items():
+        _, position = registers.get("position", ("", None))
+        if not isinstance(position, dict):
+            continue
+        named = _named_version(position)
+        if named is not None:
+            type_ = RelType.READ if use.type is RelType.CONSUMED else RelType.WROTE
+            yield type_, keys.version_key(tenant, use.dataset, named.format, named.version)
+
+
+def _named_version(position: Props) -> NamedVersion | None:
+    if position["position"] == "table_snapshot":
+        return NamedVersion(str(position["format"]), str(position["snapshot_id"]))
+    if position["position"] == "files" and "manifest_digest" in position:
+        return NamedVersion(FILES, str(position["manifest_digest"]))
+    return None
 
 
 def known_as(tenant: str, registers: Registers) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.model import Label
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
-from headwater_consumers.graph.model import Label
 from headwater_consumers.graph.statements import statement
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.model import RelType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from headwater_consumers.materializer.fold.facts import PlanFacts
-    from headwater_consumers.materializer.fold.registers import Props
+    from headwater_consumers.facts.nodes import PlanFacts
+    from headwater_consumers.facts.registers import Props
 
 
 class Edge(NamedTuple):

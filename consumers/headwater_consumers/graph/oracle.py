@@ -10,21 +10,21 @@ import itertools
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Protocol
 
+from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.nodes import Link, NodeFacts, Span, Use
+from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.graph import derive, keys
+from headwater_consumers.graph.derive import versions_used
 from headwater_consumers.graph.edges import plan_edges
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
-from headwater_consumers.graph.model import Label, RelType
 from headwater_consumers.graph.words import column_words
-from headwater_consumers.materializer.fold.facts import Link, NodeFacts, Span, Use
-from headwater_consumers.materializer.fold.properties import flatten, stamped
-from headwater_consumers.materializer.fold.uses import versions_used
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.facts import IntervalFacts, Variant
-    from headwater_consumers.materializer.fold.registers import Props, Registers
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.nodes import IntervalFacts, Variant
+    from headwater_consumers.facts.registers import Props, Registers
 
 
 def oracle(delta: GraphDelta) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.accounting import coordinate
 from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.delta import GraphDelta
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.reject import reject
 from headwater_consumers.materializer.kafka_config import quiet

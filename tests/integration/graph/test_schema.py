@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.graph.model import KEYED, Label
+from headwater_consumers.facts.model import KEYED, Label
 from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter

@@ -19,7 +19,7 @@ from support.event_strategies import events
 from support.graph.colliding import Pools, colliding_events
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.fold.facts import Link
+    from headwater_consumers.facts.nodes import Link
     from headwater_schemas.events import LineageEvent
 
 POOLS = st.builds(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import Use
 from headwater_consumers.graph.derive import Neighbour, next_properties
-from headwater_consumers.graph.model import RelType
-from headwater_consumers.materializer.fold.facts import Use
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.fold.registers import Props
+    from headwater_consumers.facts.registers import Props
 
 USE = Use(RelType.CONSUMED, "d", 0)
 RANGES = st.dictionaries(st.integers(0, 3), st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3)

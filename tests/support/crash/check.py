@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.graph.model import RelType
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from headwater_consumers.materializer.fold.facts import IntervalFacts
+    from headwater_consumers.facts.nodes import IntervalFacts
     from headwater_schemas.events import LineageEvent
     from support.crash.truth import Truth
 

@@ -13,8 +13,8 @@ from headwater_benchmarks.estate.lines import QUERIES, lines_of
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
 from headwater_benchmarks.estate.write import Estate, draw, write
+from headwater_consumers.facts.model import KEYED, Label, RelType
 from headwater_consumers.graph.keys import column_key, dataset_key, interval_key, use_key
-from headwater_consumers.graph.model import KEYED, Label, RelType
 
 SIZES = Sizes(datasets=1_000, columns=8_000, intervals=300, seed=7)
 

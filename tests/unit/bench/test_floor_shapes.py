@@ -12,11 +12,11 @@ from headwater_benchmarks.ingest.floor.shapes import SHAPES, Phase, Shape, by_ow
 from headwater_benchmarks.ingest.floor.statements import create_owners
 from headwater_benchmarks.ingest.topic import in_memory
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.graph.oracle import oracle
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.facts.delta import GraphDelta
 
 
 @pytest.fixture(scope="module")

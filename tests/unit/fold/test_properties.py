@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.graph.model import Label
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.properties import changes, flatten, parse, stamped
+from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.fold.properties import changes, flatten, parse, stamped
-from headwater_consumers.materializer.fold.registers import Registers, beats, join
-from headwater_consumers.materializer.fold.stamp import LENGTH, stamp, stamp_time
 from headwater_consumers.materializer.write.state import REGISTERS, USE_REGISTERS
 from support.events import (
     full_dataset_event,
@@ -71,7 +70,7 @@ def test_a_part_that_the_new_value_lacks_is_removed() -> None:
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
 def test_stamps_have_one_length_and_keep_their_time(event: LineageEvent) -> None:
     mark = stamp(event.event_time, event.event_id)
-    assert len(mark) == LENGTH
+    assert len(mark) == STAMP_LENGTH
     assert stamp_time(mark) == event.event_time
 
 

@@ -7,10 +7,10 @@ import random
 import re
 from pathlib import Path
 
-from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.properties import GROUPS
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.fold.properties import GROUPS
 from support.events import (
     full_dataset_event,
     full_interval_event,

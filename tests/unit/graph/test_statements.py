@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import headwater_consumers
-from headwater_consumers.graph.model import Label
+from headwater_consumers.facts.model import Label
 from headwater_consumers.graph.statements import names, statement
 
 FOLDERS = ("schema", "write", "read", "whole")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
 from neo4j_browser_storage import grass
 
-from headwater_consumers.graph.model import Label
+from headwater_consumers.facts.model import Label
 
 if TYPE_CHECKING:
     from pathlib import Path

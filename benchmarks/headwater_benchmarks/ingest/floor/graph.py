@@ -6,14 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headwater_consumers.graph.model import Label, RelType
+from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.graph.oracle import tell
 from headwater_consumers.materializer.write.bolt import to_bolt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.facts.delta import GraphDelta
 
 Properties = dict[str, Any]
 

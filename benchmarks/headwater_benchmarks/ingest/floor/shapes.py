@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, TypeVar
 
 from headwater_benchmarks.ingest.floor.graph import FinalGraph
 from headwater_benchmarks.ingest.floor.statements import create_nodes, create_owners, create_relationships, other_end
-from headwater_consumers.graph.model import Label
+from headwater_consumers.facts.model import Label
 from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:

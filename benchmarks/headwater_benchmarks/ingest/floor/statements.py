@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headwater_benchmarks.ingest.floor.graph import Kind
-    from headwater_consumers.graph.model import Label
+    from headwater_consumers.facts.model import Label
 
 
 def create_nodes(label: Label) -> LiteralString:

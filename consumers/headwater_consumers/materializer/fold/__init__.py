@@ -4,7 +4,7 @@ A GraphDelta is a join of semilattices: fold any permutation, repetition or spli
 result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of a job …) is not in it: `graph.derive`.
 """
 
-from headwater_consumers.materializer.fold.delta import GraphDelta
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold.fold import fold
 from headwater_consumers.materializer.fold.reject import reject
 from headwater_consumers.materializer.fold.rejection import Rejection

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph import keys
-from headwater_consumers.graph.titles import dataset_title
-from headwater_consumers.graph.words import dataset_words, id_start, job_words
-from headwater_consumers.materializer.fold.delta import GraphDelta
-from headwater_consumers.materializer.fold.facts import (
+from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.nodes import (
     DatasetFacts,
     IntervalFacts,
     Link,
@@ -19,12 +16,15 @@ from headwater_consumers.materializer.fold.facts import (
     Span,
     VersionFacts,
 )
+from headwater_consumers.graph import keys
+from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.graph.words import dataset_words, id_start, job_words
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headwater_consumers.graph.model import RelType
-    from headwater_consumers.materializer.fold.registers import Cell, Props, Registers
+    from headwater_consumers.facts.model import RelType
+    from headwater_consumers.facts.registers import Cell, Props, Registers
     from headwater_schemas.events import DatasetRef, JobRef
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater_consumers.facts.registers import FACET, Props, Registers
 from headwater_consumers.graph.keys import query_key
 from headwater_consumers.graph.words import text_words
 from headwater_consumers.materializer.fold.builder import put
-from headwater_consumers.materializer.fold.registers import FACET, Props, Registers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

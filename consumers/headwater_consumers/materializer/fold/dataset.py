@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_consumers.graph.model import RelType
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts
+from headwater_consumers.facts.registers import Props, Registers, Value, join
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.common import known, owners_cell, put_facets, tags_cell
-from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts
-from headwater_consumers.materializer.fold.registers import Props, Registers, Value, join
 from headwater_schemas.events import (
     DatasetEvent,
     LifecycleChange,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from headwater_consumers.facts.registers import OBSERVED, PROVENANCE_RANKS, stamp
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.dataset import fold_dataset
 from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
 from headwater_consumers.materializer.fold.run import fold_run
-from headwater_consumers.materializer.fold.stamp import OBSERVED, RANKS, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.facts.delta import GraphDelta
     from headwater_schemas.events import LineageEvent
 
 
@@ -46,7 +46,9 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 def fold_event(into: Builder, event: LineageEvent) -> None:
     """Fold one event into `into`."""
-    provenance_rank = RANKS[event.interval_event.provenance] if event.interval_event is not None else OBSERVED
+    provenance_rank = (
+        PROVENANCE_RANKS[event.interval_event.provenance] if event.interval_event is not None else OBSERVED
+    )
     mark = stamp(event.event_time, event.event_id, provenance_rank)
     if event.run_event is not None and event.job is not None and event.run is not None:
         fold_run(into, event, event.run_event, event.job, event.run.run_id, mark)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.model import RelType
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import Use, Variant, made_from
+from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.common import job_cell, known, put_versions
-from headwater_consumers.materializer.fold.facts import Use, Variant, made_from
-from headwater_consumers.materializer.fold.registers import Cell, Props, Registers, join
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import (
     IntervalEntry,

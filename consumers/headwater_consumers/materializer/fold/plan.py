@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.model import RelType
-from headwater_consumers.materializer.fold.facts import ColumnFacts, PlanFacts
-from headwater_consumers.materializer.fold.registers import Props, join
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import ColumnFacts, PlanFacts
+from headwater_consumers.facts.registers import Props, join
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.fold.builder import Builder

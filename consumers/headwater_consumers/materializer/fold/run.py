@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.model import RelType
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import Use, join_uses, made_from
+from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, put
 from headwater_consumers.materializer.fold.common import (
     job_cell,
@@ -14,8 +16,6 @@ from headwater_consumers.materializer.fold.common import (
     put_versions,
     query_cell,
 )
-from headwater_consumers.materializer.fold.facts import Use, join_uses, made_from
-from headwater_consumers.materializer.fold.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunError, RunEvent, RunEventType
 

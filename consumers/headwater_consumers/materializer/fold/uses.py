@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.graph import keys
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import MADE_FROM, Use
+from headwater_consumers.facts.registers import FACET, Props, Registers, join
+from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.marks import path_marks
-from headwater_consumers.graph.model import RelType
 from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.facts import MADE_FROM, Use
-from headwater_consumers.materializer.fold.registers import FACET, Props, Registers, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
-
-FILES = "files"
-"""Format of the versions that are file manifests."""
-
-
-class NamedVersion(NamedTuple):
-    """A version that a position names: a table's snapshot, or a manifest of files."""
-
-    format: str
-    version: str
 
 
 def fold_uses(
@@ -64,26 +54,6 @@ def _fold_version(into: Builder, tenant: str, dataset: str, position: Position, 
     elif (files := position.files) is not None and files.manifest_digest is not None:
         put(registers, stamp, file_count=files.count, file_bytes=files.bytes)
         join(into.version(tenant, dataset, FILES, files.manifest_digest).registers, registers)
-
-
-def versions_used(tenant: str, uses: dict[Use, Registers]) -> Iterator[tuple[RelType, str]]:
-    """READ or WROTE and the version's key, of each use whose winning position names a version."""
-    for use, registers in uses.items():
-        _, position = registers.get("position", ("", None))
-        if not isinstance(position, dict):
-            continue
-        named = _named_version(position)
-        if named is not None:
-            type_ = RelType.READ if use.type is RelType.CONSUMED else RelType.WROTE
-            yield type_, keys.version_key(tenant, use.dataset, named.format, named.version)
-
-
-def _named_version(position: Props) -> NamedVersion | None:
-    if position["position"] == "table_snapshot":
-        return NamedVersion(str(position["format"]), str(position["snapshot_id"]))
-    if position["position"] == "files" and "manifest_digest" in position:
-        return NamedVersion(FILES, str(position["manifest_digest"]))
-    return None
 
 
 def position_properties(position: Position, certainty: Certainty) -> Props | None:

@@ -13,7 +13,7 @@ from headwater_consumers.materializer.write.transaction import Index
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headwater_consumers.materializer.fold.facts import IntervalFacts
+    from headwater_consumers.facts.nodes import IntervalFacts
     from headwater_consumers.materializer.write.transaction import Transaction
 
 

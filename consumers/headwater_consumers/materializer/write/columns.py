@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, Span
+from headwater_consumers.facts.properties import GROUPS, flatten, parse, stamped
+from headwater_consumers.facts.registers import stamp_time
 from headwater_consumers.graph.derive import column_validity
-from headwater_consumers.graph.model import Label
 from headwater_consumers.graph.oracle import column_identity
-from headwater_consumers.materializer.fold.facts import ColumnFacts, DatasetFacts, Span
-from headwater_consumers.materializer.fold.properties import GROUPS, flatten, parse, stamped
-from headwater_consumers.materializer.fold.stamp import stamp_time
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import REGISTERS
 from headwater_consumers.materializer.write.transaction import Index
@@ -22,8 +22,8 @@ from headwater_consumers.materializer.write.transaction import Index
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.registers import Cell, Props, Registers
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.registers import Cell, Props, Registers
     from headwater_consumers.materializer.write.nodes import Joined
     from headwater_consumers.materializer.write.transaction import Transaction
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.nodes import IntervalFacts, Variant
+from headwater_consumers.facts.properties import flatten, stamped
+from headwater_consumers.graph.derive import versions_used
 from headwater_consumers.graph.oracle import conflict_identity
-from headwater_consumers.materializer.fold.facts import IntervalFacts, Variant
-from headwater_consumers.materializer.fold.properties import flatten, stamped
-from headwater_consumers.materializer.fold.uses import versions_used
 from headwater_consumers.materializer.write.bolt import to_bolt
 from headwater_consumers.materializer.write.state import read_variant, use_row
 from headwater_consumers.materializer.write.transaction import IndexedRows
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.registers import Props
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.registers import Props
     from headwater_consumers.materializer.write.transaction import Transaction
 
 

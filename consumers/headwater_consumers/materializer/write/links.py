@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.graph.derive import declared_links, known_as
-from headwater_consumers.graph.model import RelType
 from headwater_consumers.graph.oracle import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
 from headwater_consumers.materializer.write.transaction import Index
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.facts import Link, NodeFacts, Span
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.nodes import Link, NodeFacts, Span
     from headwater_consumers.materializer.write.nodes import Joined
     from headwater_consumers.materializer.write.transaction import Transaction
 

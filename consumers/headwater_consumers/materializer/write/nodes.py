@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from headwater_consumers.graph.model import Label
-from headwater_consumers.materializer.fold.facts import NodeFacts
-from headwater_consumers.materializer.fold.registers import Registers, join
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.nodes import NodeFacts
+from headwater_consumers.facts.registers import Registers, join
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import batch_changes, created, node_changes, read_node
 from headwater_consumers.materializer.write.transaction import Index
@@ -15,8 +15,8 @@ from headwater_consumers.materializer.write.transaction import Index
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.facts import DatasetFacts
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.nodes import DatasetFacts
     from headwater_consumers.materializer.write.transaction import Transaction
 
 _N = TypeVar("_N", bound=NodeFacts)

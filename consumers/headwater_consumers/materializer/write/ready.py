@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headwater_consumers.materializer.fold.delta import GraphDelta
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.write.intervals import IntervalRows, interval_rows
 from headwater_consumers.materializer.write.links import LinkRows
 from headwater_consumers.materializer.write.nodes import NodeRows, QueryRows, VersionRows, dataset_rows, job_rows

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from headwater_consumers.materializer.fold.facts import RunFacts
+    from headwater_consumers.facts.nodes import RunFacts
     from headwater_consumers.materializer.write.transaction import Transaction
 
 _DERIVED = ("open", "inferred_state", "inferred_ended_at", "inferred_because", "inferred_by", "_inferred_before")

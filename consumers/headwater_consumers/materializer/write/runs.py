@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.nodes import Link, RunFacts, Span, Use
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import run_links
-from headwater_consumers.graph.model import Label
-from headwater_consumers.materializer.fold.facts import Link, RunFacts, Span, Use
-from headwater_consumers.materializer.fold.uses import versions_used
+from headwater_consumers.graph.derive import run_links, versions_used
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.links import JobName, job_name
 from headwater_consumers.materializer.write.run_ends import write_run_ends
@@ -25,8 +24,8 @@ from headwater_consumers.materializer.write.transaction import IndexedRows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
-    from headwater_consumers.materializer.fold.registers import Registers
+    from headwater_consumers.facts.delta import GraphDelta
+    from headwater_consumers.facts.registers import Registers
     from headwater_consumers.materializer.write.transaction import Transaction
 
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.nodes import MADE_FROM, Batches, NodeFacts, Span, Use, Variant
+from headwater_consumers.facts.properties import changes, exceptions, flatten, owner_properties, parse, stamped
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.model import Label, RelType
-from headwater_consumers.materializer.fold.facts import MADE_FROM, Batches, NodeFacts, Span, Use, Variant
-from headwater_consumers.materializer.fold.properties import (
-    changes,
-    exceptions,
-    flatten,
-    owner_properties,
-    parse,
-    stamped,
-)
 from headwater_consumers.materializer.write.bolt import from_bolt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headwater_consumers.materializer.fold.registers import Props, Registers
+    from headwater_consumers.facts.registers import Props, Registers
 
 _VERSIONS = ("code_version", "config_version", "engine", "capture_version")
 _MICRO_BATCH = owner_properties(

@@ -28,7 +28,7 @@ from headwater_consumers.materializer.write.transaction import Transaction, Writ
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
-    from headwater_consumers.materializer.fold.delta import GraphDelta
+    from headwater_consumers.facts.delta import GraphDelta
 
 __all__ = ["GraphVersionMismatch", "GraphWriter", "WriteCounters", "write"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from headwater_consumers.materializer.fold.registers import Cell, Props, Registers, join
+from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_schemas.events import ColumnLineage
 
 if TYPE_CHECKING:
-    from headwater_consumers.graph.model import RelType
+    from headwater_consumers.facts.model import RelType
 
 
 MADE_FROM = "inputs"

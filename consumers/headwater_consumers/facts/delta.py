@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from headwater_consumers.materializer.fold.facts import (
+from headwater_consumers.facts.nodes import (
     DatasetFacts,
     IntervalFacts,
     Link,

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.materializer.fold import stamp as stamps
-from headwater_consumers.materializer.fold.registers import FACET, Cell, Props, Registers, Value
+from headwater_consumers.facts.registers import FACET, STAMP_LENGTH, Cell, Props, Registers, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +132,7 @@ def parse(stored: Mapping[str, Any], names: Mapping[str, str], base: str | None 
         base: `_stamp` of the node, for a relationship without its own.
     """
     base = stored.get("_stamp", base)
-    own = {text[stamps.LENGTH :]: text[: stamps.LENGTH] for text in stored.get("_stamps", ())}
+    own = {text[STAMP_LENGTH:]: text[:STAMP_LENGTH] for text in stored.get("_stamps", ())}
     out: Registers = {}
     for name, value in stored.items():
         register = names.get(name)

@@ -1,0 +1,10 @@
+"""Facts: what events state about the graph's nodes and relationships, and how two statements are joined.
+
+model         labels and relationship types
+registers     values with a stamp each; the greater stamp wins
+properties    registers as properties of the graph and back
+nodes         facts of one node, its uses and spans
+delta         facts of a set of events by key, and the join of two
+
+Beneath `graph`, which derives more from them, and `materializer`, which makes and writes them. Imports neither.
+"""
