@@ -16,7 +16,8 @@ from headwater.reconciling.reconcile import reconcile
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater.settings import connected_settings
 from headwater.show import reconciled as show
-from headwater_producers.spark.reconcile import CheckpointError, QueryLog, UnknownOriginError
+from headwater_producers.spark.backfill.origins import UnknownOriginError
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 
 if TYPE_CHECKING:
     from headwater_schemas.events import LineageEvent

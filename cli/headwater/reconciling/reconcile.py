@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.backfill.origins import origins
+from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
 from headwater_producers.spark.plan import PlanOutput, SourceKind
-from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events, origins
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import spans
 from headwater_producers.spark.versions import capture_version
 from headwater_schemas.events import LineageEvent
@@ -75,7 +77,7 @@ def reconcile(
             entries.append(rebuilder.entry(batch))
         except (CheckpointError, OSError, ValueError) as error:
             unreadable.append((batch, str(error)))
-    whose = Whose(
+    identity = QueryIdentity(
         tenant=tenant,
         job=known.job,
         query_id=query_id,
@@ -90,7 +92,7 @@ def reconcile(
         location=log.location,
         query_id=query_id,
         # One a micro-batch: each has the very id of the event that was, or wasn't, observed.
-        events=tuple(interval_events(whose, entries, per_event=1, now=datetime.now(UTC))),
+        events=tuple(interval_events(identity, entries, per_event=1, now=datetime.now(UTC))),
         batches=batches,
         not_emitted=None if known_batches is None else tuple(batch for batch in batches if batch not in known_batches),
         uncommitted=tuple(batch for batch in log.planned() if batch not in set(committed)),

@@ -6,6 +6,7 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.backfill.backfill import Backfill
 from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
@@ -23,7 +24,6 @@ from headwater_producers.spark.runtime.dispatch import Dispatch
 from headwater_producers.spark.runtime.inbox import Inbox
 from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.spark_properties import properties
-from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.coalescing import Coalescing
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow

@@ -13,9 +13,10 @@ from headwater.cli import main
 from headwater.errors import ExitCode
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.materializer.fold import fold
+from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.reconcile import QueryLog, Rebuilder
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark.jvm.files import JvmFiles
-from headwater_producers.spark.reconcile import QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import DatasetRef, EmissionReason, Provenance
 from support.capture import FLUSH_SECONDS
 

@@ -10,7 +10,7 @@ import pytest
 from headwater.cli import main
 from headwater.errors import ExitCode
 from headwater_producers.spark.jvm.files import JvmFiles, LocalFiles
-from headwater_producers.spark.reconcile import QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from headwater.reconciling.reconcile import reconcile
 from headwater_producers.spark import attach
 from headwater_producers.spark.connectors.kafka import end_offsets as kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
-from headwater_producers.spark.reconcile import QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import JobRef, Provenance
 from spark.plan.goldens import check
 from spark.streaming.sinks import SINKS

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.materializer.fold import fold, reject
+from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.reconcile import QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
@@ -84,7 +85,7 @@ def reconciled(folder: Path, truth: Truth) -> Iterator[LineageEvent]:
         rebuilder = Rebuilder(log, LocalFiles(), inputs=[inputs[name]], sources=1)
         # The oldest of more than 100 has lost its beginning.
         entries = [rebuilder.entry(batch) for batch in log.committed() if batch == 0 or batch - 1 in log.planned()]
-        whose = Whose(
+        whose = QueryIdentity(
             tenant="default", job=JobRef("default", f"killed.{name}"), query_id=query_id, producer="urn:reconcile"
         )
         yield from interval_events(whose, entries, per_event=1, now=datetime.now(UTC))

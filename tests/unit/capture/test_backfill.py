@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
+from headwater_producers.spark.backfill.backfill import Backfill
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
-from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.coalescing import Coalescing
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow

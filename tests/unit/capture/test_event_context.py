@@ -8,12 +8,12 @@ from typing import get_args
 import pytest
 
 from headwater_producers.spark import CaptureSettings
+from headwater_producers.spark.backfill.rebuild import QueryIdentity, interval_events
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
 from headwater_producers.spark.events.run_error import ErrorDetail, in_detail
-from headwater_producers.spark.reconcile.events import Whose, interval_events
 from headwater_producers.spark.wiring import event_context
 from headwater_schemas.events import (
     EngineRef,
@@ -98,7 +98,9 @@ def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:
     body = IntervalEvent(query_id=QUERY, entries=(entry,), query_name=name, checkpoint_location=where)
     observed = context.interval(body, job=job, run_id=RUN, at=at)
     [rebuilt] = interval_events(
-        Whose(tenant="default", job=job, query_id=QUERY, producer="x", query_name=name, checkpoint_location=where),
+        QueryIdentity(
+            tenant="default", job=job, query_id=QUERY, producer="x", query_name=name, checkpoint_location=where
+        ),
         [entry],
         per_event=1,
         now=at,

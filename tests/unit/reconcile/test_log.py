@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater_producers.spark.jvm.files import LocalFiles
-from headwater_producers.spark.reconcile import CheckpointError, QueryLog
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from support.capture import DictFiles
 from support.checkpoints import BEGAN_MS, QUERY, HandWritten, kafka_checkpoint
 

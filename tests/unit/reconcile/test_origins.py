@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwater_producers.spark.reconcile import QueryLog, UnknownOriginError, origins
+from headwater_producers.spark.backfill.origins import UnknownOriginError, origins
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import DatasetRef
 from support.checkpoints import HandWritten, kafka_checkpoint
 

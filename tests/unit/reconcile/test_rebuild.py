@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.progress import parse_progress
 from headwater_schemas.codec import encode
@@ -21,7 +22,7 @@ from support.checkpoints import QUERY, HandWritten, kafka_checkpoint
 IN = PlanInput(dataset=DatasetRef("kafka://here", "in"), kind=SourceKind.KAFKA, source_index=0)
 FILES = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=0)
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-WHOSE = Whose(tenant="default", job=JobRef("default", "app.copy"), query_id=QUERY, producer="urn:test")
+WHOSE = QueryIdentity(tenant="default", job=JobRef("default", "app.copy"), query_id=QUERY, producer="urn:test")
 
 
 def rebuilder(made: HandWritten, *inputs: PlanInput, sources: int | None = 1) -> Rebuilder:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from headwater_producers.spark.run_all import run_all
 from headwater_producers.spark.streaming.chain import Chains
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.plan import PlanDescription, Upstream
-    from headwater_producers.spark.streaming.backfill import Backfill
     from headwater_producers.spark.streaming.emitter import StreamEmitter
     from headwater_producers.spark.streaming.links import MicroBatch
     from headwater_producers.spark.streaming.progress import Progress
@@ -41,6 +40,27 @@ END: Final = -1
 """The end of a run, where there are micro-batches."""
 # How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
+
+
+class Recovery(Protocol):
+    """Emits from checkpoints what was committed and not emitted; see `backfill`. True while something waits for it."""
+
+    def __bool__(self) -> bool: ...
+
+    def started(self, run: StreamRun) -> None:
+        """A query goes on from its checkpoint."""
+
+    def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
+        """Micro-batches of which no progress came, though a later one's did."""
+
+    def committed(self, run: StreamRun, reason: EmissionReason) -> None:
+        """Enqueues what a query has committed since the last that was emitted."""
+
+    def ended(self, run: StreamRun, reason: EmissionReason) -> None:
+        """A query has ended: the same, at once."""
+
+    def step(self) -> None:
+        """Emits the next few."""
 
 
 class StreamFlow:
@@ -61,7 +81,7 @@ class StreamFlow:
         *,
         wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
-        backfill: Backfill | None = None,
+        backfill: Recovery | None = None,
         coalescing: Coalescing | None = None,
         notes: Notes | None = None,
     ) -> None:

@@ -14,20 +14,23 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.events.writes import outputs_inside
-from headwater_producers.spark.reconcile import CheckpointError, QueryLog, Rebuilder, Whose, interval_events
+from headwater_producers.spark.metrics import Emitted
 from headwater_producers.spark.run_all import run_all
-from headwater_producers.spark.streaming.backfill_task import BackfillTask
-from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
+from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.micro_batch import rows_of
 from headwater_producers.spark.streaming.notes import Notes
-from headwater_schemas.events import EmissionReason
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.events import EmissionReason, IntervalEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,10 +38,54 @@ if TYPE_CHECKING:
     from headwater_producers.spark.events.context import Emit, EventContext
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.streaming.run import StreamRun
-    from headwater_schemas.events import IntervalEntry
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class BackfillTask:
+    """The backfill of one run.
+
+    Attributes:
+        before: those planned later are left out, where that is known: the run emits them itself.
+        noted: the last micro-batch that was known to be emitted before.
+        gone: those that were purged from the checkpoint.
+        plan: the digest of their plan, as far as it is certain; of those that weren't emitted before.
+        unrecoverable: those that couldn't be rebuilt.
+    """
+
+    run: StreamRun
+    rebuilder: Rebuilder
+    log: QueryLog
+    batches: deque[int]
+    reason: EmissionReason
+    before: datetime | None
+    noted: int | None
+    gone: range
+    plan: str | None
+    entries: list[IntervalEntry] = field(default_factory=list)
+    unrecoverable: list[int] = field(default_factory=list)
+
+    def wants(self, planned_at: datetime | None) -> bool:
+        """Whether a micro-batch is one of those meant."""
+        return planned_at is None or self.before is None or planned_at < self.before
+
+    def missing(self, now: datetime) -> list[Gap]:
+        """What is gone or couldn't be rebuilt, unless it was emitted before; to be asked when all were tried."""
+        at_start = self.reason is EmissionReason.START
+        emitted = self.noted if at_start and self.noted is not None else -1
+        found = spans(batch for batch in self.unrecoverable if batch > emitted)
+        if self.gone:
+            joined = bool(found) and found[0][0] == self.gone.stop
+            found[: int(joined)] = [(self.gone.start, found[0][1] if joined else self.gone.stop - 1)]
+        # Before a start another process may have emitted it.
+        certainty = Emitted.UNKNOWN if at_start and self.noted is None else Emitted.NEVER
+        run = self.run
+        return [
+            Gap(query_id=run.query_id, name=run.name, first=first, last=last, emitted=certainty, noticed_at=now)
+            for first, last in found
+        ]
+
 
 # A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
 STEP: Final = 10
@@ -190,7 +237,7 @@ class Backfill:
         work.entries = []
         if run.job is None:
             return
-        whose = Whose(
+        query = QueryIdentity(
             tenant=self._context.tenant,
             job=run.job,
             query_id=run.query_id,
@@ -199,7 +246,7 @@ class Backfill:
             checkpoint_location=work.log.location,
             reason=work.reason,
         )
-        events = interval_events(whose, entries, per_event=self._per_event, now=datetime.now(UTC))
+        events = interval_events(query, entries, per_event=self._per_event, now=datetime.now(UTC))
         taken = [event.interval_event for event in events if self._emit(event) is not False]
         last = max((body.entries[-1].batch_id for body in taken if body is not None), default=None)
         if last is not None:

@@ -1,4 +1,4 @@
-"""Origins: which dataset each source of a checkpoint is, where no running query can tell.
+"""Origins: which dataset each source of a checkpoint is, where no running query shows it.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
 that was read. What is known of the query, from the graph or from a person, fills that in. The names must be those that
@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from headwater_producers.spark.connectors.files.log import parse_log
 from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.reconcile.log import CheckpointError
+from headwater_producers.spark.streaming.checkpoint import CheckpointError
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.reconcile.log import QueryLog
+    from headwater_producers.spark.streaming.checkpoint import QueryLog
 
 
 class UnknownOriginError(CheckpointError):
-    """Which dataset a source is can't be told; `source` is its index, `known` what it may be."""
+    """Which dataset a source is isn't known; `source` is its index, `known` what it may be."""
 
     def __init__(self, source: int, sort: str, known: Sequence[DatasetRef]) -> None:
         names = ", ".join(f"{each.namespace} {each.name}" for each in known)
@@ -44,7 +44,7 @@ def origins(
         log: of the checkpoint.
         files: to read it with.
         known: the datasets that the query is known to read.
-        given: by index, what a person says: a path or URI, namespace and name with a space between, of Kafka the
+        given: by index, what a person states: a path or URI, namespace and name with a space between, of Kafka the
             namespace `kafka://<cluster>` alone.
 
     Raises:
@@ -65,7 +65,7 @@ def origins(
             left.append(index)
         else:
             found += datasets
-    # The one source that nothing tells of, and the one dataset that no source is.
+    # The one source that nothing describes, and the one dataset that no source is.
     taken = {each.dataset for each in found}
     spare = [dataset for dataset in known if dataset not in taken]
     for index in left:
@@ -85,7 +85,7 @@ def _origin(
             for topic in sorted(topics)
         ]
     if given is not None:
-        return [PlanInput(dataset=_said(given), kind=SourceKind.UNKNOWN, source_index=index)]
+        return [PlanInput(dataset=_stated(given), kind=SourceKind.UNKNOWN, source_index=index)]
     if isinstance(end, dict) and "logOffset" in end:
         dataset = _folder(index, _a_file(log, files, index, int(end["logOffset"])), known)
         return [PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=index)]
@@ -99,7 +99,7 @@ def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
     return not known or any(each.namespace.startswith("kafka://") for each in known)
 
 
-def _said(given: str) -> DatasetRef:
+def _stated(given: str) -> DatasetRef:
     """`memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
     namespace, separator, name = given.partition(" ")
     return DatasetRef(namespace, name) if separator and name else naming.path_pattern(given)

@@ -1,4 +1,4 @@
-"""Rebuilder: a committed micro-batch as the entry that its progress would have made.
+"""Rebuilt micro-batches: a committed one as the entry that its progress would have made, and the events of several.
 
 The offset log has ends only: a micro-batch begins where the one before it ended. What it takes from there goes through
 the same functions as a progress, so that the source positions, and with them the event id, come out the same. What the
@@ -8,26 +8,29 @@ checkpoint doesn't have (run, duration, rows, plan, versions) is left out, and b
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
-from headwater_producers.spark.reconcile.log import CheckpointError
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.events.fitting import fitting
+from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError
 from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.micro_batch import sink_outputs
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_schemas.events import Certainty, DatasetUse
+from headwater_schemas.events import Certainty, DatasetUse, EmissionReason, IntervalEvent, JobRef, Provenance, build
+from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.plan import PlanInput, PlanOutput
-    from headwater_producers.spark.reconcile.log import LoggedBatch, QueryLog
-    from headwater_schemas.events import IntervalEntry
+    from headwater_producers.spark.streaming.checkpoint import LoggedBatch, QueryLog
+    from headwater_schemas.events import IntervalEntry, LineageEvent
+
 
 # A progress has a time; where the checkpoint has none, the entry hasn't either.
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,8 +46,8 @@ class Rebuilder:
         sources: how many sources it has; None: as many as its log has.
         outputs: what its sink writes, where that is known without the micro-batch.
         commits: the sink's log, which has what a micro-batch wrote.
-        proven: whether only that is told of `outputs` which the sink's log bears out: a foreachBatch function may write
-            a dataset in some micro-batches and not in others.
+        proven: whether only that is reported of `outputs` which the sink's log bears out: a foreachBatch function may
+            write a dataset in some micro-batches and not in others.
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class Rebuilder:
         the same.
 
         Raises:
-            CheckpointError: it can't be told what it read.
+            CheckpointError: it isn't known what it read.
             OSError, ValueError: a file of the checkpoint can't be read.
         """
         batch = self._batch(batch_id)
@@ -163,3 +166,65 @@ def _at_most(use: DatasetUse) -> DatasetUse:
     if position is None or position.files is not None:
         return use
     return msgspec.structs.replace(use, certainty=Certainty.UPPER_BOUND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryIdentity:
+    """What all events of one query have in common.
+
+    Attributes:
+        tenant, job, query_id: what the query is known by in the graph.
+        producer: URI of this code.
+        query_name, checkpoint_location: where known.
+        reason: why it is emitted now.
+    """
+
+    tenant: str
+    job: JobRef
+    query_id: str
+    producer: str
+    query_name: str | None = None
+    checkpoint_location: str | None = None
+    reason: EmissionReason = EmissionReason.CHECKPOINT
+
+
+def interval_events(
+    query: QueryIdentity, entries: Sequence[IntervalEntry], *, per_event: int, now: datetime
+) -> Iterator[LineageEvent]:
+    """The entries, in order of their batch ids, in events of at most `per_event` consecutive ones.
+
+    An event's time is when its last micro-batch was planned, so the same reconstruction is the same event, byte for
+    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: which start of the
+    query a micro-batch ran in isn't in the checkpoint.
+    """
+    for part in consecutive(entries, per_event):
+        yield from fitting(part, lambda fits: _event(query, fits, now))
+
+
+def _event(query: QueryIdentity, entries: Sequence[IntervalEntry], now: datetime) -> LineageEvent:
+    return build.interval_event(
+        IntervalEvent(
+            query_id=query.query_id,
+            entries=tuple(entries),
+            query_name=redact(query.query_name) if query.query_name is not None else None,
+            checkpoint_location=redact(query.checkpoint_location) if query.checkpoint_location is not None else None,
+            reason=query.reason,
+            provenance=Provenance.RECONCILED,
+        ),
+        job=query.job,
+        producer=query.producer,
+        event_time=entries[-1].processing_time or now,
+        tenant=query.tenant,
+    )
+
+
+def consecutive(entries: Iterable[IntervalEntry], at_most: int) -> Iterator[list[IntervalEntry]]:
+    """Runs of consecutive batch ids, none longer than `at_most`."""
+    part: list[IntervalEntry] = []
+    for entry in entries:
+        if part and (entry.batch_id != part[-1].batch_id + 1 or len(part) >= at_most):
+            yield part
+            part = []
+        part.append(entry)
+    if part:
+        yield part
