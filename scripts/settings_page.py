@@ -24,7 +24,7 @@ from pydantic import BaseModel, SecretStr
 from headwater.settings import OTHER_VARIABLES, Settings, environment_name
 from headwater_producers.spark.settings import ENV_PREFIX, CaptureSettings
 from headwater_producers.spark.spark_properties import property_name
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from headwater.errors import ConfigurationError, NotConfiguredError
-from headwater_schemas.errors import KafkaSettingsError
-from headwater_schemas.kafka import Address
+from headwater_schemas.errors import SettingsRefusedError
+from headwater_schemas.kafka.settings import Address
 from headwater_schemas.topics import (
     BROKER_DEFAULT,
     DEFAULT_MAX_MESSAGE_BYTES,
@@ -20,7 +20,7 @@ from headwater_schemas.topics import (
 )
 
 if TYPE_CHECKING:
-    from headwater_schemas.kafka import KafkaSettings
+    from headwater_schemas.kafka.settings import KafkaSettings
 
 
 class Section(BaseModel):
@@ -37,7 +37,7 @@ def require_servers(kafka: KafkaSettings) -> str:
     """
     try:
         return kafka.require_servers()
-    except KafkaSettingsError:
+    except SettingsRefusedError:
         raise NotConfiguredError(
             "No Kafka is configured, and no stack of this data folder is running.",
             fix="Start one with `headwater up`, or set HEADWATER_KAFKA_BOOTSTRAP_SERVERS=host:9092.",
@@ -54,8 +54,8 @@ def client_config(kafka: KafkaSettings) -> dict[str, str]:
     require_servers(kafka)
     try:
         return kafka.client_config()
-    except KafkaSettingsError as error:
-        raise ConfigurationError(f"Kafka: {error}.", fix=f"Check {error.setting}.") from None
+    except SettingsRefusedError as error:
+        raise ConfigurationError(f"Kafka: {error.message}.", fix=f"Check {error.setting}.") from None
 
 
 class Neo4jSettings(Section):

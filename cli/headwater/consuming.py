@@ -17,7 +17,8 @@ from headwater.errors import ConfigurationError, InputError
 from headwater.lean_imports import without
 from headwater.logs import fields, start_logging
 from headwater.stopping import stopped_by_signals
-from headwater_consumers.materializer.errors import DeadLetterLimitError, FatalError
+from headwater_consumers.materializer.errors import DeadLetterLimitError
+from headwater_schemas.errors import FatalError
 
 with without("numpy", "pandas"):
     from headwater_consumers.graph.connection import Neo4jTarget
@@ -144,7 +145,7 @@ def _fatal(error: FatalError) -> ConfigurationError:
         fix = f"Look at the dead letters' reasons; {error.setting} sets the limit."
     else:
         fix = f"Check {error.setting}." if error.setting else ""
-    return ConfigurationError(str(error), fix=fix)
+    return ConfigurationError(error.message, fix=fix)
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from headwater.connection import client_config
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_schemas.codec import Decoder
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.schema_store import SchemaStore
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException
 
-from headwater.errors import ConfigurationError, UnreachableError
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import FatalError, MaterializerError
-from headwater_schemas import errors as contract
+from headwater.errors import ConfigurationError, HeadwaterError, UnreachableError
+from headwater_schemas.errors import FatalError, LineageError, TransientError
+from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,17 +27,26 @@ def asking_kafka(servers: str, *, doing: str) -> Iterator[None]:
         UnreachableError: the brokers don't answer.
         ConfigurationError: they refuse until a person changes a setting.
     """
-    fix = "Start it with `headwater up`, or check HEADWATER_KAFKA_BOOTSTRAP_SERVERS."
     try:
         yield
-    except (KafkaException, MaterializerError) as raised:
-        error: Exception = raised
-        if isinstance(raised, KafkaException):
-            error = kafka_errors.classify(raised, servers=servers, doing=doing)
-        if isinstance(error, FatalError):
-            raise ConfigurationError(str(error), fix=f"Check {error.setting}." if error.setting else "") from raised
-        raise UnreachableError(f"{error}.", fix=fix) from raised
-    except contract.FatalError as error:
-        raise ConfigurationError(str(error), fix=f"Check {error.setting}.") from error
-    except (contract.TransientError, TimeoutError) as error:
-        raise UnreachableError(f"Kafka at {servers} doesn't answer, {doing}: {error}.", fix=fix) from error
+    except KafkaException as error:
+        raise _end(kafka_failure(error, servers=servers, doing=doing)) from error
+    except LineageError as error:
+        if not (error.retryable or isinstance(error, FatalError)):
+            raise
+        raise _end(error) from error
+    except TimeoutError as error:
+        raise _end(TransientError(f"Kafka at {servers} doesn't answer, {doing}: {error}")) from error
+
+
+def _end(error: LineageError) -> HeadwaterError:
+    if isinstance(error, FatalError):
+        return refused(error)
+    return UnreachableError(
+        f"{str(error).rstrip('.')}.", fix="Start it with `headwater up`, or check HEADWATER_KAFKA_BOOTSTRAP_SERVERS."
+    )
+
+
+def refused(error: FatalError) -> ConfigurationError:
+    """What a person has to change, with the setting to look at."""
+    return ConfigurationError(error.message, fix=f"Check {error.setting}." if error.setting else "")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final
 
 from headwater.connection import require_servers
-from headwater.errors import CheckFailedError, ConfigurationError, UnreachableError
+from headwater.errors import CheckFailedError, UnreachableError
 from headwater.kafka_errors import asking_kafka
-from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
+from headwater_producers.publisher import Publisher, PublisherSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from headwater.settings import Settings
     from headwater_schemas.events import LineageEvent
@@ -25,13 +24,12 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     Raises:
         UnreachableError: they didn't all arrive in a minute.
         CheckFailedError: the brokers refused some.
-        ConfigurationError: the brokers refuse the client, or librdkafka a setting.
+        ConfigurationError: the brokers refuse the client, or no client can be made of the settings.
     """
     names, servers = settings.topic.names(), require_servers(settings.kafka)
     count = 0
     with (
         asking_kafka(servers, doing=f"publishing to {names.events}"),
-        publishable(),
         Publisher(publisher_settings(settings), names) as publisher,
     ):
         for event in events:
@@ -47,19 +45,6 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
             fix="Say it again once Kafka answers: what arrives twice is there once.",
         )
     return count
-
-
-@contextlib.contextmanager
-def publishable() -> Iterator[None]:
-    """Turn what a publisher refuses within the block into what ends a command.
-
-    Raises:
-        ConfigurationError: librdkafka doesn't take a setting.
-    """
-    try:
-        yield
-    except PublisherError as error:
-        raise ConfigurationError(f"Nothing can be published: {error}.", fix="Check HEADWATER_KAFKA_….") from error
 
 
 def publisher_settings(settings: Settings) -> PublisherSettings:

@@ -44,7 +44,7 @@ from headwater.logs import LogSettings
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 
 if TYPE_CHECKING:

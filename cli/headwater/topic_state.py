@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.kafka.client import answer, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,26 +1,30 @@
-"""Errors of the contract, and what becomes of the event each is about.
+"""Headwater's errors, one tree; `retryable` answers whether the same call may succeed later.
 
-    ContractError
-    ├── EncodeError                       the event can't be written: the caller's bug, names the field
-    ├── DecodeError                       PERMANENT: dead-letter this record, go on with the next
-    │   ├── EmptyRecordError                EMPTY            no value, or one of 0 bytes
-    │   ├── NotAnEventError                 NOT_AN_EVENT     neither of the two wire formats: garbage
-    │   ├── TruncatedError                  TRUNCATED        the bytes end inside a field
-    │   ├── MalformedError                  MALFORMED        the bytes don't follow their schema
-    │   ├── TrailingBytesError              TRAILING_BYTES   bytes are left over behind the event
-    │   ├── UnknownSchemaError              UNKNOWN_SCHEMA   no schema of that fingerprint or id, even after a refresh
-    │   ├── IncompatibleSchemaError         INCOMPATIBLE_SCHEMA  known, but it can't be read as a LineageEvent
-    │   ├── UnknownKindError                UNKNOWN_KIND     a kind of a newer version: replay it after the upgrade
-    │   └── InvalidEventError               INVALID_EVENT    well-formed, but breaks a rule of the contract
-    ├── TransientError                    TRANSIENT: retry, never dead-letter
-    │   ├── SchemasUnreachableError         the schemas topic can't be read now
-    │   ├── RegistryUnreachableError        the schema registry can't be asked now
-    │   └── KafkaUnreachableError           no broker answers
-    └── FatalError                        FATAL: stop; a person has to change a setting
-        ├── KafkaSettingsError              no Kafka client can be made of the settings
-        ├── AuthenticationError             the broker or the registry refuses the credentials
-        ├── TopicError                      a topic can't be created as configured
-        └── RegistryRefusedError            the registry doesn't take our schema
+    LineageError
+    ├── ContractError                     an event or a record breaks the contract
+    │   ├── EncodeError                     the event can't be written: the caller's bug, names the field
+    │   └── DecodeError                     dead-letter this record, go on with the next
+    │       ├── EmptyRecordError              EMPTY            no value, or one of 0 bytes
+    │       ├── NotAnEventError               NOT_AN_EVENT     neither of the two wire formats: garbage
+    │       ├── TruncatedError                TRUNCATED        the bytes end inside a field
+    │       ├── MalformedError                MALFORMED        the bytes don't follow their schema
+    │       ├── TrailingBytesError            TRAILING_BYTES   bytes are left over behind the event
+    │       ├── UnknownSchemaError            UNKNOWN_SCHEMA   no schema of that fingerprint or id, even after a refresh
+    │       ├── IncompatibleSchemaError       INCOMPATIBLE_SCHEMA  known, but it can't be read as a LineageEvent
+    │       ├── UnknownKindError              UNKNOWN_KIND     a kind of a newer version: replay it after the upgrade
+    │       └── InvalidEventError             INVALID_EVENT    well-formed, but breaks a rule of the contract
+    ├── TransientError                    retryable; never a reason to dead-letter
+    │   ├── BrokerUnavailableError          Kafka doesn't answer, or a rebalance is in the way of a commit
+    │   └── SchemasUnavailableError         the schemas topic or the registry can't be reached now
+    └── FatalError                        stop; a person has to change a setting
+        ├── SettingsRefusedError            no client can be made of the settings
+        ├── CredentialsRefusedError         wrong password, or not allowed to do what Headwater must
+        ├── TopicsUnusableError             a topic can't be created or used as configured
+        └── RegistryRefusedError            the registry doesn't accept our schema
+
+Below these stand `headwater_consumers.materializer.errors`, `headwater_producers.publisher.errors` and
+`headwater_producers.outbox.errors`; none is translated into another. librdkafka's errors become part of the tree in
+`headwater_schemas.kafka.errors.kafka_failure`.
 
 No message carries any of a record's payload. Transient and fatal errors name the setting or the address to look at.
 """
@@ -28,6 +32,7 @@ No message carries any of a record's payload. Transient and fatal errors name th
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 
 class DecodeReason(StrEnum):
@@ -44,8 +49,24 @@ class DecodeReason(StrEnum):
     INVALID_EVENT = "INVALID_EVENT"
 
 
-class ContractError(Exception):
-    """Any error of this package."""
+class LineageError(Exception):
+    """Any error of Headwater's libraries.
+
+    Attributes:
+        retryable: whether the same call may succeed later without anybody changing anything.
+        code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
+            the exception behind it; empty where there is no other side.
+    """
+
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ContractError(LineageError):
+    """An event or a record breaks the contract."""
 
 
 class EncodeError(ContractError):
@@ -135,45 +156,45 @@ class InvalidEventError(DecodeError):
     reason = DecodeReason.INVALID_EVENT
 
 
-class TransientError(ContractError):
-    """Infrastructure trouble: the same call may succeed later. Never a reason to dead-letter an event."""
+class TransientError(LineageError):
+    """A service is away or busy: the same call may succeed later. Never a reason to dead-letter an event."""
+
+    retryable = True
 
 
-class SchemasUnreachableError(TransientError):
-    """The schemas topic can't be read to its end now."""
+class BrokerUnavailableError(TransientError):
+    """Kafka doesn't answer, or can't serve or commit now."""
 
 
-class RegistryUnreachableError(TransientError):
-    """The schema registry doesn't answer, or answers with a server error."""
+class SchemasUnavailableError(TransientError):
+    """A schema can't be looked up or registered now: the schemas topic or the schema registry doesn't answer."""
 
 
-class KafkaUnreachableError(TransientError):
-    """No broker answers."""
-
-
-class FatalError(ContractError):
-    """Retrying can't help.
+class FatalError(LineageError):
+    """Retrying can't help: a person has to change a setting.
 
     Attributes:
-        setting: the setting to look at, by the name of its environment variable.
+        message: what is wrong, without the setting.
+        setting: the setting to look at, by the name of its environment variable; empty where there is none.
     """
 
-    def __init__(self, message: str, *, setting: str) -> None:
-        super().__init__(f"{message} (setting: {setting})")
+    def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
+        super().__init__(f"{message} (setting: {setting})" if setting else message, code=code)
+        self.message = message
         self.setting = setting
 
 
-class KafkaSettingsError(FatalError):
-    """No Kafka client can be made of the settings: a password or a file is missing, or a property unknown."""
+class SettingsRefusedError(FatalError):
+    """No client can be made of the settings: something is missing, malformed or unknown."""
 
 
-class AuthenticationError(FatalError):
-    """The broker or the registry refuses the credentials."""
+class CredentialsRefusedError(FatalError):
+    """Wrong user or password, or not allowed to do what Headwater has to."""
 
 
-class TopicError(FatalError):
-    """A topic can't be created as configured."""
+class TopicsUnusableError(FatalError):
+    """A topic can't be created or used as configured."""
 
 
 class RegistryRefusedError(FatalError):
-    """The registry doesn't take our schema, e.g. for its compatibility rule."""
+    """The registry doesn't accept our schema, e.g. because of its compatibility rule."""

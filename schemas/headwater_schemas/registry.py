@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from headwater_schemas.avro_schema import AvroSchema
-from headwater_schemas.errors import AuthenticationError, RegistryRefusedError, RegistryUnreachableError
-from headwater_schemas.kafka import Address
+from headwater_schemas.errors import CredentialsRefusedError, RegistryRefusedError, SchemasUnavailableError
+from headwater_schemas.kafka.settings import Address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,8 +71,8 @@ class RegistryClient:
         """The Avro schema with this id; None where there is certainly none.
 
         Raises:
-            RegistryUnreachableError: the registry doesn't answer now.
-            AuthenticationError: it refuses the credentials.
+            SchemasUnavailableError: the registry doesn't answer now.
+            CredentialsRefusedError: it refuses the credentials.
         """
         with self._lock:
             if (known := self._known.get(schema_id)) is not None:
@@ -93,9 +93,9 @@ class RegistryClient:
         """Put a schema there, if it isn't there yet, and return its id.
 
         Raises:
-            RegistryUnreachableError: the registry doesn't answer now.
+            SchemasUnavailableError: the registry doesn't answer now.
             RegistryRefusedError: it doesn't take the schema.
-            AuthenticationError: it refuses the credentials.
+            CredentialsRefusedError: it refuses the credentials.
         """
         path = f"/subjects/{urllib.parse.quote(subject, safe='')}/versions"
         status, answer = self._request(path, {"schema": schema.text})
@@ -134,14 +134,14 @@ class RegistryClient:
             with error:
                 status, content = error.code, error.read()
         except (OSError, http.client.HTTPException) as error:
-            raise RegistryUnreachableError(f"the registry at {self._where} doesn't answer: {error}") from error
+            raise SchemasUnavailableError(f"the registry at {self._where} doesn't answer: {error}") from error
         if status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
-            raise AuthenticationError(
+            raise CredentialsRefusedError(
                 f"the registry at {self._where} refuses the credentials ({status})",
                 setting="HEADWATER_REGISTRY_USERNAME, HEADWATER_REGISTRY_PASSWORD",
             )
         if status >= http.client.INTERNAL_SERVER_ERROR or status == http.client.TOO_MANY_REQUESTS:
-            raise RegistryUnreachableError(f"the registry at {self._where} answers {status}")
+            raise SchemasUnavailableError(f"the registry at {self._where} answers {status}")
         return status, _object(content)
 
     @property

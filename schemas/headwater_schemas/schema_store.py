@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_schemas.avro_schema import AvroSchema, released_schemas
-from headwater_schemas.errors import AuthenticationError, SchemasUnreachableError
-from headwater_schemas.topics import CREDENTIAL_SETTINGS
+from headwater_schemas.errors import LineageError, SchemasUnavailableError
+from headwater_schemas.kafka.errors import credentials_refused, refuses_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,8 +70,8 @@ class SchemaStore:
         """The schema with these 8 bytes; None where there is certainly none.
 
         Raises:
-            SchemasUnreachableError: it isn't known here, and the topic can't be read to its end now.
-            AuthenticationError: likewise, because the brokers refuse the credentials.
+            SchemasUnavailableError: it isn't known here, and the topic can't be read to its end now.
+            CredentialsRefusedError: likewise, because the brokers refuse the credentials.
         """
         if (schema := self._known.get(fingerprint)) is not None:
             return schema
@@ -115,7 +115,7 @@ class SchemaStore:
             self._assign(consumer, ends)
             while any(self._next_offset[partition] < end for partition, end in ends.items()):
                 if self._clock() >= deadline:
-                    raise SchemasUnreachableError(f"topic {self._topic} can't be read to its end in time")
+                    raise SchemasUnavailableError(f"topic {self._topic} can't be read to its end in time")
                 self._take(consumer.poll(_POLL_SECONDS))
         except KafkaException as failure:
             error = failure.args[0]
@@ -140,7 +140,7 @@ class SchemaStore:
         return self._consumer
 
     def _note_refusal(self, error: KafkaError) -> None:
-        if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own name of the code
+        if refuses_credentials(error):
             self._refused = error
 
     def _ends(self, consumer: Consumer, deadline: float) -> dict[int, int]:
@@ -208,10 +208,8 @@ class SchemaStore:
         # By its own fingerprint: a record's key is anybody's word.
         self._known.setdefault(schema.fingerprint, schema)
 
-    def _unreachable(self, error: KafkaError) -> SchemasUnreachableError | AuthenticationError:
+    def _unreachable(self, error: KafkaError) -> LineageError:
         servers = self._conf.get("bootstrap.servers")
         if self._refused is not None:
-            return AuthenticationError(
-                f"Kafka at {servers} refuses the credentials: {self._refused.str()}", setting=CREDENTIAL_SETTINGS
-            )
-        return SchemasUnreachableError(f"topic {self._topic} at {servers} can't be read: {error.str()}")
+            return credentials_refused(self._refused, servers=str(servers))
+        return SchemasUnavailableError(f"topic {self._topic} at {servers} can't be read: {error.str()}")

@@ -22,8 +22,9 @@ from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, NewT
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from headwater_schemas.errors import AuthenticationError, FatalError, KafkaUnreachableError, TopicError
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.errors import BrokerUnavailableError, FatalError, TopicsUnusableError
+from headwater_schemas.kafka.client import answer
+from headwater_schemas.kafka.errors import credentials_refused, kafka_failure, refuses_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -33,7 +34,6 @@ DEFAULT_PARTITIONS = 8
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 # A dead letter is the original record plus headers that say what happened to it.
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
-CREDENTIAL_SETTINGS = "HEADWATER_KAFKA_SASL_USERNAME, HEADWATER_KAFKA_SASL_PASSWORD"
 _SLICE_SECONDS = 0.5
 _RETRY_SECONDS = 0.1
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
@@ -168,9 +168,9 @@ def ensure_topics(
         timeout_seconds: of each request to the cluster.
 
     Raises:
-        KafkaUnreachableError: no broker answered in time.
-        AuthenticationError: the brokers refuse the credentials.
-        TopicError: the cluster doesn't create the topic as specified; names the setting.
+        BrokerUnavailableError: no broker answered in time.
+        CredentialsRefusedError: the brokers refuse the credentials.
+        TopicsUnusableError: the cluster doesn't create the topic as specified; names the setting.
     """
     wanted = {spec.name: spec for spec in (topic_specs() if specs is None else specs)}
     refused: list[KafkaError] = []
@@ -205,20 +205,17 @@ def _present(
 
 
 def _note_refusal(error: KafkaError, refused: list[KafkaError]) -> None:
-    if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own name of the code
+    if refuses_credentials(error):
         refused.append(error)
 
 
 def _unreachable(
     error: KafkaError, conf: Mapping[str, Any], refused: list[KafkaError]
-) -> FatalError | KafkaUnreachableError:
-    servers = conf.get("bootstrap.servers")
+) -> FatalError | BrokerUnavailableError:
+    servers = str(conf.get("bootstrap.servers"))
     if refused:
-        return AuthenticationError(
-            f"Kafka at {servers} refuses the credentials: {refused[0].str()}",
-            setting=CREDENTIAL_SETTINGS,
-        )
-    return KafkaUnreachableError(f"Kafka at {servers} doesn't answer: {error.str()}")
+        return credentials_refused(refused[0], servers=servers)
+    return kafka_failure(error, servers=servers, doing="looking for topics")
 
 
 def _create(
@@ -243,7 +240,9 @@ def _create(
                 continue  # another process was faster
             if error.retriable() or error.code() in {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}:  # noqa: SLF001
                 raise _unreachable(error, conf, []) from failure
-            raise TopicError(f"topic {name} can't be created: {error.str()}", setting=_setting(error)) from failure
+            raise TopicsUnusableError(
+                f"topic {name} can't be created: {error.str()}", setting=_setting(error)
+            ) from failure
         created.append(name)
     return tuple(created)
 

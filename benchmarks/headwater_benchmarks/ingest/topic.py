@@ -12,11 +12,11 @@ from headwater.errors import HeadwaterError
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from confluent_kafka import KafkaException
 
 from headwater.errors import HeadwaterError
 from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_schemas.errors import BrokerUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

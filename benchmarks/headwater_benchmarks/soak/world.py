@@ -25,7 +25,7 @@ from headwater_benchmarks.soak.verdict import Verdict
 from headwater_consumers.graph.compare import compare
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.kafka_config import quiet
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from headwater.demo.run import run
 from headwater.demo.view import View
 from headwater.errors import CheckFailedError, InputError, UnreachableError
 from headwater.stack.jars import fetch_jars
-from headwater_consumers.materializer.errors import MaterializerError
-from headwater_schemas.errors import TransientError
+from headwater_schemas.errors import LineageError
 
 
 def command(
@@ -44,7 +43,7 @@ def command(
         raise UnreachableError(f"The demo's Kafka: {error.args[0].str()}.", fix=f"See {folder.root}/kafka.") from error
     except (Neo4jError, DriverError) as error:
         raise UnreachableError(f"The demo's Neo4j: {error}.", fix=f"See {folder.root}/neo4j.") from error
-    except (MaterializerError, TransientError, TimeoutError) as error:
+    except (LineageError, TimeoutError) as error:
         raise UnreachableError(f"The demo's Kafka or Neo4j: {error}.", fix=f"See {folder.root}.") from error
     console.result(summary.document(outcome), summary.view(outcome, kept=keep))
     if outcome.failed:

@@ -13,10 +13,10 @@ from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater.show import events as show
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import EventKind, LineageEvent
+from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

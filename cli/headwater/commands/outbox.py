@@ -18,7 +18,7 @@ from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError, NotFoundError, UnreachableError
 from headwater.kafka_errors import asking_kafka
-from headwater.publishing import publishable, publisher_settings
+from headwater.publishing import publisher_settings
 from headwater.settings import connected_settings
 from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.adoption import DAMAGED
@@ -147,7 +147,7 @@ def relay(
     servers, names = require_servers(settings.kafka), settings.topic.names()
     done = _Relayed()
     if files:
-        with asking_kafka(servers, doing=f"publishing to {names.events}"), publishable():
+        with asking_kafka(servers, doing=f"publishing to {names.events}"):
             # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
             ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
             publisher = Publisher(publisher_settings(settings), names)

@@ -14,7 +14,7 @@ from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
-from headwater_schemas.errors import TopicError
+from headwater_schemas.errors import TopicsUnusableError
 from headwater_schemas.topics import BROKER_DEFAULT, TopicSpec, ensure_topics, is_legal_name
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def create(
             )
             try:
                 created.update(ensure_topics(client, [spec], timeout_seconds=_SECONDS).created)
-            except TopicError as error:
+            except TopicsUnusableError as error:
                 raise _refusal(error, replication_factor) from error
         found = _partitions(client, list(dict.fromkeys(names)))
     console.result(
@@ -69,13 +69,12 @@ def create(
             console.warning(f"{name} was there already, with {count} partitions instead of {partitions}.")
 
 
-def _refusal(error: TopicError, replication_factor: int | None) -> Exception:
+def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exception:
     """What the cluster doesn't do as this command line wants it is bad input; what it forbids is configuration."""
-    text = str(error).partition(" (setting: ")[0]
     if error.setting.startswith("HEADWATER_KAFKA_"):
-        return ConfigurationError(f"{text}.", fix=f"Check {error.setting}.")
+        return ConfigurationError(f"{error.message}.", fix=f"Check {error.setting}.")
     fix = "Try --replication-factor 1." if (replication_factor or 0) > 1 else ""
-    return InputError(f"{text}.", fix=fix)
+    return InputError(f"{error.message}.", fix=fix)
 
 
 def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.kafka.client import answer
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Broker:
         """Create Headwater's topics and those of the flights.
 
         Raises:
-            headwater_schemas.errors.KafkaUnreachableError: The broker does not answer.
+            headwater_schemas.errors.BrokerUnavailableError: The broker does not answer.
         """
         flights = (TopicSpec(name, partitions) for name, partitions in PARTITIONS.items())
         ensure_topics(self.client, (*topic_specs(TOPICS), *flights))

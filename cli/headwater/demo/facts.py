@@ -83,7 +83,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Jo
     """Ask all three.
 
     Raises:
-        KafkaException, headwater_consumers.materializer.errors.MaterializerError: Kafka does not answer.
+        KafkaException, BrokerUnavailableError: Kafka does not answer.
         neo4j.exceptions.Neo4jError, DriverError: Neo4j does not.
     """
     from headwater_consumers.materializer.accounting import account

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer import dead_letter as header
 from headwater_consumers.materializer.accounting import coordinate
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

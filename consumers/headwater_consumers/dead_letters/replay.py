@@ -14,9 +14,9 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from headwater_consumers.dead_letters.choice import named
 from headwater_consumers.materializer import dead_letter as header
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import BrokerUnavailableError
-from headwater_consumers.materializer.kafka_config import quiet
+from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import kafka_error, kafka_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,8 +52,9 @@ def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, 
         sent: called once for each that is acknowledged.
 
     Raises:
-        MaterializerError: the brokers don't answer, or refuse us. What was acknowledged until then is on the topic;
-            doing it again is harmless.
+        BrokerUnavailableError: the brokers don't answer. What was acknowledged until then is on the topic; doing it
+            again is harmless.
+        FatalError: they refuse us.
     """
     servers = str(client.get("bootstrap.servers", ""))
     producer = Producer(
@@ -90,7 +91,7 @@ def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, 
         _produce(producer, topic, letter, outcome(letter))
     producer.flush(_DELIVERY_SECONDS + 5)
     if away:
-        raise kafka_errors.classify(away[0], servers=servers, doing=f"writing to {topic}")
+        raise kafka_failure(away[0], servers=servers, doing=f"writing to {topic}")
     if len(producer):
         raise BrokerUnavailableError(f"Topic {topic} at {servers} didn't acknowledge {len(producer)} records in time.")
     return report
@@ -111,7 +112,7 @@ def _produce(
         except BufferError:
             producer.poll(_POLL_SECONDS)  # the queue is full
         except KafkaException as error:
-            delivered(kafka_errors.kafka_error(error), None)  # type: ignore[arg-type]  # there is no message of it
+            delivered(kafka_error(error), None)  # type: ignore[arg-type]  # there is no message of it
             return
         else:
             producer.poll(0)

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException
 
-from headwater_consumers.materializer import dead_letter, kafka_errors
-from headwater_consumers.materializer.errors import BrokerUnavailableError
-from headwater_consumers.materializer.kafka_config import quiet
+from headwater_consumers.materializer import dead_letter
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +120,7 @@ def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accou
         letters = _coordinates(client, topics.dead_letters)
     except KafkaException as error:
         servers = str(client.get("bootstrap.servers", ""))
-        raise kafka_errors.classify(error, servers=servers, doing="reading offsets") from error
+        raise kafka_failure(error, servers=servers, doing="reading offsets") from error
     return settle(positions, letters)
 
 

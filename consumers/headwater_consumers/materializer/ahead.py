@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.decode import decode_one
-from headwater_consumers.materializer.errors import MaterializerError
+from headwater_schemas.errors import LineageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -50,7 +50,7 @@ class Ahead:
         try:
             for record in islice(fetched, known, min(known + _AT_ONCE, _AT_MOST)):
                 self.outcomes.append(decode_one(record, self._how.decoder, self._how.reject))
-        except MaterializerError:
+        except LineageError:
             self._in_trouble = True
         self.seconds += self._how.clock() - began
 

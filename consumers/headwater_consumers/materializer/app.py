@@ -13,11 +13,9 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
-from headwater_consumers.materializer.errors import BrokerUnavailableError, CredentialsRefusedError, TopicsUnusableError
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.health import Health, HealthServer
-from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
-from headwater_consumers.materializer.kafka_errors import making_clients
+from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_source import KafkaSource
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
@@ -28,8 +26,9 @@ from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.parts import LoopPolicy, Parts
 from headwater_consumers.materializer.totals import Tally, Totals
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter, Ready, ready
-from headwater_schemas import errors as contract
 from headwater_schemas.codec import Decoder
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import making_clients
 from headwater_schemas.registry import RegistryClient, RegistrySettings
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
@@ -201,13 +200,5 @@ def _folded(events: Sequence[LineageEvent]) -> Ready:
 
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:
     """Create the missing topics, and warn of settings that differ from what Headwater would set."""
-    try:
-        report = ensure_topics(kafka, specs, timeout_seconds=10.0)
-    except contract.TransientError as error:
-        raise BrokerUnavailableError(str(error), code=type(error).__name__) from error
-    except contract.AuthenticationError as error:
-        raise CredentialsRefusedError(str(error), setting=error.setting) from error
-    except contract.FatalError as error:
-        raise TopicsUnusableError(str(error), setting=error.setting) from error
-    for found in report.differences:
+    for found in ensure_topics(kafka, specs, timeout_seconds=10.0).differences:
         warn(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater would set {found.wanted}.")

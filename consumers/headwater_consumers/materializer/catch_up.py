@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.errors import BrokerUnavailableError
+from headwater_schemas.errors import BrokerUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,6 @@ from headwater_consumers.materializer.errors import (
     DeadLettersUndeliveredError,
     EventRefusedError,
     GraphUnavailableError,
-    MaterializerError,
     OverCapacityError,
     PermanentError,
     UndecidedError,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.batch import Batch
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.reasons import DeadLetterReason
+    from headwater_schemas.errors import LineageError
 
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
@@ -47,7 +47,7 @@ class Observer(Protocol):
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
 
-    def split(self, events: int, error: MaterializerError) -> None:
+    def split(self, events: int, error: LineageError) -> None:
         """So many events are halved, for this error."""
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:

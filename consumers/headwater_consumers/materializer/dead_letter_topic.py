@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError, FatalError
+from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
+from headwater_schemas.errors import FatalError
+from headwater_schemas.kafka.errors import kafka_error, kafka_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +65,7 @@ class KafkaDeadLetters:
             except BufferError:
                 break  # the queue is full; what didn't fit is handed back and comes with the next attempt
             except KafkaException as error:
-                failures.append(kafka_errors.kafka_error(error))
+                failures.append(kafka_error(error))
         # A margin over the delivery timeout: by then every callback has been called, for better or worse.
         producer.flush(_DELIVERY_SECONDS + 5)
         if self._fatal is not None:
@@ -110,7 +111,7 @@ class KafkaDeadLetters:
         return self._producer
 
     def _on_error(self, error: KafkaError) -> None:
-        meant = kafka_errors.classify(error, servers=self._servers, doing=f"writing to {self._topic}")
+        meant = kafka_failure(error, servers=self._servers, doing=f"writing to {self._topic}")
         if isinstance(meant, FatalError):
             self._fatal = meant
 
@@ -121,7 +122,7 @@ class KafkaDeadLetters:
                 remaining=remaining,
             )
         first = failures[0]
-        meant = kafka_errors.classify(first, servers=self._servers, doing=f"writing to {self._topic}")
+        meant = kafka_failure(first, servers=self._servers, doing=f"writing to {self._topic}")
         if isinstance(meant, FatalError):
             return meant
         if any(error.fatal() for error in failures):

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
-from headwater_consumers.materializer.errors import FatalError, SchemasUnavailableError
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Decoded
-from headwater_schemas import errors as contract
+from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ class Decoder(Protocol):
         """The event in a record's value.
 
         Raises:
-            contract.DecodeError: this version can never decode it.
-            contract.TransientError: its schema can't be looked up now.
+            DecodeError: this version can never decode it.
+            SchemasUnavailableError: its schema can't be looked up now.
         """
 
 
@@ -57,16 +56,12 @@ def decode_one(record: Record, decoder: Decoder, reject: Reject) -> Decoded | De
     """
     try:
         event = decoder.decode(record.value)
-    except contract.DecodeError as error:
+    except DecodeError as error:
         return _undecodable(record, error)
-    except contract.TransientError as error:
-        raise SchemasUnavailableError(str(error), code=type(error).__name__) from error
-    except contract.FatalError as error:
-        raise FatalError(str(error), setting=error.setting, code=type(error).__name__) from error
     return _rejected(record, event, reject) or Decoded(record, event)
 
 
-def _undecodable(record: Record, error: contract.DecodeError) -> DeadLetter:
+def _undecodable(record: Record, error: DecodeError) -> DeadLetter:
     return DeadLetter(
         record,
         DeadLetterReason(error.reason.value),

@@ -1,10 +1,10 @@
 """What can go wrong between Kafka and Neo4j, and what becomes of the events in flight.
 
-    MaterializerError
-    ├── TransientError                 RETRY  no event is to blame: hold on to them, back off, try for ever
-    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness)
+    LineageError
+    ├── TransientError                 RETRY  no event is to blame: keep them, back off, try for ever
     │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
+    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness)
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
     ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
     │   ├── EventRefusedError            the database or its driver calls it wrong
@@ -14,9 +14,11 @@
     └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
         ├── SettingsRefusedError         no client can be made of the settings
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
-        ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         ├── TopicsUnusableError          a topic can't be created or configured
+        ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         └── DeadLetterLimitError         so much is dead-lettered that the fault is hardly the events'
+
+Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`.
 
 No message holds any of a record's payload: those of Neo4j may quote values, so only its code is kept.
 """
@@ -27,20 +29,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_schemas.errors import FatalError, LineageError, SchemasUnavailableError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
-
-
-class Verdict(StrEnum):
-    """What becomes of the events in flight."""
-
-    RETRY = "RETRY"
-    SPLIT = "SPLIT"
-    PROBE = "PROBE"
-    STOP = "STOP"
 
 
 class RetryCause(StrEnum):
@@ -67,46 +61,12 @@ _LABELS = {
 }
 
 
-class MaterializerError(Exception):
-    """Any of the below; the class answers what to do.
-
-    Attributes:
-        code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
-            the exception behind it.
-    """
-
-    verdict: ClassVar[Verdict]
-
-    def __init__(self, message: str, *, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class TransientError(MaterializerError):
-    """The same attempt may succeed later. Never a reason to dead-letter an event."""
-
-    verdict = Verdict.RETRY
-    cause: RetryCause
-
-
 class GraphUnavailableError(TransientError):
     """Neo4j can't take the write now."""
 
     def __init__(self, message: str, *, code: str = "", cause: RetryCause = RetryCause.GRAPH) -> None:
         super().__init__(message, code=code)
         self.cause = cause
-
-
-class BrokerUnavailableError(TransientError):
-    """Kafka can't serve or commit now."""
-
-    cause = RetryCause.BROKER
-
-
-class SchemasUnavailableError(TransientError):
-    """Newer schemas can't be looked up now, so that a record can't be distinguished from a poisonous one."""
-
-    cause = RetryCause.SCHEMAS
 
 
 class DeadLettersUndeliveredError(TransientError):
@@ -116,17 +76,14 @@ class DeadLettersUndeliveredError(TransientError):
         remaining: the letters still to be sent.
     """
 
-    cause = RetryCause.DEAD_LETTERS
-
     def __init__(self, message: str, *, remaining: Sequence[DeadLetter], code: str = "") -> None:
         super().__init__(message, code=code)
         self.remaining = remaining
 
 
-class PermanentError(MaterializerError):
+class PermanentError(LineageError):
     """One of the events in flight is to blame, whoever tries and however often."""
 
-    verdict = Verdict.SPLIT
     reason: ClassVar[DeadLetterReason]
 
 
@@ -148,41 +105,22 @@ class OverCapacityError(PermanentError):
     reason = DeadLetterReason.TOO_LARGE
 
 
-class UndecidedError(MaterializerError):
+class UndecidedError(LineageError):
     """The database blames itself, which is true of a full disk and of an event that trips over a bug in it."""
-
-    verdict = Verdict.PROBE
-
-
-class FatalError(MaterializerError):
-    """Trying again can't help.
-
-    Attributes:
-        setting: the setting to look at, by the name of its environment variable; empty where there is none.
-    """
-
-    verdict = Verdict.STOP
-
-    def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
-        super().__init__(message, code=code)
-        self.setting = setting
-
-
-class SettingsRefusedError(FatalError):
-    """No client can be made of the settings: something is missing, malformed or unknown."""
-
-
-class CredentialsRefusedError(FatalError):
-    """Wrong user or password, or not allowed to do what the materializer has to."""
 
 
 class GraphUnusableError(FatalError):
     """The graph or its database isn't one that this release writes to."""
 
 
-class TopicsUnusableError(FatalError):
-    """The topics can't be had as configured."""
-
-
 class DeadLetterLimitError(FatalError):
     """Too large a share of the last records is dead letters."""
+
+
+def retry_cause(error: TransientError) -> RetryCause:
+    """What a retry after this error waits for."""
+    if isinstance(error, GraphUnavailableError):
+        return error.cause
+    if isinstance(error, DeadLettersUndeliveredError):
+        return RetryCause.DEAD_LETTERS
+    return RetryCause.SCHEMAS if isinstance(error, SchemasUnavailableError) else RetryCause.BROKER

@@ -41,28 +41,28 @@ class Graph(Protocol):
         """Make the database ready: constraints, indexes, version. Safe to repeat.
 
         Raises:
-            MaterializerError: by the tree of `errors`.
+            LineageError: by the tree of `errors`.
         """
 
     def apply(self, folded: Folded) -> WriteSummary:
         """Write it in one transaction, committed on return. Applying it again changes nothing.
 
         Raises:
-            MaterializerError: nothing was written; or, where the connection broke during the commit, maybe all of it.
+            LineageError: nothing was written; or, where the connection broke during the commit, maybe all of it.
         """
 
     def ping(self) -> None:
         """See whether the database can be reached.
 
         Raises:
-            MaterializerError: it can't.
+            LineageError: it can't.
         """
 
     def probe(self) -> None:
         """See whether the database is well, by a small committed write.
 
         Raises:
-            MaterializerError: it isn't.
+            LineageError: it isn't.
         """
 
     def close(self) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.ownership import committable
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.kafka.client import answer, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,9 +11,9 @@ from headwater_consumers.materializer.errors import (
     GraphUnusableError,
     OverCapacityError,
     PermanentError,
-    TransientError,
     UndecidedError,
 )
+from headwater_schemas.errors import TransientError
 
 
 class JobKind(StrEnum):

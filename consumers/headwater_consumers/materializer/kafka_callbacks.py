@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError
 
-from headwater_consumers.materializer import kafka_errors
-from headwater_consumers.materializer.errors import BrokerUnavailableError, FatalError, RetryCause
+from headwater_consumers.materializer.errors import RetryCause
+from headwater_schemas.errors import BrokerUnavailableError, FatalError
+from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException
@@ -77,9 +78,4 @@ class ClientCallbacks:
 
     def classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
         """The error of our tree for it, to be raised by the caller."""
-        failure = kafka_errors.classify(error, servers=self._servers, doing=doing)
-        return (
-            failure
-            if isinstance(failure, FatalError | BrokerUnavailableError)
-            else BrokerUnavailableError(str(failure))
-        )
+        return kafka_failure(error, servers=self._servers, doing=doing)

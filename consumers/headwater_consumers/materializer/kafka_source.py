@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.materializer.errors import FatalError
 from headwater_consumers.materializer.incarnation import Incarnation
 from headwater_consumers.materializer.kafka_callbacks import ClientCallbacks
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets, start_offset
 from headwater_consumers.materializer.ownership import Ownership, committable
 from headwater_consumers.materializer.source import Polled
+from headwater_schemas.errors import FatalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,15 +17,12 @@ from headwater_consumers.materializer.backoff import Backoff, Deadline
 from headwater_consumers.materializer.batch import prepare
 from headwater_consumers.materializer.catch_up import CatchUp
 from headwater_consumers.materializer.commits import Commits
-from headwater_consumers.materializer.errors import (
-    BrokerUnavailableError,
-    RetryCause,
-    SchemasUnavailableError,
-)
+from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Rebalance
 from headwater_consumers.materializer.reporting import Reporting
 from headwater_consumers.materializer.writing import Writing
+from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

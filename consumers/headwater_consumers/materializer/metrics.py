@@ -16,7 +16,12 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from headwater_consumers.materializer.dead_letter import is_replay
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError, GraphUnavailableError, RetryCause
+from headwater_consumers.materializer.errors import (
+    DeadLettersUndeliveredError,
+    GraphUnavailableError,
+    RetryCause,
+    retry_cause,
+)
 from headwater_consumers.materializer.neo4j_retry import Neo4jRetry, neo4j_retry
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.avro_schema import released_schemas
@@ -25,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
-    from headwater_consumers.materializer.errors import MaterializerError, TransientError
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.records import Decoded, Partition
+    from headwater_schemas.errors import LineageError, TransientError
 
 # A `_created` series beside every counter would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -163,7 +168,7 @@ class Metrics:
         self._relationships.inc(summary.relationships_created)
         self._last.set(now)
 
-    def split(self, events: int, error: MaterializerError) -> None:  # noqa: ARG002 - the protocol's arguments
+    def split(self, events: int, error: LineageError) -> None:  # noqa: ARG002 - the protocol's arguments
         """So many events are halved, for this error."""
         self._splits.inc()
 
@@ -189,7 +194,7 @@ class Metrics:
 
     def retried(self, error: TransientError) -> None:
         """An attempt failed for a passing reason."""
-        self._retries.labels(error.cause.value).inc()
+        self._retries.labels(retry_cause(error).value).inc()
         if isinstance(error, GraphUnavailableError):
             self._neo4j_retries.labels(neo4j_retry(error.code).value).inc()
         if isinstance(error, DeadLettersUndeliveredError):

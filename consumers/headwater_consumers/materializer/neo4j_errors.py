@@ -33,16 +33,15 @@ from neo4j.exceptions import (
 )
 
 from headwater_consumers.materializer.errors import (
-    CredentialsRefusedError,
     EventRefusedError,
     FoldFailedError,
     GraphUnavailableError,
     GraphUnusableError,
-    MaterializerError,
     OverCapacityError,
     RetryCause,
     UndecidedError,
 )
+from headwater_schemas.errors import CredentialsRefusedError, LineageError
 
 _CAPACITY = ("OutOfMemory", "TransactionTimedOut", "StackOverFlow", "TransactionMemoryLimit")
 # Endings of codes, not whole ones: the driver itself rewrites some classifications, as ClientError to TransientError.
@@ -70,7 +69,7 @@ _PASSING = (
 _OUR_STATEMENTS = ("SyntaxError", "SemanticError", "ParameterMissing", "FeatureDeprecationWarning", "ProcedureNotFound")
 
 
-def classify(error: Exception, *, uri: str, user: str, database: str) -> MaterializerError:
+def classify(error: Exception, *, uri: str, user: str, database: str) -> LineageError:
     """The error of our tree that stands for `error`.
 
     Args:
@@ -79,7 +78,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Materia
         user: whose credentials are used, for the message.
         database: its name, for the message.
     """
-    if isinstance(error, MaterializerError):
+    if isinstance(error, LineageError):
         return error
     if isinstance(error, Neo4jError):
         return _of_code(error, uri=uri, user=user, database=database)
@@ -99,7 +98,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Materia
     return FoldFailedError(f"Writing raised {code}.", code=code)
 
 
-def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> MaterializerError:
+def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> LineageError:
     code = error.code or type(error).__name__
     *_, classification, category, title = ("", "", *code.split("."))
     if any(part in title for part in _CAPACITY):

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from headwater_consumers.graph.connection import Neo4jTarget, connect
-from headwater_consumers.materializer.errors import GraphUnusableError, MaterializerError
+from headwater_consumers.materializer.errors import GraphUnusableError
 from headwater_consumers.materializer.neo4j_errors import classify
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
     from headwater_consumers.materializer.graph import Folded, WriteSummary
+    from headwater_schemas.errors import LineageError
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ class Neo4jGraph:
         """Make the database ready: constraints, indexes, version.
 
         Raises:
-            MaterializerError: by the tree of `errors`.
+            LineageError: by the tree of `errors`.
         """
         try:
             self._writer.ensure_schema()
@@ -82,7 +83,7 @@ class Neo4jGraph:
         """Write it in one transaction.
 
         Raises:
-            MaterializerError: by the tree of `errors`.
+            LineageError: by the tree of `errors`.
         """
         return self._translated(lambda: self._writer.apply(folded))
 
@@ -90,7 +91,7 @@ class Neo4jGraph:
         """See whether the database can be reached.
 
         Raises:
-            MaterializerError: it can't.
+            LineageError: it can't.
         """
         self._translated(lambda: self._run("ping"))
 
@@ -98,7 +99,7 @@ class Neo4jGraph:
         """See whether the database is well, by a small committed write.
 
         Raises:
-            MaterializerError: it isn't.
+            LineageError: it isn't.
         """
         self._translated(lambda: self._run("probe"))
 
@@ -118,5 +119,5 @@ class Neo4jGraph:
         except Exception as error:
             raise self._meaning(error) from error
 
-    def _meaning(self, error: Exception) -> MaterializerError:
+    def _meaning(self, error: Exception) -> LineageError:
         return classify(error, uri=self._target.uri, user=self._target.user, database=self._target.database)

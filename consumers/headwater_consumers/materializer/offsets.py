@@ -20,7 +20,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.materializer.backoff import Deadline
 from headwater_consumers.materializer.records import Partition
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.kafka.client import answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

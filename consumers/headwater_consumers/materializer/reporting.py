@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.errors import RetryCause, retry_cause
 from headwater_consumers.materializer.metrics import Dependency, Rebalance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from headwater_consumers.materializer.checkpoint import Checkpoint
-    from headwater_consumers.materializer.errors import TransientError
     from headwater_consumers.materializer.in_flight import InFlight
     from headwater_consumers.materializer.parts import Parts
     from headwater_consumers.materializer.records import Partition
+    from headwater_schemas.errors import TransientError
 
 _SHOW_SECONDS = 0.5
 
@@ -43,8 +43,9 @@ class Reporting:
         """An attempt failed for a passing reason."""
         self._parts.totals.retries += 1
         self._parts.metrics.retried(error)
-        self._parts.notices.trouble(error.cause, str(error))
-        if error.cause is RetryCause.GRAPH:
+        cause = retry_cause(error)
+        self._parts.notices.trouble(cause, str(error))
+        if cause is RetryCause.GRAPH:
             self._parts.health.up(Dependency.NEO4J, up=False)
 
     def commit_failed(self, error: TransientError) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from headwater_consumers.materializer.records import Partition, Record
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.errors import BrokerUnavailableError
     from headwater_consumers.materializer.offsets import PartitionOffsets
+    from headwater_schemas.errors import BrokerUnavailableError
 
 
 @dataclass(frozen=True, slots=True)

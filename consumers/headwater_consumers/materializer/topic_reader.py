@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.kafka_records import record_of
 from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_schemas.errors import BrokerUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
-    from headwater_consumers.materializer.errors import MaterializerError
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.metrics import Metrics
     from headwater_consumers.materializer.records import Decoded
+    from headwater_schemas.errors import LineageError
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Tally:
         self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 
-    def split(self, events: int, error: MaterializerError) -> None:
+    def split(self, events: int, error: LineageError) -> None:
         """So many events are halved, for this error."""
         self._metrics.split(events, error)
 

@@ -10,11 +10,11 @@ from headwater_consumers.materializer.accounting import coordinate
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.reject import reject
-from headwater_consumers.materializer.kafka_config import quiet
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.checkpoint import Checkpoint
-from headwater_consumers.materializer.errors import RetryCause, TransientError
+from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.jobs import Job, JobKind, settled
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headwater_consumers.materializer.parts import LoopPolicy, Parts
     from headwater_consumers.materializer.records import Partition
     from headwater_consumers.materializer.reporting import Reporting
+    from headwater_schemas.errors import TransientError
 
 
 class Writing:

@@ -1,20 +1,25 @@
 """What an outbox raises.
 
-OutboxError
-├── OutboxFullError       the event wasn't taken: the outbox holds as much as it may
-├── OutboxClosedError     the event wasn't taken: `close` was called
-└── OutboxUnusableError   the folder or a file in it can't be used: not writable, no space, damaged
+LineageError
+└── OutboxError
+    ├── OutboxFullError       retryable: the event wasn't taken, the outbox holds as much as it may
+    ├── OutboxClosedError     the event wasn't taken: `close` was called
+    └── OutboxUnusableError   the folder or a file in it can't be used: not writable, no space, damaged
 """
 
 from __future__ import annotations
 
+from headwater_schemas.errors import LineageError
 
-class OutboxError(Exception):
+
+class OutboxError(LineageError):
     """Any error of the outbox."""
 
 
 class OutboxFullError(OutboxError):
-    """There is no room for the event; it was not taken."""
+    """There is no room for the event; it was not taken. There is again when Kafka has acknowledged some."""
+
+    retryable = True
 
 
 class OutboxClosedError(OutboxError):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.publisher import FailureKind
-from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.errors import CredentialsRefusedError
 
 if TYPE_CHECKING:
     from headwater_producers.outbox.adoption import Adoption
@@ -174,7 +174,7 @@ class Relay:
         while not self._stopping.is_set():
             try:
                 report = self._publisher.flush(_POLL_SECONDS)
-            except AuthenticationError as refusal:
+            except CredentialsRefusedError as refusal:
                 self._complain(str(refusal))
                 self._stopping.wait(_POLL_SECONDS)
                 continue

@@ -8,13 +8,7 @@
 way. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
 """
 
-from headwater_producers.publisher.errors import (
-    BufferFullError,
-    DeliveryError,
-    PublisherClosedError,
-    PublisherError,
-    PublisherSettingsError,
-)
+from headwater_producers.publisher.errors import BufferFullError, DeliveryError, PublisherClosedError, PublisherError
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.publisher import Publisher
 from headwater_producers.publisher.record import Record, record_of
@@ -31,7 +25,6 @@ __all__ = [
     "PublisherClosedError",
     "PublisherError",
     "PublisherSettings",
-    "PublisherSettingsError",
     "Record",
     "record_of",
 ]

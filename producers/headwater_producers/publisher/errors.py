@@ -1,24 +1,29 @@
-"""What `publish` can raise besides the contract's own errors.
+"""What `publish` can raise besides the errors of the contract and of Kafka in `headwater_schemas.errors`.
 
-    PublisherError
-    ├── BufferFullError          the event wasn't taken: too many wait already; drop it, wait, or try again
-    ├── PublisherClosedError     the event wasn't taken: `close` was called
-    ├── DeliveryError            raised by `FlushReport.require_delivered` alone
-    └── PublisherSettingsError   librdkafka doesn't take a setting
+    LineageError
+    └── PublisherError
+        ├── BufferFullError          retryable: the event wasn't taken, too many wait already
+        ├── PublisherClosedError     the event wasn't taken: `close` was called
+        └── DeliveryError            raised by `FlushReport.require_delivered` alone
 
-An event that breaks the contract is refused with `headwater_schemas.errors.EncodeError`. What happens to an event after
-it was taken is never raised by `publish`: it is in the report of `flush`.
+An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
+`SettingsRefusedError`. What happens to an event after it was taken is never raised by `publish`: it is in the report of
+`flush`.
 """
 
 from __future__ import annotations
 
+from headwater_schemas.errors import LineageError
 
-class PublisherError(Exception):
+
+class PublisherError(LineageError):
     """Any error of the publisher."""
 
 
 class BufferFullError(PublisherError):
     """The local buffer is full; the event was not taken."""
+
+    retryable = True
 
 
 class PublisherClosedError(PublisherError):
@@ -27,7 +32,3 @@ class PublisherClosedError(PublisherError):
 
 class DeliveryError(PublisherError):
     """Not every event was delivered."""
-
-
-class PublisherSettingsError(PublisherError):
-    """librdkafka doesn't take a setting."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
-    from headwater_schemas.errors import AuthenticationError
+    from headwater_schemas.errors import CredentialsRefusedError
 
 # Ids and reasons kept for the next report: 2 MB at most, where nobody ever flushes.
 MAX_LISTED_FAILURES = 10_000
@@ -65,7 +65,7 @@ class Ledger:
         self._failures: deque[FailedEvent] = deque()
         self._unlisted = 0
         self._problem: str | None = None
-        self._refusal: AuthenticationError | None = None
+        self._refusal: CredentialsRefusedError | None = None
 
     def take(self, event_id: str, key: bytes, value: bytes, headers: tuple[tuple[str, bytes], ...]) -> Outgoing:
         """Accept an event.
@@ -123,7 +123,7 @@ class Ledger:
         self._metrics.outstanding.dec()
         return True
 
-    def note(self, problem: str, *, refusal: AuthenticationError | None = None) -> None:
+    def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
         """Why nothing arrives, until something does. A refusal ends waiting; delivery goes on being tried."""
         with self._changed:
             if self._refusal is not None and refusal is None:
@@ -139,7 +139,7 @@ class Ledger:
             return self._problem
 
     @property
-    def refusal(self) -> AuthenticationError | None:
+    def refusal(self) -> CredentialsRefusedError | None:
         """The brokers' refusal of the credentials, while nothing has arrived since."""
         with self._changed:
             return self._refusal

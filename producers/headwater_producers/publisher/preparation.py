@@ -17,7 +17,7 @@ from confluent_kafka import KafkaException
 
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
-from headwater_schemas.errors import AuthenticationError, FatalError, TransientError
+from headwater_schemas.errors import CredentialsRefusedError, FatalError, TransientError
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.topics import ensure_topics
 
@@ -39,7 +39,7 @@ _ADMIN_TIMEOUT_SECONDS = 10.0
 class Note(Protocol):
     """Where a problem is noted (`Ledger.note`)."""
 
-    def __call__(self, problem: str, *, refusal: AuthenticationError | None = None) -> None:
+    def __call__(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
         """Why nothing arrives."""
 
 
@@ -81,7 +81,7 @@ class Preparation:
             return self._topics_exist(producer) and self._announced(producer) and self._registered()
         except TransientError as error:
             self._note(str(error))
-        except AuthenticationError as error:
+        except CredentialsRefusedError as error:
             self._note(str(error), refusal=error)
         except FatalError as error:
             self._note(str(error))
@@ -108,7 +108,7 @@ class Preparation:
         specs = self._settings.specs(self._topics)
         try:
             report = ensure_topics(self._settings.client_config(), specs, timeout_seconds=_ADMIN_TIMEOUT_SECONDS)
-        except AuthenticationError:
+        except CredentialsRefusedError:
             raise
         except FatalError as error:
             # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.

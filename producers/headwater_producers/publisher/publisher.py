@@ -41,7 +41,7 @@ class Publisher:
         clock: monotonic seconds.
 
     Raises:
-        PublisherSettingsError: librdkafka doesn't take a setting. An unreachable broker raises nothing.
+        SettingsRefusedError: no producer can be made of the settings. An unreachable broker raises nothing.
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class Publisher:
             What happened since the last report. Events still on their way stay so, and are in a later report.
 
         Raises:
-            AuthenticationError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept for
-                the next report.
+            CredentialsRefusedError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept
+                for the next report.
         """
         self._ledger.wait(timeout_seconds)
         if (refusal := self._ledger.refusal) is not None and self._ledger.outstanding():

@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from headwater_producers.publisher.errors import PublisherSettingsError
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.preparation import Preparation
 from headwater_producers.publisher.too_large import described
-from headwater_schemas.errors import AuthenticationError, KafkaSettingsError
-from headwater_schemas.kafka import refused
-from headwater_schemas.topics import CREDENTIAL_SETTINGS
+from headwater_schemas.kafka.errors import credentials_refused, refuses_credentials, settings_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +37,6 @@ COMPLAINT_EVERY_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
 
-_REFUSED = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}  # noqa: SLF001 - librdkafka's names
 # The producer can't go on, or was told to let go: the event itself is good, and sending it twice does no harm.
 _SEND_AGAIN = {
     KafkaError._FATAL,  # noqa: SLF001
@@ -71,7 +67,7 @@ class Sender:
         clock: monotonic seconds.
 
     Raises:
-        PublisherSettingsError: librdkafka doesn't take a setting.
+        SettingsRefusedError: no producer can be made of the settings.
     """
 
     def __init__(
@@ -241,10 +237,8 @@ class Sender:
     def _new_producer(self) -> Producer:
         try:
             return self._make_producer({**self._settings.producer_config(), "error_cb": self._on_error})
-        except KafkaSettingsError as unusable:
-            raise PublisherSettingsError(str(unusable)) from None
         except KafkaException as failure:
-            raise PublisherSettingsError(str(refused(failure))) from None
+            raise settings_refused(failure) from None
 
     def _on_error(self, error: KafkaError) -> None:
         """Librdkafka's word on the connection as a whole, called from `poll`."""
@@ -253,10 +247,8 @@ class Sender:
             logger.warning("Kafka producer failed and is recreated: %s", error.str())
             with self._lock:
                 self._gate_open, self._broken = False, True
-        elif error.code() in _REFUSED:
-            refusal = AuthenticationError(
-                f"Kafka at {servers} refuses the credentials: {error.str()}", setting=CREDENTIAL_SETTINGS
-            )
+        elif refuses_credentials(error):
+            refusal = credentials_refused(error, servers=servers)
             self._ledger.note(str(refusal), refusal=refusal)
         else:
             self._ledger.note(f"Kafka at {servers}: {error.str()}")

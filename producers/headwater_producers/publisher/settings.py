@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings  # noqa: TC001 - pydantic reads the annotation
 from headwater_schemas.topics import (
     BROKER_DEFAULT,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from headwater_producers.publisher import Publisher, PublisherError, PublisherSettings
+from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
 from headwater_producers.spark.outbox_folder import outbox_folder
 from headwater_producers.spark.outbox_sink import OutboxSink
-from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.errors import CredentialsRefusedError, LineageError
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
 
@@ -35,7 +35,7 @@ class KafkaSink:
         """Takes an event; doesn't wait for the broker.
 
         Raises:
-            PublisherError, ContractError: it wasn't taken.
+            LineageError: it wasn't taken.
         """
         self._publisher.publish(event)
 
@@ -43,7 +43,7 @@ class KafkaSink:
         """Waits for delivery."""
         try:
             report = self._publisher.flush(timeout_seconds=timeout_seconds)
-        except AuthenticationError as refusal:
+        except CredentialsRefusedError as refusal:
             outstanding = self._publisher.await_settled(0)
             logger.error("lineage capture: %d events are not delivered: %s", outstanding, refusal)  # noqa: TRY400
             return outstanding
@@ -135,7 +135,7 @@ def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
 def _publisher(settings: PublisherSettings, topics: TopicNames) -> Publisher:
     try:
         return Publisher(settings, topics)
-    except PublisherError as error:
+    except LineageError as error:
         raise CaptureSettingsError(f"the publisher can't be made: {error}") from error
 
 

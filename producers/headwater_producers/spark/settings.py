@@ -16,7 +16,7 @@ from headwater_producers.spark.emission.policy import EmissionPolicy
 from headwater_producers.spark.errors import CaptureSettingsError
 from headwater_producers.spark.events.run_error import ErrorDetail
 from headwater_producers.spark.spark_properties import property_name, setting_meant, settings_named
-from headwater_schemas.kafka import Address, ClientProperties
+from headwater_schemas.kafka.settings import Address, ClientProperties
 from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS, TopicPrefix
 from headwater_schemas.variables import OTHER_VARIABLES
 

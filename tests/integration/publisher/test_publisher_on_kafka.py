@@ -19,7 +19,7 @@ from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_producers.spark.events.smaller_plans import fitted
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import Decoder
-from headwater_schemas.errors import KafkaUnreachableError, TopicError
+from headwater_schemas.errors import BrokerUnavailableError, TopicsUnusableError
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -205,7 +205,7 @@ def test_a_topic_that_can_not_be_made_names_the_setting(
     setting: str,
 ) -> None:
     spec = TopicSpec(topic_prefix + suffix, partitions, config, replication)
-    with pytest.raises(TopicError) as caught:
+    with pytest.raises(TopicsUnusableError) as caught:
         ensure_topics({"bootstrap.servers": stack.bootstrap_servers}, [spec])
     assert caught.value.setting == setting
 
@@ -229,5 +229,5 @@ def test_a_schema_published_later_is_found_on_the_topic(make: Make, stack: Stack
 
 
 def test_an_unreachable_broker_is_told(names: TopicNames) -> None:
-    with pytest.raises(KafkaUnreachableError):
+    with pytest.raises(BrokerUnavailableError):
         ensure_topics({"bootstrap.servers": "127.0.0.1:1"}, topic_specs(names), timeout_seconds=1)

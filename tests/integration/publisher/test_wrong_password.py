@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
-from headwater_schemas.errors import AuthenticationError
+from headwater_schemas.errors import CredentialsRefusedError
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import ensure_topics
 from support.events import full_run_event
@@ -47,7 +47,7 @@ def test_flush_says_so_at_once(broker: str, create_topics: bool) -> None:
     try:
         publisher.publish(full_run_event())
         started = time.monotonic()
-        with pytest.raises(AuthenticationError) as caught:
+        with pytest.raises(CredentialsRefusedError) as caught:
             publisher.flush(60)
         assert time.monotonic() - started < 30
         assert "HEADWATER_KAFKA_SASL_PASSWORD" in str(caught.value)
@@ -58,9 +58,9 @@ def test_flush_says_so_at_once(broker: str, create_topics: bool) -> None:
 
 def test_so_do_the_topics_and_the_schema_store(broker: str) -> None:
     conf = settings(broker, WRONG).client_config()
-    with pytest.raises(AuthenticationError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
+    with pytest.raises(CredentialsRefusedError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
         ensure_topics(conf)
-    with SchemaStore(conf, "lineage.schemas") as store, pytest.raises(AuthenticationError, match="SASL_PASSWORD"):
+    with SchemaStore(conf, "lineage.schemas") as store, pytest.raises(CredentialsRefusedError, match="SASL_PASSWORD"):
         store.find(b"12345678")
 
 

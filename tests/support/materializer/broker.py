@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.errors import BrokerUnavailableError, DeadLettersUndeliveredError
+from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_schemas.errors import BrokerUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

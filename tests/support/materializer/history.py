@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from headwater_consumers.materializer.checkpoint import TRIES_ALONE
 from headwater_consumers.materializer.errors import (
-    BrokerUnavailableError,
     DeadLettersUndeliveredError,
     EventRefusedError,
     GraphUnavailableError,
@@ -24,6 +23,7 @@ from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.records import Partition
+from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer import events
 from support.materializer.broker import FakeBroker
 from support.materializer.graph import FakeGraph

@@ -13,15 +13,16 @@ from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
-from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.kafka_config import SourceConfig, quiet
+from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_records import headers_of
 from headwater_consumers.materializer.kafka_source import KafkaSource
 from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.graph import FakeGraph, fold_ids

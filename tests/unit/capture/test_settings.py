@@ -11,7 +11,7 @@ from headwater.settings import environment_name, setting_names
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError
 from headwater_producers.spark.kafka_sink import kafka_sink, publisher_settings
 from headwater_producers.spark.settings import environment_names
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
 from headwater_schemas.variables import OTHER_VARIABLES

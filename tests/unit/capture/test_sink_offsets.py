@@ -15,7 +15,7 @@ from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets,
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from support.capture import recorded
 
 TOPIC = PlanOutput(dataset=DatasetRef("kafka://k", "out"), kind=SourceKind.KAFKA)

@@ -20,8 +20,7 @@ from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
 from headwater.invocation import program
 from headwater.stack.info import Member, StackInfo
-from headwater_consumers.materializer.errors import BrokerUnavailableError
-from headwater_schemas.errors import KafkaUnreachableError
+from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 from support.demo import GOOD
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, outcome: DemoResult) -> list[dict[str, 
     "error",
     [
         BrokerUnavailableError("not there"),
-        KafkaUnreachableError("not there"),
+        SchemasUnavailableError("not there"),
         TimeoutError("not there"),
         KafkaException(KafkaError(KafkaError._ALL_BROKERS_DOWN, "not there")),
         ServiceUnavailable("not there"),  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ from headwater_consumers.materializer.ahead import Ahead
 from headwater_consumers.materializer.batch import Preparation, prepare
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.codec import Decoder
-from headwater_schemas.errors import SchemasUnreachableError
+from headwater_schemas.errors import SchemasUnavailableError
 from support.materializer.events import GARBAGE, good
 from support.materializer.graph import fold_ids
 
@@ -72,7 +72,7 @@ def test_trouble_with_schemas_is_left_to_whoever_makes_the_batch() -> None:
 
         def decode(self, value: bytes | None) -> LineageEvent:
             self.asked += 1
-            raise SchemasUnreachableError("away")
+            raise SchemasUnavailableError("away")
 
     away = Away()
     ahead = Ahead(how(away))

@@ -8,8 +8,8 @@ import pytest
 
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.commits import Commits
-from headwater_consumers.materializer.errors import BrokerUnavailableError
 from headwater_consumers.materializer.records import Partition
+from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.clock import FakeClock
 
 if TYPE_CHECKING:

@@ -6,24 +6,23 @@ import pytest
 from neo4j.exceptions import AuthConfigurationError, ConfigurationError, Neo4jError, ServiceUnavailable, SessionExpired
 
 from headwater_consumers.materializer.errors import (
-    CredentialsRefusedError,
     EventRefusedError,
     FoldFailedError,
     GraphUnavailableError,
     GraphUnusableError,
-    MaterializerError,
     OverCapacityError,
     RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.neo4j_errors import classify
+from headwater_schemas.errors import CredentialsRefusedError, LineageError
 
 REFUSED = ServiceUnavailable("refused")  # type: ignore[no-untyped-call]
 GONE = SessionExpired("gone")  # type: ignore[no-untyped-call]
 SECRET = "Node(12) already exists with label `Job` and property `name` = 'payroll'"
 
 
-def meaning(error: Exception) -> MaterializerError:
+def meaning(error: Exception) -> LineageError:
     return classify(error, uri="bolt://db:7687", user="ada", database="lineage")
 
 
@@ -73,7 +72,7 @@ def of_server(code: str) -> Neo4jError:
         ("Neo.DatabaseError.Transaction.TransactionCommitFailed", UndecidedError),
     ],
 )
-def test_a_code_of_the_server(code: str, expected: type[MaterializerError]) -> None:
+def test_a_code_of_the_server(code: str, expected: type[LineageError]) -> None:
     error = meaning(of_server(code))
     assert type(error) is expected
     # The driver says NotALeader and a few others as TransientError; category and title stay.
@@ -96,7 +95,7 @@ def test_a_code_of_the_server(code: str, expected: type[MaterializerError]) -> N
         (KeyError("a defect"), FoldFailedError),
     ],
 )
-def test_an_exception_of_the_driver_or_of_our_own(error: Exception, expected: type[MaterializerError]) -> None:
+def test_an_exception_of_the_driver_or_of_our_own(error: Exception, expected: type[LineageError]) -> None:
     assert type(meaning(error)) is expected
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.materializer.errors import (
-    BrokerUnavailableError,
-    CredentialsRefusedError,
     DeadLetterLimitError,
     DeadLettersUndeliveredError,
     EventRefusedError,
@@ -23,7 +21,7 @@ from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.codec import Decoder
-from headwater_schemas.errors import SchemasUnreachableError
+from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError, SchemasUnavailableError
 from support.materializer import events
 from support.materializer.events import event_id, good
 from support.materializer.harness import Harness, ids
@@ -155,7 +153,7 @@ class Flaky:
     def decode(self, value: bytes | None) -> LineageEvent:
         if self.failures:
             self.failures -= 1
-            raise SchemasUnreachableError("topic lineage.schemas can't be read")
+            raise SchemasUnavailableError("topic lineage.schemas can't be read")
         return self.real.decode(value)
 
 

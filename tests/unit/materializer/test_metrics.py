@@ -5,14 +5,10 @@ from __future__ import annotations
 import time
 
 from headwater_consumers.materializer.dead_letter import REPLAYED_FROM
-from headwater_consumers.materializer.errors import (
-    BrokerUnavailableError,
-    EventRefusedError,
-    GraphUnavailableError,
-    RetryCause,
-)
+from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError, RetryCause
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.events import good
 from support.materializer.graph import FakeGraph, FakeSummary
 from support.materializer.harness import Harness

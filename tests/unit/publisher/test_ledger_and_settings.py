@@ -6,9 +6,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
-from headwater_producers.publisher import Publisher, PublisherSettings, PublisherSettingsError
+from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.ledger import MAX_LISTED_FAILURES, Ledger
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
+from headwater_schemas.errors import SettingsRefusedError
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def registry() -> CollectorRegistry:
 
 def test_a_setting_that_librdkafka_does_not_take_is_an_error_at_once(registry: CollectorRegistry) -> None:
     settings = PublisherSettings(bootstrap_servers="b:1", client_properties={"no.such.property": SecretStr("1")})
-    with pytest.raises(PublisherSettingsError, match=r"no\.such\.property"):
+    with pytest.raises(SettingsRefusedError, match=r"no\.such\.property"):
         Publisher(settings, metrics=PublisherMetrics(registry))
 
 

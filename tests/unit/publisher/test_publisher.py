@@ -25,7 +25,7 @@ from headwater_producers.publisher import (
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import Decoder, encode
-from headwater_schemas.errors import AuthenticationError, EncodeError
+from headwater_schemas.errors import CredentialsRefusedError, EncodeError
 from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, build
 from support.events import PRODUCER, TIME
 from support.fake_producer import FakeCluster
@@ -277,7 +277,7 @@ def test_refused_credentials_end_the_wait_and_name_the_setting(make: Make, clust
         [KafkaError(KafkaError._AUTHENTICATION), KafkaError(KafkaError._ALL_BROKERS_DOWN)]
     )
     started = time.monotonic()
-    with pytest.raises(AuthenticationError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
+    with pytest.raises(CredentialsRefusedError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
         publisher.flush(60)
     assert time.monotonic() - started < 10
     cluster.holding = False  # the password was changed on the broker's side

@@ -20,7 +20,7 @@ from headwater_schemas.errors import (
     InvalidEventError,
     MalformedError,
     NotAnEventError,
-    RegistryUnreachableError,
+    SchemasUnavailableError,
     TruncatedError,
     UnknownKindError,
     UnknownSchemaError,
@@ -219,9 +219,9 @@ def test_an_id_that_the_registry_does_not_have_is_an_unknown_schema() -> None:
 def test_an_unreachable_registry_is_no_decode_error() -> None:
     class Unreachable(Registry):
         def schema(self, schema_id: int) -> AvroSchema | None:
-            raise RegistryUnreachableError("down")
+            raise SchemasUnavailableError("down")
 
-    with pytest.raises(RegistryUnreachableError):
+    with pytest.raises(SchemasUnavailableError):
         Decoder(registry=Unreachable(None)).decode(with_registry_id(GOOD, 7))
 
 

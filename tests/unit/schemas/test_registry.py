@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from headwater_schemas.avro_schema import current_schema
-from headwater_schemas.errors import AuthenticationError, RegistryRefusedError, RegistryUnreachableError
+from headwater_schemas.errors import CredentialsRefusedError, RegistryRefusedError, SchemasUnavailableError
 from headwater_schemas.registry import ASK_AGAIN_SECONDS, RegistryClient, RegistrySettings
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_refused_schema_is_fatal_and_says_why(registry: Registry) -> None:
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_are_fatal_and_name_the_setting(registry: Registry, status: int) -> None:
     registry.answers["GET", "/schemas/ids/7"] = (status, {})
-    with pytest.raises(AuthenticationError, match="HEADWATER_REGISTRY_PASSWORD"):
+    with pytest.raises(CredentialsRefusedError, match="HEADWATER_REGISTRY_PASSWORD"):
         client(registry).schema(7)
 
 
@@ -124,7 +124,7 @@ def test_refused_credentials_are_fatal_and_name_the_setting(registry: Registry, 
 def test_a_registry_in_trouble_is_transient(registry: Registry, status: int) -> None:
     registry.answers["GET", "/schemas/ids/7"] = (status, {})
     asking = client(registry)
-    with pytest.raises(RegistryUnreachableError, match=str(status)):
+    with pytest.raises(SchemasUnavailableError, match=str(status)):
         asking.schema(7)
     registry.answers["GET", "/schemas/ids/7"] = (200, {"schema": current_schema().text})
     assert asking.schema(7) is not None, "trouble must not be remembered as absence"
@@ -132,7 +132,7 @@ def test_a_registry_in_trouble_is_transient(registry: Registry, status: int) -> 
 
 def test_an_unreachable_registry_is_transient() -> None:
     settings = RegistrySettings(url="http://127.0.0.1:1", timeout_seconds=2)
-    with pytest.raises(RegistryUnreachableError, match=r"127\.0\.0\.1:1"):
+    with pytest.raises(SchemasUnavailableError, match=r"127\.0\.0\.1:1"):
         RegistryClient(settings).schema(7)
 
 

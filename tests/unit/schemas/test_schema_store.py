@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from headwater_schemas.avro_schema import AvroSchema, current_schema
-from headwater_schemas.errors import AuthenticationError, SchemasUnreachableError
+from headwater_schemas.errors import CredentialsRefusedError, SchemasUnavailableError
 from headwater_schemas.schema_store import ASK_AGAIN_SECONDS, SchemaStore
 
 
@@ -161,7 +161,7 @@ def test_an_unreachable_broker_is_transient_and_not_remembered(store: SchemaStor
     clock.step = 1.0
     topic.append(schema("Wanted").text.encode())
     topic.error = KafkaError._TRANSPORT
-    with pytest.raises(SchemasUnreachableError, match=r"lineage\.schemas at broker:9092"):
+    with pytest.raises(SchemasUnavailableError, match=r"lineage\.schemas at broker:9092"):
         store.find(schema("Wanted").fingerprint)
     topic.error = None
     assert store.find(schema("Wanted").fingerprint) is not None
@@ -170,13 +170,13 @@ def test_an_unreachable_broker_is_transient_and_not_remembered(store: SchemaStor
 def test_not_reaching_the_end_in_time_is_transient(store: SchemaStore, topic: Topic, clock: Clock) -> None:
     topic.append(schema("Wanted").text.encode())
     topic.polls_to_nowhere, clock.step = 100, 1.0
-    with pytest.raises(SchemasUnreachableError, match="in time"):
+    with pytest.raises(SchemasUnavailableError, match="in time"):
         store.find(schema("Wanted").fingerprint)
 
 
 def test_refused_credentials_are_fatal_and_name_the_setting(store: SchemaStore, topic: Topic) -> None:
     topic.error = KafkaError._AUTHENTICATION
-    with pytest.raises(AuthenticationError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
+    with pytest.raises(CredentialsRefusedError, match="HEADWATER_KAFKA_SASL_PASSWORD"):
         store.find(b"12345678")
 
 

@@ -9,8 +9,9 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from pydantic import SecretStr, ValidationError
 
-from headwater_schemas.errors import AuthenticationError, KafkaSettingsError, KafkaUnreachableError
-from headwater_schemas.kafka import KafkaSettings, refused
+from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError, SettingsRefusedError
+from headwater_schemas.kafka.errors import settings_refused
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def test_nothing_expires_and_a_dead_letter_always_fits() -> None:
 
 
 def test_an_unreachable_broker_is_transient_and_named() -> None:
-    with pytest.raises(KafkaUnreachableError, match=r"127\.0\.0\.1:1"):
+    with pytest.raises(BrokerUnavailableError, match=r"127\.0\.0\.1:1"):
         ensure_topics({"bootstrap.servers": "127.0.0.1:1"}, timeout_seconds=0.3)
 
 
@@ -75,7 +76,7 @@ def test_the_connection_as_librdkafka_spells_it(tmp_path: Path) -> None:
 
 
 def test_no_broker_is_guessed() -> None:
-    with pytest.raises(KafkaSettingsError) as caught:
+    with pytest.raises(SettingsRefusedError) as caught:
         KafkaSettings().client_config()
     assert caught.value.setting == "HEADWATER_KAFKA_BOOTSTRAP_SERVERS"
     named = {"client_properties": {"bootstrap.servers": "other:1"}}
@@ -107,7 +108,7 @@ PLAIN = {**SASL, "sasl_mechanism": "PLAIN"}
     ],
 )
 def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named: list[str]) -> None:
-    with pytest.raises(KafkaSettingsError) as caught:
+    with pytest.raises(SettingsRefusedError) as caught:
         KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
     assert caught.value.setting == ", ".join(f"HEADWATER_KAFKA_{name}" for name in named)
     assert "hunter2" not in str(caught.value)
@@ -127,7 +128,7 @@ def test_what_librdkafka_refuses_is_told_by_our_name_for_it(settings: dict[str, 
     config = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
     with pytest.raises(KafkaException) as caught:
         AdminClient(dict[str, Any](config))
-    assert refused(caught.value).setting == named
+    assert settings_refused(caught.value).setting == named
 
 
 @pytest.mark.parametrize(
@@ -153,4 +154,4 @@ def test_an_unknown_setting_is_refused_without_showing_values() -> None:
 
 
 def test_a_fatal_error_names_its_setting() -> None:
-    assert str(AuthenticationError("no", setting="X_Y")) == "no (setting: X_Y)"
+    assert str(CredentialsRefusedError("no", setting="X_Y")) == "no (setting: X_Y)"

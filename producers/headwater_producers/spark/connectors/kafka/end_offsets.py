@@ -11,7 +11,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_schemas.kafka import KafkaSettings
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.naming import kafka_topic
 
 if TYPE_CHECKING:

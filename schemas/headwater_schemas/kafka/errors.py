@@ -1,7 +1,8 @@
-"""What an error of librdkafka means for the records in flight.
+"""Errors of librdkafka as errors of Headwater: `kafka_failure` is the one place where a code is interpreted.
 
-Authentication and authorization are FATAL at once; everything else passes: a broker that is away, a rebalance, a topic
-that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and the Kafka protocol's.
+Refused credentials, forbidden operations and impossible settings are fatal. Everything else may pass: a broker that is
+away, a rebalance, a topic that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and the Kafka
+protocol's.
 """
 
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
@@ -13,15 +14,14 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError, KafkaException
 
-from headwater_consumers.materializer.errors import (
+from headwater_schemas.errors import (
     BrokerUnavailableError,
     CredentialsRefusedError,
     FatalError,
-    MaterializerError,
     SettingsRefusedError,
     TopicsUnusableError,
 )
-from headwater_schemas.kafka import refused as unusable_settings
+from headwater_schemas.kafka.settings import PREFIX, KafkaSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,16 +38,32 @@ _ARGUMENTS = {KafkaError._INVALID_ARG, KafkaError.INVALID_GROUP_ID, KafkaError.T
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
-def kafka_error(error: KafkaError | KafkaException) -> KafkaError:
+def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
     """The error in an exception, or itself."""
-    if isinstance(error, KafkaException):
-        inner = error.args[0]
+    if isinstance(raised, KafkaException):
+        inner = raised.args[0]
         return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
-    return error
+    return raised
 
 
-def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> MaterializerError:
-    """The error of our tree that stands for `raised`.
+def refuses_credentials(error: KafkaError) -> bool:
+    """Whether the brokers refuse the user or the password, which no retry mends."""
+    return error.code() in _PASSWORD
+
+
+def credentials_refused(error: KafkaError, *, servers: str) -> CredentialsRefusedError:
+    """The error for an `error` of which `refuses_credentials` is true."""
+    return CredentialsRefusedError(
+        f"Kafka at {servers} refuses the credentials: {error.str()}",
+        setting="HEADWATER_KAFKA_SASL_PASSWORD",
+        code=error.name(),
+    )
+
+
+def kafka_failure(
+    raised: KafkaError | KafkaException, *, servers: str, doing: str
+) -> BrokerUnavailableError | FatalError:
+    """The error of Headwater's tree for one of librdkafka, to be raised or logged by the caller.
 
     Args:
         raised: by librdkafka.
@@ -58,12 +74,9 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
     code, text = error.name(), error.str()
     where = f"Kafka at {servers}"
     if error.code() == KafkaError._INVALID_ARG and _UNUSABLE.search(text):
-        meant = unusable_settings(error)
-        return SettingsRefusedError(str(meant), setting=meant.setting, code=code)
+        return settings_refused(error)
     if error.code() in _PASSWORD:
-        return CredentialsRefusedError(
-            f"{where} refuses the credentials: {text}", setting="HEADWATER_KAFKA_SASL_PASSWORD", code=code
-        )
+        return credentials_refused(error, servers=servers)
     if error.code() in _MECHANISM:
         return CredentialsRefusedError(f"{where}: {text}", setting="HEADWATER_KAFKA_SASL_MECHANISM", code=code)
     if error.code() in _FORBIDDEN:
@@ -73,6 +86,19 @@ def classify(raised: KafkaError | KafkaException, *, servers: str, doing: str) -
     if error.code() in _ARGUMENTS:
         return TopicsUnusableError(f"{where}, {doing}: {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
     return BrokerUnavailableError(f"{where}, {doing}: {text} ({code})", code=code)
+
+
+def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:
+    """The error for settings that librdkafka makes no client of, with the name of the setting to look at."""
+    error = kafka_error(raised)
+    text = str(error.str()).strip()
+    # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION
+    known = {name.replace("_", "."): f"{PREFIX}{name.upper()}" for name in KafkaSettings.model_fields}
+    found = [known[name] for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", text) if name in known]
+    if not found and "SASL mechanism" in text:
+        found = [known["sasl.mechanism"]]
+    names = ", ".join(dict.fromkeys(found)) or f"{PREFIX}CLIENT_PROPERTIES"
+    return SettingsRefusedError(f"the Kafka client can't be made: {text}", setting=names, code=error.name())
 
 
 @contextlib.contextmanager
@@ -88,15 +114,4 @@ def making_clients(servers: str) -> Iterator[None]:
     try:
         yield
     except KafkaException as error:
-        raise classify(error, servers=servers, doing="making a client") from None
-
-
-def raise_for(raised: KafkaError | KafkaException, *, servers: str, doing: str) -> None:
-    """Raise it if it is fatal; return if it may pass.
-
-    Raises:
-        FatalError: it can't.
-    """
-    error = classify(raised, servers=servers, doing=doing)
-    if isinstance(error, FatalError):
-        raise error from None
+        raise kafka_failure(error, servers=servers, doing="making a client") from None

@@ -1,4 +1,4 @@
-"""A request to the brokers that isn't answered is told in Kafka's own way."""
+"""A request to the brokers that isn't answered in time raises as Kafka's own errors do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from headwater_schemas.kafka_answers import answer
+from headwater_schemas.kafka.client import answer
 
 
 def test_no_answer_in_time_is_a_kafka_exception() -> None:

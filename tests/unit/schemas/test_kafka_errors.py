@@ -8,14 +8,14 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headwater_consumers.materializer.errors import (
+from headwater_schemas.errors import (
     BrokerUnavailableError,
     CredentialsRefusedError,
-    MaterializerError,
+    LineageError,
     SettingsRefusedError,
     TopicsUnusableError,
 )
-from headwater_consumers.materializer.kafka_errors import classify, making_clients
+from headwater_schemas.kafka.errors import kafka_failure, making_clients
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ from headwater_consumers.materializer.kafka_errors import classify, making_clien
         (KafkaError._MAX_POLL_EXCEEDED, BrokerUnavailableError, None),
     ],
 )
-def test_a_code(code: int, expected: type[MaterializerError], setting: str | None) -> None:
+def test_a_code(code: int, expected: type[LineageError], setting: str | None) -> None:
     for raised in (KafkaError(code), KafkaException(KafkaError(code))):
-        error = classify(raised, servers="broker:9092", doing="committing offsets")
+        error = kafka_failure(raised, servers="broker:9092", doing="committing offsets")
         assert type(error) is expected
         assert "broker:9092" in str(error)
         assert getattr(error, "setting", None) == setting

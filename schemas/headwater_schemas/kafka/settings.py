@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_core import PydanticCustomError
 
-from headwater_schemas.errors import KafkaSettingsError
+from headwater_schemas.errors import SettingsRefusedError
 
-if TYPE_CHECKING:
-    from confluent_kafka import KafkaError, KafkaException
-
-_PREFIX = "HEADWATER_KAFKA_"
+PREFIX = "HEADWATER_KAFKA_"
 # librdkafka's two names of one property.
 _BROKERS = ("bootstrap.servers", "metadata.broker.list")
 _NEEDS_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -77,20 +73,20 @@ class KafkaSettings(BaseModel):
         """The brokers to connect to, as clients take them.
 
         Raises:
-            KafkaSettingsError: none are set.
+            SettingsRefusedError: none are set.
         """
         named = (self.client_properties.get(name) for name in _BROKERS)
         if (servers := next((each for each in named if each is not None), None)) is not None:
             return servers.get_secret_value()
         if self.bootstrap_servers is None:
-            raise KafkaSettingsError("no broker is set", setting=_variable("bootstrap.servers"))
+            raise SettingsRefusedError("no broker is set", setting=_variable("bootstrap.servers"))
         return self.bootstrap_servers
 
     def client_config(self) -> dict[str, str]:
         """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
 
         Raises:
-            KafkaSettingsError: no client could be made of these; names the setting.
+            SettingsRefusedError: no client could be made of these; names the setting.
         """
         servers = self.require_servers()
         rendered: dict[str, str | Path | SecretStr | None] = {
@@ -114,19 +110,6 @@ class KafkaSettings(BaseModel):
         return config
 
 
-def refused(error: KafkaException | KafkaError) -> KafkaSettingsError:
-    """What librdkafka says when it makes no client of its settings, with the name of ours to look at."""
-    inner = error.args[0] if isinstance(error, Exception) else error
-    said = str(inner.str()).strip()
-    # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION
-    known = {name.replace("_", "."): f"{_PREFIX}{name.upper()}" for name in KafkaSettings.model_fields}
-    found = [known[name] for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", said) if name in known]
-    if not found and "SASL mechanism" in said:
-        found = [known["sasl.mechanism"]]
-    names = ", ".join(dict.fromkeys(found)) or f"{_PREFIX}CLIENT_PROPERTIES"
-    return KafkaSettingsError(f"the Kafka client can't be made: {said}", setting=names)
-
-
 def _check(config: dict[str, str]) -> None:
     """Find what librdkafka would refuse in words that name nothing of ours."""
     protocol = config["security.protocol"].upper()
@@ -136,7 +119,7 @@ def _check(config: dict[str, str]) -> None:
         path = config.get(name)
         # "probe" makes librdkafka look for the system's bundle.
         if path and path != "probe" and protocol.endswith("SSL") and not Path(path).exists():
-            raise KafkaSettingsError(f"there is no file {path}", setting=_variable(name))
+            raise SettingsRefusedError(f"there is no file {path}", setting=_variable(name))
 
 
 def _check_sasl(protocol: str, config: dict[str, str]) -> None:
@@ -145,17 +128,17 @@ def _check_sasl(protocol: str, config: dict[str, str]) -> None:
     credentials = [name for name in ("sasl.username", "sasl.password") if not config.get(name)]
     if mechanism is None:
         needed = ["sasl.mechanism", *credentials]
-        raise KafkaSettingsError(
+        raise SettingsRefusedError(
             f"{protocol} needs a mechanism, and with PLAIN and SCRAM a user and a password",
             setting=", ".join(map(_variable, needed)),
         )
     if mechanism in _NEEDS_PASSWORD and credentials:
         missing = " and ".join(name.removeprefix("sasl.") for name in credentials)
-        raise KafkaSettingsError(
+        raise SettingsRefusedError(
             f"{protocol} with {mechanism} needs a {missing}", setting=", ".join(map(_variable, credentials))
         )
 
 
 def _variable(name: str) -> str:
     """`sasl.username` ⇒ `HEADWATER_KAFKA_SASL_USERNAME`."""
-    return _PREFIX + name.replace(".", "_").upper()
+    return PREFIX + name.replace(".", "_").upper()

@@ -1,0 +1,45 @@
+"""What every Kafka client here has in common: where librdkafka's own log lines go, and how an answer is awaited."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+# librdkafka's own log, a line for every attempt to connect. Add a handler to see it; what matters of it is raised or
+# logged by the component that owns the client.
+librdkafka_log = logging.getLogger("headwater.librdkafka")
+librdkafka_log.addHandler(logging.NullHandler())
+librdkafka_log.propagate = False
+
+
+def quiet(client: Mapping[str, Any]) -> dict[str, Any]:
+    """The same client settings, with librdkafka's own log lines going to `librdkafka_log` instead of stderr."""
+    return {"logger": librdkafka_log, **client}
+
+
+def answer(future: Future[T], timeout_seconds: float) -> T:
+    """Wait for the answer to a request of `AdminClient`.
+
+    librdkafka fails a request at its own timeout, but on a busy machine that may arrive after this one has passed.
+
+    Args:
+        future: of the request.
+        timeout_seconds: the request's own.
+
+    Raises:
+        KafkaException: the brokers refuse, or don't answer in time (`_TIMED_OUT`), whichever clock ran out first.
+    """
+    try:
+        return future.result(timeout_seconds)
+    except TimeoutError as error:
+        raise KafkaException(
+            KafkaError(KafkaError._TIMED_OUT, f"no answer within {timeout_seconds:g} s")  # noqa: SLF001 - librdkafka's name
+        ) from error
