@@ -8,6 +8,7 @@ what CI can't try, nobody tries. The functions called `pytest_…` are hooks of 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 
 MAY_SKIP_IN_CI: dict[str, str] = {}
 """Node id, without its parameters ⇒ why CI can't run it. Empty: CI installs all that the tests need."""
+
+_WITHOUT = "CI_WITHOUT"
+"""System packages that `.ci/run` couldn't install, and reported: tests whose reason is one of them may be skipped."""
 
 _VARIABLE = "UPDATE_GOLDENS"
 _rewritten: list[Path] = []
@@ -56,8 +60,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Remember what was skipped; an expected failure is none."""
-    if report.skipped and not hasattr(report, "wasxfail") and report.nodeid.partition("[")[0] not in MAY_SKIP_IN_CI:
+    if report.skipped and not hasattr(report, "wasxfail") and not _may_skip(report):
         _skipped.append(report.nodeid)
+
+
+def _may_skip(report: pytest.TestReport) -> bool:
+    missing = os.environ.get(_WITHOUT, "").split()
+    needs = re.search(r"apt install ((?:[\w.+-]+ ?)+)", str(report.longrepr))
+    return report.nodeid.partition("[")[0] in MAY_SKIP_IN_CI or (
+        needs is not None and not set(missing).isdisjoint(needs[1].split())
+    )
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -40,7 +40,7 @@ def printed(value: Any, indent: int = 0, room: int = WIDTH) -> str:
     return f"{opening}\n{inner}\n{' ' * indent}{closing}"
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl isn't installed")
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed: apt install curl")
 def test_the_examples(demo: httpx.Client) -> None:
     def answer(command: str) -> str:
         arguments = shlex.split(command.replace("\\\n", " ").replace(HERE, str(demo.base_url)))

@@ -1,15 +1,40 @@
-"""The page that is shipped is built of the sources that are committed beside it."""
+"""The page that is shipped is built of the sources that are committed beside it, and these pass their own tests."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.node import npm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
 WEB = ROOT / "web"
 PAGE = ROOT / "consumers" / "headwater_consumers" / "api" / "page"
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the sources, with the packages that they name, to build in."""
+    root = tmp_path_factory.mktemp("checkout")
+    web = root / "web"
+    shutil.copytree(WEB, web, ignore=shutil.ignore_patterns("node_modules"))
+    installed = npm(web, "ci", "--prefer-offline", "--no-audit", "--no-fund")
+    if re.search(
+        r"code (?:ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTCACHED)", installed.stderr
+    ):
+        pytest.skip(f"npm has no way to the packages that package-lock.json names: {installed.stderr[:400]}")
+    assert installed.returncode == 0, installed.stderr
+    yield web
+    shutil.rmtree(root)
 
 
 def sources() -> list[str]:
@@ -48,3 +73,20 @@ def test_the_lock_names_no_registry() -> None:
 
 def test_it_is_small() -> None:
     assert sum(path.stat().st_size for path in PAGE.iterdir()) < 2_300_000
+
+
+@pytest.mark.timeout(600)
+def test_what_is_committed_is_what_a_build_makes(copied: Path) -> None:
+    built = npm(copied, "run", "build")
+    assert built.returncode == 0, built.stderr
+    made = copied.parent / "consumers" / "headwater_consumers" / "api" / "page"
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == {
+        path.name: path.read_bytes() for path in PAGE.iterdir()
+    }, "npm run build, in web/"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("script", ["check", "test"])
+def test_the_sources_pass_their_own_tests(copied: Path, script: str) -> None:
+    ran = npm(copied, "run", script)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

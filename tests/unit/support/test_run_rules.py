@@ -78,3 +78,10 @@ def test_a_skip_fails_in_ci_alone(tmp_path: Path) -> None:
     in_ci = run(tmp_path, SKIPS, CI="true")
     assert in_ci.returncode == 1
     assert in_ci.stdout.count("not listed") == 2
+
+
+def test_what_ci_could_not_install_may_be_skipped_and_nothing_else(tmp_path: Path) -> None:
+    missing = SKIPS.replace("not here", "promtool is not installed: apt install prometheus")
+    assert run(tmp_path, missing, CI="true", CI_WITHOUT="chromium prometheus").returncode == 0
+    assert run(tmp_path, missing, CI="true", CI_WITHOUT="chromium").returncode == 1
+    assert run(tmp_path, SKIPS, CI="true", CI_WITHOUT="chromium prometheus").returncode == 1

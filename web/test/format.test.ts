@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+
+import { count, distinct, duration, number, offsets, shortened, spelling, time, title, visible } from "../src/format";
+import { asset } from "./made";
+
+describe("values", () => {
+  it.each([[null, "–"], [undefined, "–"], [0, "0"], [1234567, "1,234,567"]])("writes the number %s as %s", (value, text) => {
+    expect(number(value)).toBe(text);
+  });
+
+  it.each([
+    [null, "–"], ["", "–"],
+    ["2024-05-01T10:00:07Z", "2024-05-01 10:00:07 UTC"],
+    ["2024-05-01T10:00:07.123456Z", "2024-05-01 10:00:07 UTC"],
+  ])("writes the time %s as %s", (iso, text) => {
+    expect(time(iso)).toBe(text);
+  });
+
+  it.each([
+    [null, "–"], [0, "0 ms"], [999.4, "999 ms"], [1_000, "1.0 s"], [59_940, "59.9 s"], [60_000, "1 min 0 s"],
+    [125_000, "2 min 5 s"], [3_600_000, "1.0 h"], [5_400_000, "1.5 h"],
+  ])("writes %s ms as %s", (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it("counts one and many", () => {
+    expect([count(0, "run"), count(1, "run"), count(1_200, "run"), count(2, "batch", "batches")]).toEqual([
+      "0 runs", "1 run", "1,200 runs", "2 batches",
+    ]);
+  });
+});
+
+describe("names", () => {
+  it.each([
+    ["invoice\u202excod.exe", "invoice\\u202excod.exe"], ["a\tb\nc\rd", "a\\tb\\nc\\rd"], ["\u0007", "\\x07"],
+    ["a\u00a0b", "a\\xa0b"], ["a\u200bb", "a\\u200bb"], ["\u{e0041}", "\\U000e0041"], ["a\u2800b", "a\\u2800b"],
+    ["a\ufe0fb", "a\\ufe0fb"], ["plain text, größer, 表", "plain text, größer, 表"],
+  ])("shows what can't be seen of %j", (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it("are the title where there is one", () => {
+    expect(title(asset("k", { name: "/lake/t" }))).toBe("/lake/t");
+    expect(title(asset("k", { title: "t\u200b" }))).toBe("t\\u200b");
+  });
+
+  it("keep head and tail when they are long", () => {
+    expect(shortened("0123456789", 10)).toBe("0123456789");
+    const short = shortened("abcdefghijklmnopqrstuvwxyz", 11);
+    expect(short).toBe("abcdef…wxyz");
+    expect(short).toHaveLength(11);
+  });
+
+  it("are spelled as the API reads them", () => {
+    expect(spelling(asset("k", { namespace: "kafka://b:9092", name: "orders" }))).toBe("kafka://b:9092/orders");
+    expect(spelling(asset("k", { namespace: "file", name: "/lake/t" }))).toBe("file:/lake/t");
+    expect(spelling(asset("k", { namespace: "s3://bucket", name: "/lake/t" }))).toBe("s3://bucket/lake/t");
+  });
+
+  it("get namespace and name in full where they would look alike", () => {
+    const long = (end: string) => `kafka://${"a".repeat(30)}${end}${"b".repeat(30)}`;
+    const assets = [
+      asset("1", { namespace: long("1"), name: "orders" }), asset("2", { namespace: long("2"), name: "orders" }),
+      asset("3", { namespace: "file", name: "orders" }), asset("4", { namespace: long("2"), name: "others" }),
+    ];
+    expect(distinct(assets, 20)).toEqual([
+      `${long("1")}/orders`, `${long("2")}/orders`, "file", shortened(long("2"), 20),
+    ]);
+  });
+});
+
+describe("offsets", () => {
+  it("are half-open, one alone by itself, and nothing where nothing is new", () => {
+    const range = (partition: number, start: number, end: number) => ({ partition, start, end });
+    expect(offsets([range(0, 609, 994), range(1, 7, 8), range(2, 5, 5)])).toBe("0:609..994, 1:7");
+    expect(offsets([range(2, 5, 5)])).toBe("nothing new");
+    expect(offsets([])).toBe("nothing new");
+  });
+});
