@@ -1,0 +1,411 @@
+"""Mutation testing of what decides identities, joins and rules: one change at a time, and a test has to fail.
+
+    uv run scripts/mutation.py --list
+    nice uv run scripts/mutation.py identity --output build/identity.json
+    uv run scripts/mutation.py fold --module run.py
+
+A mutant is compiled from the changed text and put in the place of its module while that is imported, in a forked
+process with third-party packages already loaded: no file changes, and a mutant that is killed takes a second or two.
+A mutant that makes the tests take four times as long has been noticed, too. Tests are those named with the area, by
+way of pytest, which stops at the first failure. What a test starts as a process of its own sees the module unchanged.
+
+Not changed: docstrings, annotations, decorators, imports, the options of classes, and the words of errors.
+docs/reliability/mutation.md has the scores and the reasons of those that survive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import CodeType, ModuleType
+
+N = TypeVar("N", bound=ast.AST)
+V = TypeVar("V")
+ROOT: Final = Path(__file__).resolve().parents[1]
+_SCHEMAS: Final = "schemas/headwater_schemas"
+_FOLD: Final = "consumers/headwater_consumers/materializer/fold"
+_RECONCILE: Final = "producers/headwater_producers/spark/reconcile"
+_PRELOADED: Final = ("pytest", "hypothesis", "hypothesis.strategies", "msgspec", "fastavro", "pydantic", "neo4j")
+_SLOWER: Final = 4.0
+_LEAST_LIMIT_SECONDS: Final = 30.0
+_LOOK_SECONDS: Final = 0.01
+_PYTEST: Final = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+_PLUGINS: Final = "pytest_timeout,_hypothesis_pytestplugin"
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What is changed, and what has to notice.
+
+    Attributes:
+        modules: files, or folders of files.
+        tests: for pytest; those that notice soonest stand first.
+    """
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    @property
+    def files(self) -> list[Path]:
+        """Of its modules, in order."""
+        found: list[Path] = []
+        for name in self.modules:
+            path = ROOT / name
+            found += sorted(path.glob("*.py")) if path.is_dir() else [path]
+        return found
+
+
+_CONTRACT: Final = ("tests/contract/schemas/test_pinned_identities.py", "tests/contract/schemas/test_golden_events.py")
+AREAS: Final[dict[str, Area]] = {
+    "identity": Area(
+        (f"{_SCHEMAS}/identity.py",),
+        (*_CONTRACT, "tests/unit/schemas/test_identity.py", "tests/property/test_identity_laws.py"),
+    ),
+    "rules": Area(
+        (f"{_SCHEMAS}/rules.py",),
+        ("tests/unit/schemas/test_codec.py", *_CONTRACT, "tests/contract/schemas/test_schema_agrees_with_types.py"),
+    ),
+    "codec": Area(
+        (f"{_SCHEMAS}/codec.py",),
+        (
+            "tests/unit/schemas/test_codec.py",
+            *_CONTRACT,
+            "tests/contract/schemas/test_evolution.py",
+            "tests/unit/schemas/test_schema_store.py",
+            "tests/property/test_codec_round_trip.py",
+        ),
+    ),
+    "redaction": Area((f"{_SCHEMAS}/redaction.py",), ("tests/unit/schemas/test_redaction.py",)),
+    "fold": Area((_FOLD,), ("tests/unit/fold", "tests/property/fold")),
+    "derive": Area(
+        ("consumers/headwater_consumers/graph/derive.py",),
+        ("tests/unit/fold", "tests/property/fold/test_fold_is_a_join.py"),
+    ),
+    "reconcile": Area((_RECONCILE,), ("tests/unit/reconcile",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of one module.
+
+    Attributes:
+        line: where it begins.
+        before, after: the text that is replaced, and what replaces it.
+        source: the whole module, changed.
+    """
+
+    line: int
+    before: str
+    after: str
+    source: str
+
+
+_COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_COMPUTED: Final[dict[type[ast.operator], type[ast.operator]]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+_UNTOUCHED_FIELDS: Final = {"annotation", "returns", "decorator_list", "type_params", "bases", "keywords"}
+_UNTOUCHED_TARGETS: Final = {"__all__", "__slots__"}
+_UNTOUCHED_CALLS: Final = {"cast", "TypeVar", "ParamSpec"}
+_UNTOUCHED_OPTIONS: Final = {"strict"}
+_MARK: Final = "XX"
+
+
+def mutants(source: str) -> list[Mutant]:
+    """Every mutant of a module, from its top to its end."""
+    lines = [0]
+    for line in source.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    found = []
+    for node, after in _changes(ast.parse(source)):
+        whole = source.encode()
+        begin = lines[node.lineno - 1] + node.col_offset
+        end = lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        changed = (whole[:begin] + after.encode() + whole[end:]).decode()
+        found.append(Mutant(node.lineno, whole[begin:end].decode(), after, changed))
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Nodes and the text that takes their place, of this one and all below it."""
+    if isinstance(node, ast.expr):
+        yield from ((node, f"({ast.unparse(other)})") for other in _other_expressions(node))
+    if isinstance(node, ast.stmt):
+        yield from ((node, text) for text in _other_statements(node))
+    for child in _children(node):
+        yield from _changes(child)
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a list of what is left alone
+    """Those that are of interest."""
+    if isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert):
+        return
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if any(isinstance(target, ast.Name) and target.id in _UNTOUCHED_TARGETS for target in targets):
+            return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED_CALLS:
+        return
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
+        return
+    for name, value in ast.iter_fields(node):
+        if name in _UNTOUCHED_FIELDS and not (name == "keywords" and isinstance(node, ast.Call)):
+            continue
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.keyword) and each.arg in _UNTOUCHED_OPTIONS:
+                continue
+            if isinstance(each, ast.AST):
+                yield each
+
+
+def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:  # noqa: C901, PLR0912  a table
+    match node:
+        case ast.Compare():
+            for at, operator in enumerate(node.ops):
+                yield _with(node, ops=_put(node.ops, at, _COMPARED[type(operator)]()))
+        case ast.BoolOp():
+            yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.Not()):
+            yield node.operand
+        case ast.BinOp() if type(node.op) in _COMPUTED:
+            yield _with(node, op=_COMPUTED[type(node.op)]())
+        case ast.Constant():
+            yield from _other_constants(node.value)
+        case ast.JoinedStr():
+            for at, part in enumerate(node.values):
+                if isinstance(part, ast.Constant):
+                    yield _with(node, values=_put(node.values, at, ast.Constant(str(part.value) + _MARK)))
+        case ast.IfExp():
+            yield _with(node, test=_negated(node.test))
+        case ast.Tuple(ctx=ast.Load()) | ast.List(ctx=ast.Load()) | ast.Set() if len(node.elts) > 1:
+            for at in range(len(node.elts)):
+                yield _with(node, elts=[*node.elts[:at], *node.elts[at + 1 :]])
+        case ast.Dict() if len(node.keys) > 1:
+            for at in range(len(node.keys)):
+                keys, values = [*node.keys[:at], *node.keys[at + 1 :]], [*node.values[:at], *node.values[at + 1 :]]
+                yield _with(node, keys=keys, values=values)
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            for at, generator in enumerate(node.generators):
+                for number, test in enumerate(generator.ifs):
+                    ifs = _put(generator.ifs, number, _negated(test))
+                    yield _with(node, generators=_put(node.generators, at, _with(generator, ifs=ifs)))
+        case _:
+            pass
+
+
+def _other_constants(value: object) -> Iterator[ast.expr]:
+    if isinstance(value, bool):
+        yield ast.Constant(not value)
+    elif isinstance(value, int | float):
+        yield ast.Constant(value + 1)
+    elif isinstance(value, str):
+        yield ast.Constant(f"{value}{_MARK}")
+    elif isinstance(value, bytes):
+        yield ast.Constant(value + _MARK.encode())
+
+
+def _other_statements(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.Expr(value=ast.Call() | ast.Yield() | ast.YieldFrom()) | ast.Raise() | ast.AugAssign():
+            yield "pass"
+        case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]) | ast.Delete():
+            yield "pass"
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+            yield "return None"
+        case ast.Continue():
+            yield "break"
+        case ast.Break():
+            yield "continue"
+        case _:
+            pass
+
+
+def _negated(test: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _with(node: N, **fields: object) -> N:
+    """A copy with other fields."""
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _put(values: Sequence[V], at: int, value: V) -> list[V]:
+    return [*values[:at], value, *values[at + 1 :]]
+
+
+class _Changed(importlib.machinery.SourceFileLoader):
+    """Imports one module from a text of its own."""
+
+    def __init__(self, name: str, path: Path, source: str) -> None:
+        super().__init__(name, str(path))
+        self._source = source
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """This module's; None for any other."""
+        del path, target
+        return (
+            importlib.util.spec_from_file_location(fullname, self.path, loader=self) if fullname == self.name else None
+        )
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The text, compiled."""
+        del fullname
+        return compile(self._source, self.path, "exec", dont_inherit=True)
+
+
+def module_name(path: Path) -> str:
+    """What a file of one of the packages is imported as."""
+    parts = path.relative_to(ROOT).with_suffix("").parts[1:]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def run_tests(path: Path, source: str, tests: Sequence[str], limit_seconds: float) -> str:
+    """`passed`, `failed` or `too long`: the tests, in a forked process, with this text of a module."""
+    child = os.fork()
+    if child == 0:
+        _run_tests_here(path, source, tests)
+    deadline = time.monotonic() + limit_seconds
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return "passed" if os.waitstatus_to_exitcode(status) == 0 else "failed"
+        if time.monotonic() > deadline:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "too long"
+        time.sleep(_LOOK_SECONDS)
+
+
+def _run_tests_here(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
+    """Ends the process with pytest's status."""
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        import pytest
+
+        sys.meta_path.insert(0, _Changed(module_name(path), path, source))
+        status = int(pytest.main([*_PYTEST, *tests]))
+    finally:
+        os._exit(status)
+
+
+def preload() -> None:
+    """Import what every mutant's tests would import again; nothing of Headwater."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ["PYTEST_PLUGINS"] = _PLUGINS
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.mkdtemp(prefix="mutation-")
+    for name in _PRELOADED:
+        importlib.import_module(name)
+
+
+def examine(area: Area, names: Sequence[str], sample: int | None) -> dict[str, Any]:
+    """Every mutant of an area; which survived.
+
+    Args:
+        area: what.
+        names: only files of these names; empty for all.
+        sample: every so-manieth mutant alone; None for all.
+
+    Raises:
+        SystemExit: the tests fail without any change.
+    """
+    chosen = [path for path in area.files if not names or path.name in names]
+    begun = time.monotonic()
+    if run_tests(chosen[0], chosen[0].read_text(encoding="utf-8"), area.tests, 3_600) != "passed":
+        raise SystemExit(f"These fail without a change: {' '.join(area.tests)}")
+    limit = max((time.monotonic() - begun) * _SLOWER, _LEAST_LIMIT_SECONDS)
+    print(f"without a change {limit / _SLOWER:.0f} s, given up after {limit:.0f} s", file=sys.stderr)
+    modules = {}
+    for path in chosen:
+        name = str(path.relative_to(ROOT))
+        counts = {"failed": 0, "too long": 0, "passed": 0}
+        survivors = []
+        for mutant in mutants(path.read_text(encoding="utf-8"))[:: sample or 1]:
+            outcome = run_tests(path, mutant.source, area.tests, limit)
+            counts[outcome] += 1
+            if outcome == "passed":
+                survivors.append({"line": mutant.line, "before": mutant.before, "after": mutant.after})
+                print(f"survived: {name}:{mutant.line}: {mutant.before} -> {mutant.after}", file=sys.stderr, flush=True)
+        made = sum(counts.values())
+        killed = made - counts["passed"]
+        print(f"{name}: {killed} of {made} killed", file=sys.stderr, flush=True)
+        modules[name] = {"mutants": made, "killed": killed, "too_long": counts["too long"], "survivors": survivors}
+    return {"tests": list(area.tests), "every": sample or 1, "modules": modules}
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("area", nargs="?", choices=sorted(AREAS))
+    parser.add_argument("--module", action="append", default=[], help="only this file of the area; may be repeated")
+    parser.add_argument("--every", type=int, default=None, help="only every so-manieth mutant: a sample")
+    parser.add_argument("--output", type=Path, default=None, help="write the counts and survivors, JSON, to this file")
+    parser.add_argument("--list", action="store_true", help="how many mutants each area has")
+    arguments = parser.parse_args()
+    if arguments.list or arguments.area is None:
+        for name, area in AREAS.items():
+            count = sum(len(mutants(path.read_text(encoding="utf-8"))) for path in area.files)
+            print(f"{name:12} {count:6,} mutants in {len(area.files)} files")
+        return
+    os.chdir(ROOT)
+    preload()
+    found = examine(AREAS[arguments.area], arguments.module, arguments.every)
+    if arguments.output is not None:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    made = sum(module["mutants"] for module in found["modules"].values())
+    killed = sum(module["killed"] for module in found["modules"].values())
+    print(f"{arguments.area}: {killed} of {made} mutants killed, {killed / max(made, 1):.1%}")
+
+
+if __name__ == "__main__":
+    main()
