@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.soak.links import Link
-from headwater_consumers.graph.compare import compare
-from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.dump import compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import account
 from headwater_consumers.materializer.truth import truth

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwater_benchmarks.estate.lines import DATASETS
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.graph.words import dataset_title
 
 if TYPE_CHECKING:
     from headwater_benchmarks.estate.feeds import Feeds

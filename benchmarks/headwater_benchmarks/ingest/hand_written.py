@@ -13,8 +13,8 @@ import msgspec
 
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
 from headwater_consumers import cypher
+from headwater_consumers.graph.schema import wipe
 from headwater_consumers.graph.statements import statement
-from headwater_consumers.graph.wipe import wipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

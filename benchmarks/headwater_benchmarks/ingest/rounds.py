@@ -17,11 +17,9 @@ from headwater_benchmarks.ingest.servers import Database, Databases, relationshi
 from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
 from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.compare import Comparison, compare
-from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.dump import Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.schema import ensure_schema
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import ensure_schema, wipe
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:

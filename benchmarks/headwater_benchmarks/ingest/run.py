@@ -21,7 +21,7 @@ from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers
 from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import wipe
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

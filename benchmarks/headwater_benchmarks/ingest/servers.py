@@ -15,7 +15,7 @@ from headwater.stack.neo4j import USER, Neo4jServer
 from headwater_benchmarks.broker import broker_up
 from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import wipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwater_consumers.graph.compare import Comparison
+from headwater_consumers.graph.dump import Comparison
 from headwater_consumers.materializer.accounting import Accounting
 
 

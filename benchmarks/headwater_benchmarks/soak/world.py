@@ -22,8 +22,7 @@ from headwater_benchmarks.soak.group import Group
 from headwater_benchmarks.soak.process import PROGRAM
 from headwater_benchmarks.soak.servers import Servers
 from headwater_benchmarks.soak.verdict import Verdict
-from headwater_consumers.graph.compare import compare
-from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.dump import compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs

@@ -13,7 +13,7 @@ from headwater_consumers.facts.nodes import (
     PlanFacts,
     QueryFacts,
     RunFacts,
-    Span,
+    TimeSpan,
     VersionFacts,
 )
 
@@ -45,7 +45,7 @@ class GraphDelta:
     plans: dict[str, PlanFacts] = field(default_factory=dict)
     versions: dict[str, VersionFacts] = field(default_factory=dict)
     intervals: dict[str, IntervalFacts] = field(default_factory=dict)
-    links: dict[Link, Span] = field(default_factory=dict)
+    links: dict[Link, TimeSpan] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
     stale: int = field(default=0, compare=False)
@@ -75,7 +75,7 @@ class GraphDelta:
                     joined.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)
                 joined.intervals[key].join(theirs)
             for link, span in delta.links.items():
-                joined.links.setdefault(link, Span()).see(span.first, span.last)
+                joined.links.setdefault(link, TimeSpan()).see(span.first, span.last)
         return joined
 
 

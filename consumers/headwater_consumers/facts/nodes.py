@@ -20,7 +20,7 @@ MADE_FROM = "inputs"
 """Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
 
 
-class Use(NamedTuple):
+class UseKey(NamedTuple):
     """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED, and which of several of the same dataset."""
 
     type: RelType
@@ -38,7 +38,7 @@ class Link(NamedTuple):
 
 
 @dataclass(slots=True)
-class Span:
+class TimeSpan:
     """First and last time that something was seen; None where no time is known."""
 
     first: datetime | None = None
@@ -85,7 +85,7 @@ class NodeFacts:
 
     identity: Props
     registers: Registers = field(default_factory=dict)
-    seen: Span = field(default_factory=Span)
+    seen: TimeSpan = field(default_factory=TimeSpan)
 
     def join(self, other: NodeFacts) -> None:
         """Join the facts of another record of the same node."""
@@ -98,7 +98,7 @@ class ColumnFacts:
     """A column: its `field` register and the span come from schemas that have it; a plan's mention brings neither."""
 
     registers: Registers = field(default_factory=dict)
-    seen: Span = field(default_factory=Span)
+    seen: TimeSpan = field(default_factory=TimeSpan)
 
     def join(self, other: ColumnFacts) -> None:
         """Join the facts of another record of the same column."""
@@ -140,7 +140,7 @@ class RunFacts(NodeFacts):
 
     jobs: set[str] = field(default_factory=set)
     queries: set[str] = field(default_factory=set)
-    uses: dict[Use, Registers] = field(default_factory=dict)
+    uses: dict[UseKey, Registers] = field(default_factory=dict)
     batches: Batches = field(default_factory=Batches)
 
     def join(self, other: NodeFacts) -> None:
@@ -184,7 +184,7 @@ class Variant:
     """What is reported of a micro-batch with one set of source end positions."""
 
     registers: Registers = field(default_factory=dict)
-    uses: dict[Use, Registers] = field(default_factory=dict)
+    uses: dict[UseKey, Registers] = field(default_factory=dict)
 
     def join(self, other: Variant) -> None:
         """Join another report of the same."""
@@ -220,7 +220,7 @@ class IntervalFacts:
         return max(self.variants, key=lambda digest: (self.variants[digest].rank, digest))
 
 
-def join_uses(into: dict[Use, Registers], other: dict[Use, Registers]) -> None:
+def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> None:
     """Join uses of datasets by one owner.
 
     What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none

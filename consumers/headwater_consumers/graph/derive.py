@@ -10,6 +10,7 @@
 | which variant is the Interval            | `IntervalFacts.winner`                                               |
 | `open`, `inferred_…` of a Run            | the other runs of its query, its children, its parent (`run_ends`)   |
 | NEXT and its properties                  | neighbouring intervals of one query (`next_properties`)              |
+| DERIVES, INFLUENCES, GENERATES           | a plan's lineage (`plan_edges`)                                      |
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, Use, made_from
+from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, UseKey, made_from
 from headwater_consumers.graph import keys
 from headwater_schemas.events import Certainty, RunEventType
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from headwater_consumers.facts.nodes import RunFacts
+    from headwater_consumers.facts.nodes import PlanFacts, RunFacts
     from headwater_consumers.facts.registers import Props, Registers
+
 
 ABORT = RunEventType.ABORT.value
 TERMINAL = frozenset(type_.value for type_ in RunEventType if type_.is_terminal)
@@ -47,7 +49,7 @@ class NamedVersion(NamedTuple):
     version: str
 
 
-def run_links(run_jobs: Iterable[str], uses: Mapping[Use, Registers]) -> Iterator[Link]:
+def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
     """What its uses say of a run's jobs, within the run's span.
 
     What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less.
@@ -64,7 +66,7 @@ def run_links(run_jobs: Iterable[str], uses: Mapping[Use, Registers]) -> Iterato
                 yield Link(RelType.FEEDS, source, target, job)
 
 
-def versions_used(tenant: str, uses: dict[Use, Registers]) -> Iterator[tuple[RelType, str]]:
+def versions_used(tenant: str, uses: dict[UseKey, Registers]) -> Iterator[tuple[RelType, str]]:
     """READ or WROTE and the version's key, of each use whose winning position names a version."""
     for use, registers in uses.items():
         _, position = registers.get("position", ("", None))
@@ -140,12 +142,12 @@ class Neighbour(NamedTuple):
 
     query: str
     batch_id: int
-    positions: Mapping[Use, Props]
+    positions: Mapping[UseKey, Props]
 
 
-def neighbour(query: str, batch_id: int, uses: Mapping[Use, Registers]) -> Neighbour:
+def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Neighbour:
     """The Neighbour with these uses."""
-    positions: dict[Use, Props] = {}
+    positions: dict[UseKey, Props] = {}
     for use, registers in uses.items():
         cell = registers.get("position")
         if cell is not None and isinstance(cell[1], dict):
@@ -210,7 +212,7 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
             yield partition, end, starts[partition][0]
 
 
-def _in_both(before: Neighbour, after: Neighbour) -> list[Use]:
+def _in_both(before: Neighbour, after: Neighbour) -> list[UseKey]:
     return sorted(before.positions.keys() & after.positions.keys())
 
 
@@ -411,3 +413,69 @@ def _after(
     begun = starts.get(run.query, [])
     at = bisect_right(begun, run.last, key=lambda start: start[0])
     return known[begun[at][1]] if at < len(begun) else None
+
+
+class PlanEdge(NamedTuple):
+    """One relationship of a plan. Its ends are columns, datasets or, where GENERATES starts, the plan."""
+
+    type: RelType
+    start: str
+    end: str
+    properties: Props
+    start_is_column: bool
+    end_is_column: bool
+
+
+def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
+    """The edges of a plan whose lineage is known; none of one that was only cited.
+
+    | input          | output field        | becomes                                         |
+    |----------------|---------------------|-------------------------------------------------|
+    | a field        | a field             | (:Column)-[:DERIVES]->(:Column)                 |
+    | a whole dataset| a field             | (:Dataset)-[:DERIVES]->(:Column)                |
+    | either         | None: all of them   | (:Column or :Dataset)-[:INFLUENCES]->(:Dataset) |
+    | None           | a field, or None    | (:Plan)-[:GENERATES]->(:Column or :Dataset)     |
+    """
+    lineage = plan.lineage
+    if lineage is None:
+        return
+    tenant, key = str(plan.identity["tenant"]), str(plan.identity["key"])
+    texts = _texts(plan)
+    datasets = [keys.dataset_key(tenant, dataset.namespace, dataset.name) for dataset in lineage.datasets]
+
+    def node(index: int, path: str | None) -> str:
+        return datasets[index] if path is None else keys.column_key(tenant, datasets[index], path)
+
+    for edge in dict.fromkeys(lineage.edges):
+        end = node(edge.output, edge.output_field)
+        if edge.input is None:
+            type_, start = RelType.GENERATES, key
+        else:
+            type_ = RelType.INFLUENCES if edge.output_field is None else RelType.DERIVES
+            start = node(edge.input, edge.input_field)
+        say = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
+        properties: Props = {
+            "key": keys.edge_key(tenant, type_, key, start, end, *say),
+            "plan": key,
+            "job": plan.job,
+            "type": edge.type.value,
+            "kind": edge.kind.value,
+            "masking": edge.masking,
+        }
+        if edge.subtype is not None:
+            properties["subtype"] = edge.subtype
+        if edge.expression is not None:
+            properties["expression_id"] = edge.expression
+            if edge.expression in texts:
+                properties["expression"] = texts[edge.expression]
+        starts_at_column = edge.input is not None and edge.input_field is not None
+        yield PlanEdge(type_, start, end, properties, starts_at_column, edge.output_field is not None)
+
+
+def _texts(plan: PlanFacts) -> dict[str, str]:
+    _, cell = plan.registers["lineage"]
+    assert isinstance(cell, dict)  # noqa: S101 - `lineage` is a group; for the type checker
+    ids, texts = cell["expression_ids"], cell["expressions"]
+    assert isinstance(ids, list)  # noqa: S101
+    assert isinstance(texts, list)  # noqa: S101
+    return {str(id_): str(text) for id_, text in zip(ids, texts, strict=True)}

@@ -1,25 +1,38 @@
-"""dump: the whole graph as JSON lines in order of key, the same for equal graphs, byte for byte."""
+"""Dumps: the whole graph as JSON lines in order of key, the same for equal graphs, byte for byte; and comparing two.
+
+    {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
+    {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
+
+A node's `key` is its own. A relationship's is the keys and type that it is made of (and its own `key` behind them, if
+it has one), so that each node is followed by what leaves it. Lines are in code-point order of `key`; fields and
+properties are in code-point order too. Times are integer microseconds; null is absent; what begins with `_` isn't
+there. `dump` reads them from a database; `oracle` makes them of events.
+"""
 
 from __future__ import annotations
 
 import heapq
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label
-from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
 from headwater_consumers.graph.statements import statement
+from headwater_schemas.identity import micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from neo4j import Driver, Session
 
+
 PAGE_NODES = 500
 """Nodes a label that are in memory at once, with what leaves them."""
 
 
 def dump(driver: Driver, database: str | None = None, *, page_nodes: int = PAGE_NODES) -> Iterator[str]:
-    """The graph's lines (`graph.lines`), without newlines, in code-point order of their key.
+    """The graph's lines, without newlines, in code-point order of their key.
 
     Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
     meanwhile may be in the dump in parts.
@@ -54,3 +67,132 @@ def _relationship(start: str, type_: str, end: str, stored: Mapping[str, Any]) -
 
 def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()}
+
+
+def node_line(label: str, properties: Mapping[str, Any]) -> str:
+    """The line of one node, without a newline.
+
+    Args:
+        label: its label.
+        properties: as stored, `key` among them; times as aware datetimes.
+    """
+    return _line({"key": properties["key"], "labels": [label], "properties": visible(properties)})
+
+
+def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
+    """What a relationship is sorted by."""
+    return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
+
+
+def relationship_line(type_: str, start: str, end: str, properties: Mapping[str, Any]) -> str:
+    """The line of one relationship, without a newline.
+
+    Args:
+        type_: its type.
+        start: key of the node it leaves.
+        end: key of the node it goes to.
+        properties: as stored; times as aware datetimes.
+    """
+    key = relationship_key(type_, start, end, properties.get("key"))
+    return _line({"key": key, "type": type_, "start": start, "end": end, "properties": visible(properties)})
+
+
+def visible(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that are part of the dump."""
+    return {name: value for name, value in properties.items() if value is not None and not name.startswith("_")}
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_microseconds)
+
+
+def _microseconds(value: object) -> int:
+    if isinstance(value, datetime):
+        return micros(value)
+    raise TypeError(f"{type(value).__name__} is no property value")
+
+
+SAMPLES = 20
+"""Differences that are kept in full. All are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A node or relationship that isn't as it should be.
+
+    Attributes:
+        key: what its line is sorted by.
+        expected: the line as it should be; None where there should be none.
+        found: the line as it is; None where there is none.
+    """
+
+    key: str
+    expected: str | None
+    found: str | None
+
+
+@dataclass(slots=True)
+class Comparison:
+    """How two dumps differ.
+
+    Attributes:
+        equal: lines that are in both.
+        missing: lines that should be there and aren't.
+        extra: lines that are there and shouldn't be.
+        changed: lines whose key is in both, and whose properties differ.
+        samples: the first differences.
+    """
+
+    equal: int = 0
+    missing: int = 0
+    extra: int = 0
+    changed: int = 0
+    samples: list[Difference] = field(default_factory=list)
+
+    @property
+    def same(self) -> bool:
+        """Whether there is no difference."""
+        return not (self.missing or self.extra or self.changed)
+
+    def differs(self, key: str, expected: str | None, found: str | None) -> None:
+        """Count a difference, and keep it while there are few."""
+        if found is None:
+            self.missing += 1
+        elif expected is None:
+            self.extra += 1
+        else:
+            self.changed += 1
+        if len(self.samples) < SAMPLES:
+            self.samples.append(Difference(key, expected, found))
+
+
+def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
+    """Compare two dumps. Both are read once, side by side; no more than the differences are in memory.
+
+    Args:
+        expected: lines in order of key, as `oracle` and `dump` give them.
+        found: likewise.
+    """
+    comparison = Comparison()
+    ours, theirs = _next(expected), _next(found)
+    while ours is not None or theirs is not None:
+        if theirs is None or (ours is not None and ours[0] < theirs[0]):
+            assert ours is not None  # noqa: S101 - for the type checker: one of the two is there
+            comparison.differs(ours[0], ours[1], None)
+            ours = _next(expected)
+            continue
+        if ours is None or theirs[0] < ours[0]:
+            comparison.differs(theirs[0], None, theirs[1])
+            theirs = _next(found)
+            continue
+        if ours == theirs:
+            comparison.equal += 1
+        else:
+            comparison.differs(ours[0], ours[1], theirs[1])
+        ours, theirs = _next(expected), _next(found)
+    return comparison
+
+
+def _next(lines: Iterator[str]) -> tuple[str, str] | None:
+    line = next(lines, None)
+    return None if line is None else (json.loads(line)["key"], line)

@@ -23,8 +23,15 @@ takes 300 bytes, so all caches together stay below 30 MB.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from headwater_consumers.facts.properties import flatten
+from headwater_consumers.graph.words import column_words
 from headwater_schemas.identity import Part, graph_key
+
+if TYPE_CHECKING:
+    from headwater_consumers.facts.nodes import IntervalFacts, Link, UseKey
+    from headwater_consumers.facts.registers import Props, Registers
 
 _CACHED = 1 << 14
 
@@ -100,3 +107,31 @@ def feeds_key(tenant: str, job: str, source: str, target: str) -> str:
 def edge_key(tenant: str, type_: str, plan: str, *parts: Part) -> str:
     """Key of a DERIVES, INFLUENCES or GENERATES relationship."""
     return graph_key(tenant, type_, plan, *parts)
+
+
+def use_properties(tenant: str, owner: str, use: UseKey, registers: Registers) -> Props:
+    """Visible properties of a CONSUMED or PRODUCED relationship."""
+    out: Props = {"key": use_key(tenant, use.type, owner, use.dataset, use.ordinal)}
+    if use.ordinal:
+        out["ordinal"] = use.ordinal
+    out.update(flatten(registers))
+    return out
+
+
+def column_identity(tenant: str, dataset: str, path: str) -> Props:
+    """Properties of a column that follow from its key."""
+    key = column_key(tenant, dataset, path)
+    return {"key": key, "name": path, "tenant": tenant, "dataset": dataset, "_words": column_words(tenant, path)}
+
+
+def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
+    """Properties of a conflict that follow from its key."""
+    identity = interval.identity
+    key = conflict_key(str(identity["tenant"]), interval.query, interval.batch_id, digest)
+    return {**identity, "key": key, "name": f"batch {interval.batch_id} (conflict)"}
+
+
+def feeds_identity(tenant: str, job_name: str, link: Link) -> Props:
+    """Properties of a FEEDS relationship that follow from its key."""
+    key = feeds_key(tenant, link.via, link.start, link.end)
+    return {"key": key, "job": link.via, "job_name": job_name}

@@ -11,19 +11,18 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import Link, NodeFacts, Span, Use
+from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan, UseKey
 from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.graph import derive, keys
-from headwater_consumers.graph.derive import versions_used
-from headwater_consumers.graph.edges import plan_edges
-from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
-from headwater_consumers.graph.words import column_words
+from headwater_consumers.graph.derive import plan_edges, versions_used
+from headwater_consumers.graph.dump import node_line, relationship_key, relationship_line
+from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.nodes import IntervalFacts, Variant
+    from headwater_consumers.facts.nodes import Variant
     from headwater_consumers.facts.registers import Props, Registers
 
 
@@ -34,29 +33,29 @@ def oracle(delta: GraphDelta) -> Iterator[str]:
         delta: `fold` of all events, joined.
     """
     lines = _Lines()
-    tell(delta, lines)
+    visit(delta, lines)
     for _, line in sorted(lines.lines):
         yield line
 
 
-class Listener(Protocol):
-    """Who hears of every node and relationship. Properties are as they are stored, what begins with `_` included."""
+class GraphVisitor(Protocol):
+    """Receives every node and relationship. Properties are as they are stored, those that begin with `_` included."""
 
     def node(self, label: Label, properties: Mapping[str, Any]) -> None:
-        """There is this node; None is no property."""
+        """One node; a property that is None isn't stored."""
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
-        """There is this relationship, between nodes with these keys, which may be told of later."""
+        """One relationship between nodes with these keys, which may come later."""
 
 
-def tell(delta: GraphDelta, listener: Listener) -> None:
+def visit(delta: GraphDelta, visitor: GraphVisitor) -> None:
     """The whole graph that these base facts make, in no particular order.
 
     Args:
         delta: `fold` of all events, joined.
-        listener: hears of it.
+        visitor: receives it.
     """
-    _Graph(listener).derive(delta)
+    _Graph(visitor).derive(delta)
 
 
 class _Lines:
@@ -72,18 +71,18 @@ class _Lines:
 
 
 class _Graph:
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+    def __init__(self, visitor: GraphVisitor) -> None:
+        self._visitor = visitor
 
     def node(self, label: Label, node: NodeFacts, **more: object) -> None:
         properties = {**node.identity, **flatten(node.registers), **stamped(node.registers), **more}
         properties |= {"first_seen": node.seen.first, "last_seen": node.seen.last}
-        self._listener.node(label, properties)
+        self._visitor.node(label, properties)
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any] | None = None) -> None:
-        self._listener.relationship(type_, start, end, properties or {})
+        self._visitor.relationship(type_, start, end, properties or {})
 
-    def uses(self, tenant: str, owner: str, uses: Mapping[Use, Registers], stamp: object) -> None:
+    def uses(self, tenant: str, owner: str, uses: Mapping[UseKey, Registers], stamp: object) -> None:
         base = None if stamp is None else str(stamp)
         for use, registers in uses.items():
             properties = use_properties(tenant, owner, use, registers) | stamped(registers, base)
@@ -118,7 +117,7 @@ class _Graph:
         current = derive.current_paths(facts)
         for path, column in facts.columns.items():
             properties = column_identity(str(identity["tenant"]), dataset, path) | flatten(column.registers)
-            self._listener.node(Label.COLUMN, properties | stamped(column.registers))
+            self._visitor.node(Label.COLUMN, properties | stamped(column.registers))
             validity = derive.column_validity(path, column, current)
             self.relationship(RelType.HAS_COLUMN, dataset, str(properties["key"]), validity)
 
@@ -166,19 +165,19 @@ class _Graph:
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
         key, tenant = str(identity["key"]), str(identity["tenant"])
         stamps = stamped(variant.registers)
-        self._listener.node(label, {**identity, "source_end_digest": digest, **flatten(variant.registers), **stamps})
+        self._visitor.node(label, {**identity, "source_end_digest": digest, **flatten(variant.registers), **stamps})
         _, run = variant.registers.get("run", ("", None))
         if isinstance(run, dict):
             self.relationship(RelType.IN_RUN, key, str(run["_run"]))
         self.uses(tenant, key, variant.uses, stamps.get("_stamp"))
 
     def _links(self, delta: GraphDelta) -> None:
-        observed: dict[Link, Span] = {}
+        observed: dict[Link, TimeSpan] = {}
         for link, span in delta.links.items():
-            observed.setdefault(link, Span()).see(span.first, span.last)
+            observed.setdefault(link, TimeSpan()).see(span.first, span.last)
         for run in delta.runs.values():
             for link in derive.run_links(run.jobs, run.uses):
-                observed.setdefault(link, Span()).see(run.seen.first, run.seen.last)
+                observed.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
         declared: set[Link] = set()
         for key, job in delta.jobs.items():
             declared |= derive.declared_links(key, job.registers)
@@ -192,35 +191,7 @@ class _Graph:
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
                 properties["observed"] = True if link in observed else None
                 properties["declared"] = True if link in declared else None
-            seen = observed.get(link, Span())
+            seen = observed.get(link, TimeSpan())
             self.relationship(
                 link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}
             )
-
-
-def use_properties(tenant: str, owner: str, use: Use, registers: Registers) -> Props:
-    """Visible properties of a CONSUMED or PRODUCED relationship."""
-    out: Props = {"key": keys.use_key(tenant, use.type, owner, use.dataset, use.ordinal)}
-    if use.ordinal:
-        out["ordinal"] = use.ordinal
-    out.update(flatten(registers))
-    return out
-
-
-def column_identity(tenant: str, dataset: str, path: str) -> Props:
-    """Properties of a column that follow from its key."""
-    key = keys.column_key(tenant, dataset, path)
-    return {"key": key, "name": path, "tenant": tenant, "dataset": dataset, "_words": column_words(tenant, path)}
-
-
-def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
-    """Properties of a conflict that follow from its key."""
-    identity = interval.identity
-    key = keys.conflict_key(str(identity["tenant"]), interval.query, interval.batch_id, digest)
-    return {**identity, "key": key, "name": f"batch {interval.batch_id} (conflict)"}
-
-
-def feeds_identity(tenant: str, job_name: str, link: Link) -> Props:
-    """Properties of a FEEDS relationship that follow from its key."""
-    key = keys.feeds_key(tenant, link.via, link.start, link.end)
-    return {"key": key, "job": link.via, "job_name": job_name}

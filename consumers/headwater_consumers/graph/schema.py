@@ -1,4 +1,4 @@
-"""Constraints, the index of chains, and the version of the graph's model, kept on one node of the graph itself."""
+"""Constraints, indexes and the version of the graph's model, which one node of the graph holds; emptying the graph."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from headwater_consumers.graph.statements import names, statement
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
+
 
 GRAPH_VERSION = 3
 """Rises whenever the same events would make another graph. A graph of another version has to be rebuilt."""
@@ -72,3 +73,18 @@ def _version(tx: ManagedTransaction) -> int:
 
 def _await(tx: ManagedTransaction) -> None:
     tx.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
+
+
+def wipe(driver: Driver, database: str | None) -> int:
+    """Delete every node that Headwater wrote, with its relationships; what others keep in the database stays.
+
+    In transactions of 2,000 nodes, so it may stop half-way: do it again.
+
+    Returns:
+        How many nodes there were.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        return session.run(statement("whole", "wipe")).consume().counters.nodes_deleted

@@ -1,14 +1,23 @@
-"""Words of names, for the full-text index: what the index holds and what a search asks for are made by this alone.
+"""Words that names, texts and paths are found by in the full-text indexes, and titles that people read.
 
 No analyzer of Neo4j finds `departed` in `flights.departed`, `2013` in `x_2013` and `case` in `camelCase` (tried:
 standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here, kept as the property
-`_words`, and the index does nothing but split it at spaces. A word has only lower-case letters, marks and digits:
-nothing in it can mean anything to Lucene's query parser, so no text that a person types has to be escaped.
+`_words`, and the index only splits it at spaces. A word has only lower-case letters, marks and digits: nothing in it
+means anything to Lucene's query parser, so no text that a person types has to be escaped.
 
     s3://b/x_2013/OrderIDs  ⇒ s3 b x 2013 order ids
     HTTPServer2Log          ⇒ http server2 log
     Büro.Straße             ⇒ buro strasse
     注文データ               ⇒ 注文 文テ テー ータ      (pairs, as these scripts don't part words)
+
+A path is found as a whole, by a short mark that stands for it: a run or micro-batch that read or wrote a file has the
+file's mark among the `_marks` of its positions, in the index `headwater_position_paths`. The paths themselves can't be
+indexed: Lucene takes no word over 32,766 bytes, and a commit with a longer one stops the database. Whoever looks a mark
+up compares the paths as well: 64 bits may coincide.
+
+    file:///lake/d/dt=1/part-0   ⇒ marks of  file:/lake/d/dt=1/part-0  and of its partition  file:/lake/d/dt=1
+    s3a://b/d/part-0             ⇒ mark of   s3://b/d/part-0
+    dt=1/hour=2                  ⇒ marks of  dt=1/hour=2  and  dt=1    (a table's partition)
 """
 
 from __future__ import annotations
@@ -20,10 +29,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.titles import dataset_title
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
 
 LONGEST_WORD = 64
 """Characters; the rest of a longer word is cut off."""
@@ -131,3 +139,58 @@ def _unicode_words(run: str) -> list[str]:
         if part:
             out.append(part[start:])
     return out
+
+
+def dataset_title(name: str) -> str:
+    """The last step of a path, any other name whole.
+
+    /data/flights/daily_report ⇒ daily_report
+    s3 key warehouse/orders/   ⇒ orders
+    flights.departed           ⇒ flights.departed
+    /                          ⇒ /
+    """
+    return name.rstrip("/").rpartition("/")[2] or name
+
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://([^/]*))?(.*)", re.DOTALL)
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
+
+
+def path_marks(paths: Iterable[str]) -> list[str]:
+    """The marks of some paths and of the partitions (`key=value` folders) they are in, sorted."""
+    return sorted({_digest(place) for path in paths for place in _places(canonical_path(path))})
+
+
+def path_mark(path: str) -> str:
+    """The mark of one path or partition: 16 hex digits."""
+    return _digest(canonical_path(path))
+
+
+def canonical_path(path: str) -> str:
+    """One spelling of a path for all: `file:///x`, `file://localhost/x` and `/x` are `file:/x`, `s3a:` is `s3:`.
+
+    What begins with neither a scheme nor a slash, as a table's partition does, only loses slashes at its end.
+    """
+    found = _URI.fullmatch(path)
+    if found is None:
+        scheme, authority, rest = ("file", "", path) if path.startswith("/") else ("", "", path)
+    else:
+        scheme, authority, rest = found[1].lower(), found[2] or "", found[3]
+    scheme = _SCHEMES.get(scheme, scheme)
+    rest = re.sub(r"/{2,}", "/", rest).rstrip("/")
+    if scheme == "file" and authority.lower() == "localhost":
+        authority = ""
+    return f"{scheme}://{authority}{rest}" if authority else f"{scheme}:{rest}" if scheme else rest
+
+
+def is_within(path: str, place: str) -> bool:
+    """Whether a path is a file or partition, or lies in it; both canonical."""
+    return path == place or path.startswith(place + "/")
+
+
+def _places(path: str) -> Iterator[str]:
+    yield path
+    for slash in reversed([match.start() for match in re.finditer("/", path)]):
+        folder = path[:slash]
+        if "=" in folder.rpartition("/")[2]:
+            yield folder

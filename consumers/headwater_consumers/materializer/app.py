@@ -25,7 +25,7 @@ from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_dri
 from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.parts import LoopPolicy, Parts
 from headwater_consumers.materializer.totals import Tally, Totals
-from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter, Ready, ready
+from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import making_clients
@@ -194,8 +194,8 @@ def assemble(
     return Materializer(loop, server, totals, schemas.close)
 
 
-def _folded(events: Sequence[LineageEvent]) -> Ready:
-    return ready(fold(events))
+def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
+    return prepare_delta(fold(events))
 
 
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:

@@ -9,7 +9,7 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.accounting import coordinate
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
-from headwater_consumers.materializer.fold.reject import reject
+from headwater_consumers.materializer.fold.rejection import reject
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end

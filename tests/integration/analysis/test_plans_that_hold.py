@@ -11,7 +11,7 @@ from headwater_consumers.analysis.diff import Point, diff
 from headwater_consumers.analysis.impact import Change, SchemaChange, Severity, analyze
 from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
 from headwater_consumers.graph.keys import dataset_key
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from support.analysis.plan_histories import HISTORIES, NAMESPACE, History, at

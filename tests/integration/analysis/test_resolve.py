@@ -11,7 +11,7 @@ import pytest
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
 from headwater_consumers.graph.keys import column_key, dataset_key
-from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.graph.words import dataset_title
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import DatasetEvent, DatasetRef, build

@@ -9,7 +9,7 @@ import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import ready
+from headwater_consumers.materializer.write import prepare_delta
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -24,11 +24,11 @@ EVENTS = 400
 def test_rows_are_gone_without_the_garbage_collector(graph: Driver, writer: GraphWriter) -> None:
     """A batch's rows are some 30 containers an event; what the driver itself leaves in cycles is no more with more."""
     events = list(Mixture(1).take(2 * EVENTS))
-    writer.apply(ready(fold(events[:EVENTS])))
+    writer.apply(prepare_delta(fold(events[:EVENTS])))
     gc.collect()
     gc.disable()
     try:
-        writer.apply(ready(fold(events[EVENTS:])))
+        writer.apply(prepare_delta(fold(events[EVENTS:])))
         left = gc.collect()
     finally:
         gc.enable()

@@ -45,14 +45,14 @@ _raced_parameters: set[tuple[str, str]] = set()
 
 @pytest.fixture(autouse=True)
 def _remember_statements(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = transaction.Transaction._run
+    run = transaction.WriteTransaction._run
 
-    def remembering(self: transaction.Transaction, name: str, parameters: dict[str, Any]) -> Any:
+    def remembering(self: transaction.WriteTransaction, name: str, parameters: dict[str, Any]) -> Any:
         _raced.add(name)
         _raced_parameters.update((name, parameter) for parameter, value in parameters.items() if value)
         return run(self, name, parameters)
 
-    monkeypatch.setattr(transaction.Transaction, "_run", remembering)
+    monkeypatch.setattr(transaction.WriteTransaction, "_run", remembering)
 
 
 def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:

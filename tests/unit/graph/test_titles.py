@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_consumers.graph.titles import dataset_title
+from headwater_consumers.graph.words import dataset_title
 
 
 @pytest.mark.parametrize(

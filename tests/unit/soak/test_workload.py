@@ -10,7 +10,7 @@ import pytest
 
 from headwater_benchmarks.workload.company import PARTITIONS
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.materializer.fold.reject import reject
+from headwater_consumers.materializer.fold.rejection import reject
 from headwater_schemas.codec import Decoder, encode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.graph.oracle import tell
+from headwater_consumers.graph.oracle import visit
 from headwater_consumers.materializer.write.bolt import to_bolt
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def final_graph(delta: GraphDelta) -> FinalGraph:
         delta: of all events.
     """
     heard = _Heard()
-    tell(delta, heard)
+    visit(delta, heard)
     graph = FinalGraph(heard.nodes)
     for type_, relationship in heard.relationships:
         kind = Kind(type_, heard.labels[relationship.start], heard.labels[relationship.end])
@@ -71,7 +71,7 @@ def final_graph(delta: GraphDelta) -> FinalGraph:
 
 
 class _Heard:
-    """Who hears of all of it (`graph.oracle.Listener`)."""
+    """Receives all of it (`graph.oracle.GraphVisitor`)."""
 
     def __init__(self) -> None:
         self.nodes: dict[Label, list[Properties]] = defaultdict(list)

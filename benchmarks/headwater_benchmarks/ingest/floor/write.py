@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from headwater_benchmarks.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
-from headwater_consumers.graph.schema import ensure_schema
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import ensure_schema, wipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -16,7 +16,7 @@ from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormat
 from headwater.settings import connected_settings
 from headwater_consumers.archive import Archive, ArchiveError, ArchiveSource
-from headwater_consumers.graph.wipe import wipe
+from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.group import commit, forget, members
 from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import without_user_info

@@ -18,8 +18,7 @@ from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater_consumers.graph.chains import Chain, check_chains
-from headwater_consumers.graph.compare import Comparison, compare
-from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.dump import Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import Accounting, account
 from headwater_consumers.materializer.truth import committed_offsets, truth

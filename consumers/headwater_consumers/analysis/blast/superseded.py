@@ -13,7 +13,7 @@ from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
 from headwater_consumers.analysis.trace.batches import read_run
 from headwater_consumers.analysis.trace.stretch import same_topic
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
-from headwater_consumers.graph.marks import canonical_path
+from headwater_consumers.graph.words import canonical_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

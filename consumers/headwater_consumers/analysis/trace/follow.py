@@ -11,7 +11,7 @@ from headwater_consumers.analysis.trace.level import expand
 from headwater_consumers.analysis.trace.parts import is_empty, join
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending
-from headwater_consumers.graph.marks import canonical_path
+from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_consumers.graph.keys import version_key
-from headwater_consumers.graph.marks import path_mark
+from headwater_consumers.graph.words import path_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ from headwater_consumers.analysis.trace.uses import (
     version_range,
     version_spans,
 )
-from headwater_consumers.graph.marks import canonical_path, is_within
+from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import range_text
 

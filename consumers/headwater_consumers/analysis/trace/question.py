@@ -16,7 +16,7 @@ from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.analysis.trace.times import parts_at
 from headwater_consumers.graph.keys import dataset_key, version_key
-from headwater_consumers.graph.marks import canonical_path, is_within
+from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import MOST_OFFSET

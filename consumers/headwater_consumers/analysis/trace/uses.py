@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.spans import Spans, offsets, union
-from headwater_consumers.graph.marks import canonical_path
+from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold.fold import fold
-from headwater_consumers.materializer.fold.reject import reject
-from headwater_consumers.materializer.fold.rejection import Rejection
+from headwater_consumers.materializer.fold.rejection import Rejection, reject
 
 __all__ = ["GraphDelta", "Rejection", "fold", "reject"]

@@ -1,4 +1,7 @@
-"""The delta being folded: nodes are made at their first mention, whatever the mention is."""
+"""The delta being folded: nodes are made at their first mention, whatever the mention is.
+
+Below it, the cells of registers that several kinds of event share: owners, tags, versions, facets.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,22 @@ from headwater_consumers.facts.nodes import (
     PlanFacts,
     QueryFacts,
     RunFacts,
-    Span,
+    TimeSpan,
     VersionFacts,
 )
+from headwater_consumers.facts.registers import FACET, Props, Registers
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.titles import dataset_title
-from headwater_consumers.graph.words import dataset_words, id_start, job_words
+from headwater_consumers.graph.keys import query_key
+from headwater_consumers.graph.words import dataset_title, dataset_words, id_start, job_words, text_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from enum import StrEnum
 
     from headwater_consumers.facts.model import RelType
-    from headwater_consumers.facts.registers import Cell, Props, Registers
-    from headwater_schemas.events import DatasetRef, JobRef
+    from headwater_consumers.facts.registers import Cell
+    from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, Tag, Versions
 
 
 class Builder:
@@ -134,7 +140,7 @@ class Builder:
         link = Link(type_, start, end, via)
         span = self.delta.links.get(link)
         if span is None:
-            self.delta.links[link] = span = Span()
+            self.delta.links[link] = span = TimeSpan()
         span.see(time, time)
 
 
@@ -143,3 +149,67 @@ def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
     for name, cell in cells.items():
         if cell is not None:
             registers[name] = (stamp, cell)
+
+
+def owners_cell(owners: Iterable[Owner] | None) -> Props | None:
+    """Owners as parallel lists, sorted; empty lists clear."""
+    if owners is None:
+        return None
+    rows = sorted({(owner.name, owner.type or "") for owner in owners})
+    names = [name for name, _ in rows]
+    return {"owners": names, "owner_types": [type_ for _, type_ in rows], "_owner_words": text_words(names)}
+
+
+def tags_cell(tags: Iterable[Tag] | None) -> Props | None:
+    """Tags as parallel lists, sorted; empty lists clear."""
+    if tags is None:
+        return None
+    rows = sorted({(tag.key, tag.value or "", tag.source or "", tag.field or "") for tag in tags})
+    return {
+        "tags": [row[0] for row in rows],
+        "tag_values": [row[1] for row in rows],
+        "tag_sources": [row[2] for row in rows],
+        "tag_fields": [row[3] for row in rows],
+        "_tag_words": text_words(text for row in rows for text in row[:2]),
+    }
+
+
+def put_versions(registers: Registers, stamp: str, versions: Versions | None) -> None:
+    """Fill the registers of code, configuration, engine and capture."""
+    if versions is None:
+        return
+    put(registers, stamp, code_version=versions.code, config_version=versions.config, capture_version=versions.capture)
+    if (engine := versions.engine) is not None:
+        put(registers, stamp, engine={"engine": engine.name, "engine_version": engine.version})
+
+
+def put_facets(registers: Registers, stamp: str, facets: Mapping[str, str]) -> None:
+    """Fill a register for each facet; an empty text clears it."""
+    for name, text in facets.items():
+        registers[FACET + name] = (stamp, text)
+
+
+def job_cell(job: JobRef, run_id: str) -> Props:
+    """The job that a run shows, and the run's name for people."""
+    return {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
+
+
+def query_cell(tenant: str, query_id: str | None) -> Props | None:
+    """The streaming query that a run is a start of, with its key, which an index takes however long the id is."""
+    return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
+
+
+def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
+    """A run above this one; `role` is parent or root."""
+    if parent is None:
+        return None
+    return {
+        f"{role}_run_id": parent.run_id,
+        f"{role}_job_namespace": parent.job.namespace,
+        f"{role}_job_name": parent.job.name,
+    }
+
+
+def known(symbol: StrEnum | None) -> str | None:
+    """An enum's symbol, or None for UNKNOWN, which records nothing."""
+    return None if symbol is None or symbol.value == "UNKNOWN" else symbol.value

@@ -10,8 +10,7 @@ import msgspec
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts
 from headwater_consumers.facts.registers import Props, Registers, Value, join
-from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.common import known, owners_cell, put_facets, tags_cell
+from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
 from headwater_schemas.events import (
     DatasetEvent,
     LifecycleChange,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import Use, Variant, made_from
+from headwater_consumers.facts.nodes import UseKey, Variant, made_from
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
-from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.common import job_cell, known, put_versions
+from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import (
     IntervalEntry,
@@ -86,8 +85,8 @@ def _fold_flow(
     into: Builder,
     job: str,
     query: str,
-    inputs: dict[Use, Registers],
-    outputs: dict[Use, Registers],
+    inputs: dict[UseKey, Registers],
+    outputs: dict[UseKey, Registers],
     time: datetime | None,
 ) -> None:
     consumed = {use.dataset for use in inputs}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.registers import Props, Registers, join
-from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.common import known, owners_cell, put_facets, tags_cell
+from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
 from headwater_consumers.materializer.fold.plan import dataset_pairs, fold_lineage
 from headwater_schemas.identity import plan_digest
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import Use, join_uses, made_from
+from headwater_consumers.facts.nodes import UseKey, join_uses, made_from
 from headwater_consumers.facts.registers import Props, Registers, join
-from headwater_consumers.materializer.fold.builder import Builder, put
-from headwater_consumers.materializer.fold.common import (
+from headwater_consumers.materializer.fold.builder import (
+    Builder,
     job_cell,
     known,
     parent_cell,
+    put,
     put_facets,
     put_versions,
     query_cell,
@@ -69,7 +70,7 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
     join(run.registers, {"job": ("0" + stamp[1:], job_cell(above.job, above.run_id))})
 
 
-def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[Use, Registers]:
+def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey, Registers]:
     """What the run read and wrote. It read what its outputs were made from, whether that is among its inputs or not.
 
     So an output that is later made from everything is still made from what it listed (`join_uses`).
@@ -78,7 +79,7 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[Use, R
     outputs = fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp)
     for registers in outputs.values():
         for source in made_from(registers, set()):
-            inputs.setdefault(Use(RelType.CONSUMED, source, 0), {})
+            inputs.setdefault(UseKey(RelType.CONSUMED, source, 0), {})
     return inputs | outputs
 
 

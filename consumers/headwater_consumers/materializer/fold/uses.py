@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import MADE_FROM, Use
+from headwater_consumers.facts.nodes import MADE_FROM, UseKey
 from headwater_consumers.facts.registers import FACET, Props, Registers, join
 from headwater_consumers.graph.derive import FILES
-from headwater_consumers.graph.marks import path_marks
+from headwater_consumers.graph.words import path_marks
 from headwater_consumers.materializer.fold.builder import Builder, put
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 def fold_uses(
     into: Builder, tenant: str, type_: RelType, uses: Iterable[DatasetUse], stamp: str
-) -> dict[Use, Registers]:
+) -> dict[UseKey, Registers]:
     """The uses of one kind of one run or micro-batch; their datasets and versions are put into `into`.
 
     A dataset that is listed twice (a self-join) was used twice: uses of one dataset are distinguished by their order.
     """
-    out: dict[Use, Registers] = {}
+    out: dict[UseKey, Registers] = {}
     for item in uses:
         dataset, _ = into.dataset(tenant, item.dataset)
-        use = Use(type_, dataset, 0)
+        use = UseKey(type_, dataset, 0)
         while use in out:
             use = use._replace(ordinal=use.ordinal + 1)
         registers: Registers = {}

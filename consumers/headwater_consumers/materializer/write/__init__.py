@@ -1,6 +1,7 @@
 """write: a GraphDelta becomes one Neo4j transaction."""
 
-from headwater_consumers.materializer.write.ready import Ready, ready
-from headwater_consumers.materializer.write.writer import GraphVersionMismatch, GraphWriter, WriteCounters
+from headwater_consumers.graph.schema import GraphVersionMismatch
+from headwater_consumers.materializer.write.transaction import WriteCounters
+from headwater_consumers.materializer.write.writer import GraphWriter, PreparedDelta, prepare_delta
 
-__all__ = ["GraphVersionMismatch", "GraphWriter", "Ready", "WriteCounters", "ready"]
+__all__ = ["GraphVersionMismatch", "GraphWriter", "PreparedDelta", "WriteCounters", "prepare_delta"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, Span
+from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
 from headwater_consumers.facts.properties import GROUPS, flatten, parse, stamped
 from headwater_consumers.facts.registers import stamp_time
 from headwater_consumers.graph.derive import column_validity
-from headwater_consumers.graph.oracle import column_identity
+from headwater_consumers.graph.keys import column_identity
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import REGISTERS
 from headwater_consumers.materializer.write.transaction import Index
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from headwater_consumers.facts.delta import GraphDelta
     from headwater_consumers.facts.registers import Cell, Props, Registers
     from headwater_consumers.materializer.write.nodes import Joined
-    from headwater_consumers.materializer.write.transaction import Transaction
+    from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 
-def write_columns(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
+def write_columns(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
     """Columns of the delta's datasets, which are locked, by what `write_datasets` found."""
     index = Index()
     rows: list[dict[str, Any]] = []
@@ -85,7 +85,7 @@ def _update(
     column: Props, validity: dict[str, Any], path: str, incoming: ColumnFacts, dataset: Joined
 ) -> list[dict[str, Any]]:
     stored = parse(column, REGISTERS[Label.COLUMN])
-    seen = Span(validity.get("first_seen"), validity.get("last_seen"))
+    seen = TimeSpan(validity.get("first_seen"), validity.get("last_seen"))
     after = ColumnFacts(dict(stored))
     after.seen.see(seen.first, seen.last)
     if path in schema_paths(dataset.before) and "field" in stored:

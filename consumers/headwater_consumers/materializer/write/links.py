@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.graph.derive import declared_links, known_as
-from headwater_consumers.graph.oracle import feeds_identity
+from headwater_consumers.graph.keys import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
 from headwater_consumers.materializer.write.transaction import Index
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.nodes import Link, NodeFacts, Span
+    from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan
     from headwater_consumers.materializer.write.nodes import Joined
-    from headwater_consumers.materializer.write.transaction import Transaction
+    from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 
 class JobName(NamedTuple):
@@ -58,7 +58,7 @@ class LinkRows:
         self._ends = {name: Index() for name in ("jobs", "queries", "runs", "plans", "datasets")}
         self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
 
-    def write(self, tx: Transaction, more: Mapping[Link, Span], jobs: Mapping[str, JobName]) -> None:
+    def write(self, tx: WriteTransaction, more: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> None:
         """Create or widen them.
 
         Args:
@@ -71,7 +71,7 @@ class LinkRows:
         if any(rows.values()):
             tx.send("links", **rows, **{name: index.keys for name, index in self._ends.items()})
 
-    def _made(self, links: Mapping[Link, Span], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
+    def _made(self, links: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
         rows: dict[str, list[list[Any]]] = {name: [] for name in OBSERVED}
         for link, span in sorted(links.items(), key=lambda item: item[0]):
             name = _place(self._delta, link)
@@ -86,14 +86,14 @@ class LinkRows:
         return rows
 
 
-def write_declared(tx: Transaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
+def write_declared(tx: WriteTransaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
     """What jobs declare now, and no longer."""
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
             tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])
 
 
-def write_aliases(tx: Transaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
+def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
     """The aliases that the delta mentions, and which of all aliases its datasets, which are locked, have now."""
     gone: list[dict[str, Any]] = []
     new: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.facts.delta import GraphDelta
     from headwater_consumers.facts.nodes import DatasetFacts
-    from headwater_consumers.materializer.write.transaction import Transaction
+    from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 _N = TypeVar("_N", bound=NodeFacts)
 
@@ -51,7 +51,7 @@ class NodeRows:
             for key, node in sorted(nodes.items())
         ]
 
-    def write(self, tx: Transaction) -> dict[str, Joined]:
+    def write(self, tx: WriteTransaction) -> dict[str, Joined]:
         """Create or join them; their registers, by key."""
         joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
         updates = []
@@ -65,7 +65,7 @@ class NodeRows:
         tx.send_rows(f"update_{self._name}", updates)
         return joined
 
-    def _find(self, tx: Transaction) -> list[Any]:
+    def _find(self, tx: WriteTransaction) -> list[Any]:
         return tx.find_rows(self._name, self._rows)
 
 
@@ -78,7 +78,7 @@ class VersionRows(NodeRows):
         for row in self._rows:
             row["dataset"] = self._datasets.at(delta.versions[str(row["key"])].dataset)
 
-    def _find(self, tx: Transaction) -> list[Any]:
+    def _find(self, tx: WriteTransaction) -> list[Any]:
         return tx.find_rows(self._name, self._rows, datasets=self._datasets.keys)
 
 
@@ -93,7 +93,7 @@ class QueryRows:
         ]
         self._jobs = [{"start": key, "end": job} for key, query in queries for job in sorted(query.jobs)]
 
-    def write(self, tx: Transaction) -> None:
+    def write(self, tx: WriteTransaction) -> None:
         """Create or join them."""
         updates = []
         for found in tx.find_rows("queries", self._rows):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.facts.nodes import PlanFacts
-from headwater_consumers.graph.edges import plan_edges
+from headwater_consumers.graph.derive import plan_edges
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import created, node_changes, read_node
 from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:
     from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.materializer.write.transaction import Transaction
+    from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 _STATEMENTS = {
     RelType.DERIVES: "reword_derives",
@@ -27,7 +27,7 @@ def plan_rows(delta: GraphDelta) -> list[dict[str, Any]]:
     return [{"key": key, "properties": to_bolt(created(plan))} for key, plan in sorted(delta.plans.items())]
 
 
-def write_plans(tx: Transaction, delta: GraphDelta, rows: list[dict[str, Any]]) -> list[PlanFacts]:
+def write_plans(tx: WriteTransaction, delta: GraphDelta, rows: list[dict[str, Any]]) -> list[PlanFacts]:
     """Plans with their job; returns those whose edges are still to be created, for `write_edges`."""
     known: set[str] = set()
     updates: list[dict[str, Any]] = []
@@ -51,7 +51,7 @@ def write_plans(tx: Transaction, delta: GraphDelta, rows: list[dict[str, Any]]) 
     return [plan for key, plan in sorted(delta.plans.items()) if plan.lineage is not None and key not in known]
 
 
-def write_edges(tx: Transaction, plans: list[PlanFacts]) -> None:
+def write_edges(tx: WriteTransaction, plans: list[PlanFacts]) -> None:
     """Edges of plans that had none, once their columns are there."""
     if not plans:
         return
@@ -78,7 +78,7 @@ def _start_kind(type_: RelType, is_column: bool) -> str:  # noqa: FBT001 - read 
     return "columns" if is_column else "datasets"
 
 
-def _reword(tx: Transaction, plans: list[PlanFacts]) -> None:
+def _reword(tx: WriteTransaction, plans: list[PlanFacts]) -> None:
     rows: dict[RelType, list[dict[str, Any]]] = {type_: [] for type_ in _STATEMENTS}
     for plan in plans:
         for edge in plan_edges(plan):

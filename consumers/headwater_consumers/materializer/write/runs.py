@@ -1,16 +1,40 @@
-"""Runs with what leaves them: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE."""
+"""Runs with what leaves them: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE.
+
+And the ends of runs that reported none: `open` and `inferred_…`, around the runs that changed. What decides (`derive`)
+are the other runs of a query, the runs that a run started, and the one that started it. To be looked at are of each run
+that is new or has changed, so that a batch run that reports its end, and a micro-batch more of a query, cost next to
+nothing:
+
+- the run itself, unless it is new and reported its end;
+- of its query, where it begins earlier than was known: those that were last seen since the start before its own;
+- its parent, where that has an inferred end already or gets one by it; and then all that the parent started.
+
+Each is locked before it is read. Runs of one query, and children and their parent, are mostly locked in that order
+already, as events name them; where two transactions meet otherwise, the database ends one and it is tried again.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import Link, RunFacts, Span, Use
+from headwater_consumers.facts.nodes import Link, RunFacts, TimeSpan, UseKey
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import run_links, versions_used
-from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
+from headwater_consumers.graph.derive import (
+    TERMINAL,
+    Because,
+    RunEnd,
+    RunSeen,
+    application_end,
+    child_end,
+    end_properties,
+    own_end,
+    run_links,
+    seen,
+    versions_used,
+)
+from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.links import JobName, job_name
-from headwater_consumers.materializer.write.run_ends import write_run_ends
 from headwater_consumers.materializer.write.state import (
     batch_changes,
     created,
@@ -23,10 +47,11 @@ from headwater_consumers.materializer.write.transaction import IndexedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from headwater_consumers.facts.delta import GraphDelta
     from headwater_consumers.facts.registers import Registers
-    from headwater_consumers.materializer.write.transaction import Transaction
+    from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 
 class RunRows(IndexedRows):
@@ -35,7 +60,7 @@ class RunRows(IndexedRows):
     def __init__(self) -> None:
         super().__init__("jobs", "queries", "datasets", "versions")
 
-    def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[Use, Registers], stamp: str | None) -> None:
+    def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[UseKey, Registers], stamp: str | None) -> None:
         """A run: `properties` and `uses` are what is to be written of it, `stamp` its own."""
         tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
         row: dict[str, Any] = {
@@ -66,7 +91,9 @@ def run_rows(delta: GraphDelta) -> RunRows:
     return rows
 
 
-def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[Link, Span], dict[str, JobName]]:
+def write_runs(
+    tx: WriteTransaction, delta: GraphDelta, new: RunRows
+) -> tuple[dict[Link, TimeSpan], dict[str, JobName]]:
     """Runs; returns the state of their jobs' READS, WRITES and FEEDS now, and the names of those jobs."""
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
@@ -87,10 +114,10 @@ def write_runs(tx: Transaction, delta: GraphDelta, new: RunRows) -> tuple[dict[L
     changed.send(tx, "update_runs")
     tx.send_rows("run_parents", list(_parents(runs.values())))
     write_run_ends(tx, runs, found)
-    links: dict[Link, Span] = {}
+    links: dict[Link, TimeSpan] = {}
     for run in runs.values():
         for link in run_links(run.jobs, run.uses):
-            links.setdefault(link, Span()).see(run.seen.first, run.seen.last)
+            links.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
     return links, names
 
 
@@ -121,3 +148,181 @@ def _parents(runs: Iterable[RunFacts]) -> Iterable[dict[str, str]]:
         if isinstance(parent, dict):
             above = keys.run_key(str(run.identity["tenant"]), str(parent["parent_run_id"]))
             yield {"start": str(run.identity["key"]), "end": above}
+
+
+_DERIVED = ("open", "inferred_state", "inferred_ended_at", "inferred_because", "inferred_by", "_inferred_before")
+_OF_ITSELF = frozenset({Because.QUERY_CONTINUED, Because.CHILDREN_CONTINUED})
+"""Ends that end what a run started, too."""
+
+
+class _Stored(NamedTuple):
+    """A run as the database has it, with what it shows of its end."""
+
+    seen: RunSeen
+    shown: dict[str, Any]
+
+    @property
+    def because(self) -> Because | None:
+        """Why it has ended, if that is inferred."""
+        because = self.shown.get("inferred_because")
+        return None if because is None else Because(because)
+
+    @property
+    def own(self) -> RunEnd | None:
+        """Its end, where that ends what it started, too."""
+        if self.because not in _OF_ITSELF:
+            return None
+        shown = self.shown
+        return RunEnd(self.because, shown["inferred_ended_at"], shown["inferred_by"], shown["_inferred_before"])
+
+
+class _Looked(NamedTuple):
+    """A run, the later run of its query that shows its end, and its parent."""
+
+    run: _Stored
+    later: RunSeen | None
+    parent: _Stored | None
+
+
+class _Family(NamedTuple):
+    """A run with what it started.
+
+    Attributes:
+        own: it.
+        last: when any run that it started was last seen.
+        children: those of them that reported no end.
+    """
+
+    own: _Looked
+    last: datetime | None
+    children: list[_Looked]
+
+
+def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Infer ends anew around runs.
+
+    Args:
+        tx: the transaction, in which the runs and their relationships are written.
+        runs: those that are new or have changed, as they are now.
+        found: those that were there, changed or not, as they were stored.
+    """
+    wanted: set[str] = set()
+    parents: set[str] = set()
+    starts: list[dict[str, Any]] = []
+    for key, run in runs.items():
+        now = seen(key, run)
+        before = _stored(found[key]).seen if key in found else None
+        if before is not None or not (now.reported or now.last is None):
+            wanted.add(key)
+        if before is not None and before.parent not in (None, now.parent):
+            parents.add(str(before.parent))
+        if now.parent is not None and found.get(now.parent, {}).get("inferred_because") is not None:
+            parents.add(now.parent)
+        starts += _starts(before, now)
+    if starts:
+        wanted.update(tx.find("runs_before", rows=starts))
+    looked = {each.run.seen.key: each for each in _look(tx, wanted)}
+    for each in looked.values():
+        parents |= _families_of(each)
+    families = _families(tx, parents)
+    _update(tx, looked, families)
+
+
+def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
+    """Spans of a query in which a run now begins, or no longer begins, or begins below another parent."""
+    if before is not None and (before.query, before.first, before.parent) == (now.query, now.first, now.parent):
+        return
+    if now.query is not None and now.first is not None:
+        until = now.first
+        if before is not None and before.query == now.query and before.first is not None:
+            until = max(until, before.first)
+        yield {"query": now.query, "first": bolt_time(now.first), "until": bolt_time(until)}
+    if before is not None and before.query not in (None, now.query) and before.first is not None:
+        yield {"query": before.query, "first": bolt_time(before.first), "until": bolt_time(before.first)}
+
+
+def _families_of(looked: _Looked) -> set[str]:
+    """Runs that have to be looked at with all that they started, as their end or one of theirs may be another."""
+    run, parent = looked.run.seen, looked.parent
+    end, out = own_end(run, looked.later), set()
+    by_itself = end is None and looked.run.because is Because.CHILDREN_CONTINUED
+    if by_itself or (looked.run.own if looked.run.because is Because.QUERY_CONTINUED else None) != end:
+        out.add(run.key)
+    if parent is not None:
+        goes_on = end is not None and looked.later is not None and looked.later.parent not in (None, run.parent)
+        if goes_on or parent.because is not None:
+            out.add(parent.seen.key)
+    return out
+
+
+def _look(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Looked]:
+    ordered = sorted(wanted)
+    if not ordered:
+        return []
+    tx.send("lock_runs", keys=ordered)
+    return [_looked(*row) for row in tx.find("run_ends", keys=ordered)]
+
+
+def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
+    ordered = sorted(wanted)
+    if not ordered:
+        return []
+    tx.send("lock_runs", keys=ordered)
+    tx.send("lock_children", keys=ordered)
+    out = []
+    for own, later, parent, last, children in tx.find("run_families", keys=ordered):
+        of_them = [_looked(child, after, own) for child, after in children]
+        out.append(_Family(_looked(own, later, parent), from_bolt({"last_seen": last}).get("last_seen"), of_them))
+    return out
+
+
+def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
+    """Set what differs; of a run that was looked at on its own and as one of a family, both agree."""
+    everyone = dict(looked)
+    own: dict[str, RunEnd | None] = {}
+    for family in families:
+        run = family.own.run.seen
+        everyone |= {each.run.seen.key: each for each in family.children}
+        everyone[run.key] = family.own
+        times = [time for time in (run.last, family.last) if time is not None]
+        below = [(child.run.seen, child.later) for child in family.children]
+        own[run.key] = own_end(run, family.own.later) or application_end(run, below, max(times, default=None))
+    rows = []
+    for key, each in sorted(everyone.items()):
+        run = each.run.seen
+        # A run whose family wasn't looked at has what its children reported of it.
+        mine = own[key] if key in own else own_end(run, each.later) or _below(each.run)
+        above = None
+        if each.parent is not None:
+            above = own.get(each.parent.seen.key, each.parent.own)
+        shown = end_properties(run, mine or child_end(run, above))
+        changed = {name: shown.get(name) for name in _DERIVED if shown.get(name) != each.run.shown.get(name)}
+        if changed:
+            rows.append({"key": key, "properties": to_bolt(changed)})
+    tx.send_rows("update_run_ends", rows)
+
+
+def _below(run: _Stored) -> RunEnd | None:
+    return run.own if run.because is Because.CHILDREN_CONTINUED and not run.seen.reported else None
+
+
+def _looked(run: Mapping[str, Any], later: Mapping[str, Any] | None, parent: Mapping[str, Any] | None) -> _Looked:
+    return _Looked(
+        _stored(from_bolt(run)),
+        None if later is None else _stored(from_bolt(later)).seen,
+        None if parent is None else _stored(from_bolt(parent)),
+    )
+
+
+def _stored(properties: Mapping[str, Any]) -> _Stored:
+    parent = properties.get("parent_run_id")
+    of = RunSeen(
+        properties["key"],
+        properties["run_id"],
+        properties.get("state") in TERMINAL,
+        properties.get("first_seen"),
+        properties.get("last_seen"),
+        None if parent is None else keys.run_key(properties["tenant"], parent),
+        properties.get("_query"),
+    )
+    return _Stored(of, {name: properties[name] for name in _DERIVED if name in properties})

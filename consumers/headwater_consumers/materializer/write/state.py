@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import MADE_FROM, Batches, NodeFacts, Span, Use, Variant
+from headwater_consumers.facts.nodes import MADE_FROM, Batches, NodeFacts, TimeSpan, UseKey, Variant
 from headwater_consumers.facts.properties import changes, exceptions, flatten, owner_properties, parse, stamped
 from headwater_consumers.graph import keys
 from headwater_consumers.materializer.write.bolt import from_bolt
@@ -51,7 +51,7 @@ def created(node: NodeFacts) -> Props:
 
 def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
     """The facts of a stored node, without identity."""
-    seen = Span(stored.get("first_seen"), stored.get("last_seen"))
+    seen = TimeSpan(stored.get("first_seen"), stored.get("last_seen"))
     return NodeFacts({}, parse(stored, REGISTERS[label]), seen)
 
 
@@ -73,7 +73,7 @@ def batch_changes(stored: Mapping[str, Any], incoming: Batches) -> dict[str, Any
     return {name: batch for name, batch in known.properties().items() if stored.get(name) != batch}
 
 
-def _span(seen: Span) -> Props:
+def _span(seen: TimeSpan) -> Props:
     out: Props = {}
     if seen.first is not None:
         out["first_seen"] = seen.first
@@ -82,16 +82,16 @@ def _span(seen: Span) -> Props:
     return out
 
 
-def read_uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]], owner_stamp: str | None) -> dict[Use, Registers]:
+def read_uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]], owner_stamp: str | None) -> dict[UseKey, Registers]:
     """Stored CONSUMED and PRODUCED of one owner: rows of type, dataset key and properties."""
-    out: dict[Use, Registers] = {}
+    out: dict[UseKey, Registers] = {}
     for type_, dataset, properties in rows:
-        use = Use(RelType(type_), dataset, properties.get("ordinal", 0))
+        use = UseKey(RelType(type_), dataset, properties.get("ordinal", 0))
         out[use] = parse(from_bolt(properties), USE_REGISTERS, owner_stamp)
     return out
 
 
-def use_row(tenant: str, owner: str, use: Use, registers: Registers, owner_stamp: str | None) -> Props:
+def use_row(tenant: str, owner: str, use: UseKey, registers: Registers, owner_stamp: str | None) -> Props:
     """All properties of a CONSUMED or PRODUCED relationship."""
     out: Props = {"key": keys.use_key(tenant, use.type, owner, use.dataset, use.ordinal)}
     if use.ordinal:

@@ -39,7 +39,7 @@ class WriteCounters:
     stale: int = 0
 
 
-class Transaction:
+class WriteTransaction:
     """The statements of `cypher/write`, in one managed transaction.
 
     Those that return nothing are sent without waiting for their end: while the database is at one, the next is made and
@@ -144,10 +144,10 @@ class IndexedRows:
         self.rows: list[dict[str, Any]] = []
         self.indexes = {name: Index() for name in indexes}
 
-    def find(self, tx: Transaction, name: str) -> list[Any]:
-        """Run the statement and read what it returns, as `Transaction.find_rows`."""
+    def find(self, tx: WriteTransaction, name: str) -> list[Any]:
+        """Run the statement and read what it returns, as `WriteTransaction.find_rows`."""
         return tx.find_rows(name, self.rows, **{name: index.keys for name, index in self.indexes.items()})
 
-    def send(self, tx: Transaction, name: str) -> None:
-        """Send the statement, as `Transaction.send_rows`."""
+    def send(self, tx: WriteTransaction, name: str) -> None:
+        """Send the statement, as `WriteTransaction.send_rows`."""
         tx.send_rows(name, self.rows, **{name: index.keys for name, index in self.indexes.items()})
