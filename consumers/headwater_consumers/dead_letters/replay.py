@@ -10,23 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import KafkaError, KafkaException, Producer
-
 from headwater_consumers.dead_letters.choice import named
 from headwater_consumers.materializer import dead_letter as header
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
-from headwater_schemas.kafka.errors import kafka_error, kafka_failure
+from headwater_schemas.kafka.errors import kafka_failure
+from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from confluent_kafka import Message
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from headwater_consumers.dead_letters.letter import Letter
 
 _DELIVERY_SECONDS = 30
-_POLL_SECONDS = 0.1
 
 
 @dataclass(slots=True)
@@ -57,66 +53,35 @@ def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, 
         FatalError: they refuse us.
     """
     servers = str(client.get("bootstrap.servers", ""))
-    producer = Producer(
-        {
-            **quiet(client),
-            "client.id": "headwater-replay",
-            "enable.idempotence": True,
-            "compression.type": "zstd",
-            # As the publisher has it, so that a job's events stay in one partition.
-            "partitioner": "murmur2_random",
-            "message.max.bytes": 1_000_000_000,
-            "batch.num.messages": 1,
-            "delivery.timeout.ms": _DELIVERY_SECONDS * 1000,
-        }
-    )
+    config = one_by_one(quiet(client), client_id="headwater-replay", delivery_seconds=_DELIVERY_SECONDS)
+    producer = AcknowledgedProducer(config)
     report = Replayed()
-    away: list[KafkaError] = []
+    unreachable: list[Undelivered] = []
+    taken: dict[int, Letter] = {}
 
-    def outcome(letter: Letter) -> Callable[[KafkaError | None, Message], None]:
-        def on_delivery(error: KafkaError | None, _message: Message) -> None:
-            if error is None:
-                report.sent += 1
-                sent()
-            elif error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
-                report.refused[letter.where] = error.str()
-            else:
-                away.append(error)
+    def records() -> Iterator[ProducerRecord]:
+        for number, letter in enumerate(letters):
+            if unreachable:
+                return
+            taken[number] = letter
+            yield ProducerRecord(topic, letter.record.key, letter.record.value, replay_headers(letter))
 
-        return on_delivery
-
-    for letter in letters:
-        if away:
-            break
-        _produce(producer, topic, letter, outcome(letter))
-    producer.flush(_DELIVERY_SECONDS + 5)
-    if away:
-        raise kafka_failure(away[0], servers=servers, doing=f"writing to {topic}")
-    if len(producer):
-        raise BrokerUnavailableError(f"Topic {topic} at {servers} didn't acknowledge {len(producer)} records in time.")
-    return report
-
-
-def _produce(
-    producer: Producer, topic: str, letter: Letter, delivered: Callable[[KafkaError | None, Message], None]
-) -> None:
-    while True:
-        try:
-            producer.produce(
-                topic,
-                key=letter.record.key,
-                value=letter.record.value,
-                headers=list(replay_headers(letter)),
-                on_delivery=delivered,
-            )
-        except BufferError:
-            producer.poll(_POLL_SECONDS)  # the queue is full
-        except KafkaException as error:
-            delivered(kafka_error(error), None)  # type: ignore[arg-type]  # there is no message of it
-            return
+    def settled(number: int, failure: Undelivered | None) -> None:
+        letter = taken.pop(number)
+        if failure is None:
+            report.sent += 1
+            sent()
+        elif failure.too_large:
+            report.refused[letter.where] = failure.error.str()
         else:
-            producer.poll(0)
-            return
+            unreachable.append(failure)
+
+    unsettled = producer.deliver(records(), settled, delivery_seconds=_DELIVERY_SECONDS)
+    if unreachable:
+        raise kafka_failure(unreachable[0].error, servers=servers, doing=f"writing to {topic}")
+    if unsettled:
+        raise BrokerUnavailableError(f"Topic {topic} at {servers} didn't acknowledge {unsettled} records in time.")
+    return report
 
 
 def replay_headers(letter: Letter) -> tuple[tuple[str, bytes | None], ...]:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import KafkaError, KafkaException, Producer
-
 from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
-from headwater_schemas.errors import FatalError
-from headwater_schemas.kafka.errors import kafka_error, kafka_failure
+from headwater_schemas.errors import FatalError, LineageError
+from headwater_schemas.kafka.errors import kafka_failure
+from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from confluent_kafka import Message
+    from confluent_kafka import KafkaError
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
 
-# librdkafka's largest. The topic's own limit is what counts: a compressed record of the events topic may be far larger
-# here, before it is compressed again.
-_MAX_MESSAGE_BYTES = 1_000_000_000
 _DELIVERY_SECONDS = 20
 
 
@@ -36,7 +32,7 @@ class KafkaDeadLetters:
         self._client = client
         self._topic = topic
         self._group = group
-        self._producer: Producer | None = None
+        self._producer: AcknowledgedProducer | None = None
         self._fatal: FatalError | None = None
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
@@ -48,96 +44,60 @@ class KafkaDeadLetters:
         """
         producer = self._producer or self._connect()
         unsent = dict(enumerate(letters))
-        failures: list[KafkaError] = []
+        failures: list[Undelivered] = []
 
-        def delivered(number: int) -> Callable[[KafkaError | None, Message], None]:
-            def on_delivery(error: KafkaError | None, _message: Message) -> None:
-                if error is None:
-                    unsent.pop(number, None)
-                else:
-                    failures.append(error)
+        def settled(number: int, failure: Undelivered | None) -> None:
+            if failure is None:
+                unsent.pop(number, None)
+            else:
+                failures.append(failure)
 
-            return on_delivery
-
-        for number, letter in enumerate(letters):
-            try:
-                self._produce(producer, letter, delivered(number))
-            except BufferError:
-                break  # the queue is full; what didn't fit is handed back and comes with the next attempt
-            except KafkaException as error:
-                failures.append(kafka_error(error))
-        # A margin over the delivery timeout: by then every callback has been called, for better or worse.
-        producer.flush(_DELIVERY_SECONDS + 5)
+        producer.deliver(map(self._record, letters), settled, delivery_seconds=_DELIVERY_SECONDS)
         if self._fatal is not None:
             raise self._fatal
         if unsent:
             raise self._undelivered([unsent[number] for number in sorted(unsent)], failures)
 
     def close(self) -> None:
-        """Let go of the connections."""
-        self._forget()
+        """Close the connections."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.discard()
 
-    def _produce(
-        self, producer: Producer, letter: DeadLetter, delivered: Callable[[KafkaError | None, Message], None]
-    ) -> None:
+    def _record(self, letter: DeadLetter) -> ProducerRecord:
         record = letter.record
-        producer.produce(
-            self._topic,
-            key=record.key,
-            value=record.value,
-            headers=list(letter.headers(group=self._group)),
-            timestamp=record.timestamp_ms or 0,  # 0: now
-            on_delivery=delivered,
-        )
+        headers = tuple(letter.headers(group=self._group))
+        return ProducerRecord(self._topic, record.key, record.value, headers, record.timestamp_ms or 0)
 
-    def _connect(self) -> Producer:
-        self._producer = Producer(
-            {
-                **self._client,
-                "client.id": "headwater-dead-letters",
-                "enable.idempotence": True,
-                "compression.type": "zstd",
-                "message.max.bytes": _MAX_MESSAGE_BYTES,
-                # Two letters of the largest size would make a batch that the topic refuses.
-                "batch.num.messages": 1,
-                "queue.buffering.max.kbytes": 65_536,
-                "linger.ms": 0,
-                "delivery.timeout.ms": _DELIVERY_SECONDS * 1000,
-                "reconnect.backoff.max.ms": 2_000,
-                "topic.metadata.propagation.max.ms": 5_000,
-                "error_cb": self._on_error,
-            },
-        )
+    def _connect(self) -> AcknowledgedProducer:
+        config = one_by_one(self._client, client_id="headwater-dead-letters", delivery_seconds=_DELIVERY_SECONDS)
+        self._producer = AcknowledgedProducer(config, on_error=self._on_error)
         return self._producer
 
     def _on_error(self, error: KafkaError) -> None:
-        meant = kafka_failure(error, servers=self._servers, doing=f"writing to {self._topic}")
-        if isinstance(meant, FatalError):
-            self._fatal = meant
+        failure = self._failure(error)
+        if isinstance(failure, FatalError):
+            self._fatal = failure
 
-    def _undelivered(self, remaining: list[DeadLetter], failures: list[KafkaError]) -> Exception:
+    def _undelivered(self, remaining: list[DeadLetter], failures: list[Undelivered]) -> LineageError:
         if not failures:
             return DeadLettersUndeliveredError(
                 f"Topic {self._topic} at {self._servers} didn't acknowledge {len(remaining)} dead letters in time.",
                 remaining=remaining,
             )
-        first = failures[0]
-        meant = kafka_failure(first, servers=self._servers, doing=f"writing to {self._topic}")
-        if isinstance(meant, FatalError):
-            return meant
-        if any(error.fatal() for error in failures):
-            self._forget()  # an idempotent producer in this state can only be replaced
+        failure = self._failure(failures[0].error)
+        if isinstance(failure, FatalError):
+            return failure
+        if any(each.error.fatal() for each in failures):
+            self.close()  # an idempotent producer in this state can only be replaced
         hint = ""
-        if first.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+        if failures[0].too_large:
             hint = f" Raise max.message.bytes of {self._topic} to that of the events topic and 64 KiB."
-        return DeadLettersUndeliveredError(f"{meant}.{hint}", remaining=remaining, code=meant.code)
+        return DeadLettersUndeliveredError(f"{failure}.{hint}", remaining=remaining, code=failure.code)
+
+    def _failure(self, error: KafkaError) -> LineageError:
+        return kafka_failure(error, servers=self._servers, doing=f"writing to {self._topic}")
 
     @property
     def _servers(self) -> str:
         return str(self._client.get("bootstrap.servers", ""))
-
-    def _forget(self) -> None:
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            producer.purge()
-            producer.flush(1)

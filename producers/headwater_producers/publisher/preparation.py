@@ -18,6 +18,7 @@ from confluent_kafka import KafkaException
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
 from headwater_schemas.errors import CredentialsRefusedError, FatalError, TransientError
+from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.topics import ensure_topics
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
-    from confluent_kafka import KafkaError, Producer
+    from confluent_kafka import KafkaError
 
     from headwater_producers.publisher.settings import PublisherSettings
     from headwater_schemas.topics import TopicNames
@@ -75,7 +76,7 @@ class Preparation:
         self._registry_id: int | None = None
         self._logged_error: str | None = None
 
-    def done(self, producer: Producer) -> bool:
+    def done(self, producer: AcknowledgedProducer) -> bool:
         """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
         try:
             return self._topics_exist(producer) and self._announced(producer) and self._registered()
@@ -95,12 +96,12 @@ class Preparation:
         """An encoded event as it goes on the topic."""
         return value if self._registry_id is None else with_registry_id(value, self._registry_id)
 
-    def _topics_exist(self, producer: Producer) -> bool:
+    def _topics_exist(self, producer: AcknowledgedProducer) -> bool:
         if not self._settings.create_topics:
             return True
         try:
             # An admin client can't be interrupted: it is only made once there is somebody to talk to.
-            producer.list_topics(timeout=_PROBE_SECONDS)
+            producer.probe(_PROBE_SECONDS)
         except KafkaException as failure:
             self._on_error(failure.args[0])
             self._poll()
@@ -122,22 +123,17 @@ class Preparation:
             )
         return True
 
-    def _announced(self, producer: Producer) -> bool:
+    def _announced(self, producer: AcknowledgedProducer) -> bool:
         schema = current_schema()
-        outcome: list[KafkaError | None] = []
-        producer.produce(
-            self._topics.schemas,
-            key=schema.hex.encode(),
-            value=schema.text.encode(),
-            on_delivery=lambda error, _message: outcome.append(error),
-        )
+        outcome: list[Undelivered | None] = []
+        producer.send(ProducerRecord(self._topics.schemas, schema.hex.encode(), schema.text.encode()), outcome.append)
         while not outcome and not self._stopping.is_set():
             self._poll()
         if not outcome:
             return False
-        if (error := outcome[0]) is not None:
-            self._on_error(error)
-            self._note(f"The schema can't be put on topic {self._topics.schemas}: {error.str()}")
+        if (failure := outcome[0]) is not None:
+            self._on_error(failure.error)
+            self._note(f"The schema can't be put on topic {self._topics.schemas}: {failure.error.str()}")
             return False
         return True
 

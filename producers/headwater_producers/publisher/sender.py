@@ -18,12 +18,11 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.preparation import Preparation
 from headwater_producers.publisher.too_large import described
-from headwater_schemas.kafka.errors import credentials_refused, refuses_credentials, settings_refused
+from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refuses_credentials
+from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from confluent_kafka import Message
 
     from headwater_producers.publisher.ledger import Ledger, Outgoing
     from headwater_producers.publisher.metrics import PublisherMetrics
@@ -37,16 +36,6 @@ COMPLAINT_EVERY_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
 
-# The producer can't go on, or was told to let go: the event itself is good, and sending it twice does no harm.
-_SEND_AGAIN = {
-    KafkaError._FATAL,  # noqa: SLF001
-    KafkaError._PURGE_QUEUE,  # noqa: SLF001
-    KafkaError._PURGE_INFLIGHT,  # noqa: SLF001
-    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
-    KafkaError.INVALID_PRODUCER_EPOCH,
-    KafkaError.INVALID_PRODUCER_ID_MAPPING,
-    KafkaError.UNKNOWN_PRODUCER_ID,
-}
 _KINDS = {
     KafkaError.MSG_SIZE_TOO_LARGE: FailureKind.TOO_LARGE,
     KafkaError.TOPIC_AUTHORIZATION_FAILED: FailureKind.NOT_AUTHORIZED,
@@ -118,7 +107,7 @@ class Sender:
         """End the thread and drop what wasn't delivered."""
         self._stopping.set()
         self._thread.join()
-        self._producer.purge()
+        self._producer.discard(0)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -177,42 +166,44 @@ class Sender:
     def _produce(self, outgoing: Outgoing) -> None:
         """Give an event to librdkafka. The lock is held."""
         try:
-            self._producer.produce(
-                self._topics.events,
-                key=outgoing.key,
-                value=self._preparation.framed(outgoing.value),
-                headers=list(outgoing.headers),
-                on_delivery=partial(self._delivered, outgoing),
+            self._producer.send(
+                ProducerRecord(
+                    self._topics.events,
+                    outgoing.key,
+                    self._preparation.framed(outgoing.value),
+                    outgoing.headers,
+                ),
+                partial(self._settled, outgoing),
             )
         except BufferError:
             # librdkafka's own queue is full; the thread opens the gate again when it has moved on.
             self._backlog.appendleft(outgoing)
             self._gate_open = False
         except KafkaException as failure:
-            self._not_delivered(outgoing, failure.args[0], refused_alone=True)
+            self._not_delivered(outgoing, Undelivered(kafka_error(failure)), refused_alone=True)
 
-    def _delivered(self, outgoing: Outgoing, error: KafkaError | None, _message: Message) -> None:
-        """Librdkafka's delivery report, called from `poll`."""
-        if error is None:
+    def _settled(self, outgoing: Outgoing, failure: Undelivered | None) -> None:
+        """The event's delivery report, called from `poll`."""
+        if failure is None:
             self._ledger.acknowledge(outgoing)
             return
         with self._lock:
-            self._not_delivered(outgoing, error, refused_alone=outgoing.sequence in self._sent_alone)
+            self._not_delivered(outgoing, failure, refused_alone=outgoing.sequence in self._sent_alone)
 
-    def _not_delivered(self, outgoing: Outgoing, error: KafkaError, *, refused_alone: bool) -> None:
+    def _not_delivered(self, outgoing: Outgoing, failure: Undelivered, *, refused_alone: bool) -> None:
         """Decide over an event that wasn't delivered: again, again but alone, or never. The lock is held."""
-        too_large = error.code() == KafkaError.MSG_SIZE_TOO_LARGE
-        if error.fatal() or error.code() in _SEND_AGAIN:
+        if failure.producer_lost:
             self._backlog.append(outgoing)
             self._gate_open, self._broken = False, True
             return
-        if too_large and not refused_alone:
+        if failure.too_large and not refused_alone:
             # The broker refuses whole batches for their size.
             self._too_large.append(outgoing)
             self._gate_open = False
             return
         self._sent_alone.discard(outgoing.sequence)
-        detail = described(outgoing) if too_large else error.str()
+        error = failure.error
+        detail = described(outgoing) if failure.too_large else error.str()
         self._ledger.fail(outgoing, f"{error.name()}: {detail}", _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
@@ -234,11 +225,10 @@ class Sender:
 
     # The producer
 
-    def _new_producer(self) -> Producer:
-        try:
-            return self._make_producer({**self._settings.producer_config(), "error_cb": self._on_error})
-        except KafkaException as failure:
-            raise settings_refused(failure) from None
+    def _new_producer(self) -> AcknowledgedProducer:
+        return AcknowledgedProducer(
+            self._settings.producer_config(), on_error=self._on_error, make_producer=self._make_producer
+        )
 
     def _on_error(self, error: KafkaError) -> None:
         """Librdkafka's word on the connection as a whole, called from `poll`."""
@@ -255,9 +245,7 @@ class Sender:
 
     def _rebuild(self) -> None:
         """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""
-        old = self._producer
-        old.purge()
-        old.flush(_RETRY_SECONDS)  # the purged events' delivery reports
+        self._producer.discard(_RETRY_SECONDS)
         self._producer = self._new_producer()
         self._metrics.rebuilt.inc()
         with self._lock:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from headwater_schemas.kafka.producer import ACKNOWLEDGED
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings  # noqa: TC001 - pydantic reads the annotation
 from headwater_schemas.topics import (
@@ -64,19 +65,14 @@ class PublisherSettings(KafkaSettings):
         """These settings as librdkafka spells them, secrets in clear: hand it to a producer, never to a log."""
         timeout = self.delivery_timeout_seconds
         return {
+            **ACKNOWLEDGED,
             "client.id": self.client_id,
-            "enable.idempotence": True,
-            "acks": "all",
             "compression.type": self.compression,
             "linger.ms": self.linger_milliseconds,
             "message.max.bytes": self.max_message_bytes,
             "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: for ever
             "queue.buffering.max.messages": self.max_buffered_events + _HEADROOM_MESSAGES,
             "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
-            # The same partition for the same key as Java's producers choose.
-            "partitioner": "murmur2_random",
-            # Recovery within seconds of a broker's return, not the default's ten.
-            "reconnect.backoff.max.ms": 2_000,
             # librdkafka writes to stderr by itself; what it has to say arrives by callback.
             "log_level": 2,
             **self.client_config(),

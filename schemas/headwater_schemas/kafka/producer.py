@@ -1,0 +1,211 @@
+"""AcknowledgedProducer: every record ends acknowledged by all in-sync replicas, or undelivered with the reason.
+
+The publisher, the announcement of schemas, the dead-letter topic and the replay of dead letters all produce through it.
+"""
+
+# ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from headwater_schemas.kafka.errors import kafka_error, settings_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from confluent_kafka import Message
+
+ACKNOWLEDGED: dict[str, Any] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    # The same partition for the same key as Java's producers choose, so that a job's events stay in one.
+    "partitioner": "murmur2_random",
+    # Recovery within seconds of a broker's return, not the default's ten.
+    "reconnect.backoff.max.ms": 2_000,
+}
+"""What every producer here has in common, as librdkafka's settings."""
+
+# librdkafka's largest. The topic's own limit is what counts: a record that was compressed when it was read may be far
+# larger here, before it is compressed again.
+_MAX_MESSAGE_BYTES = 1_000_000_000
+_FULL_QUEUE_POLL_SECONDS = 0.1
+# Over the delivery timeout: by then every delivery report has been served, for better or worse.
+_MARGIN_SECONDS = 5
+# The producer can't go on, or has discarded the record: the record itself is good, and sending it twice does no harm.
+_PRODUCER_LOST = {
+    KafkaError._FATAL,
+    KafkaError._PURGE_QUEUE,
+    KafkaError._PURGE_INFLIGHT,
+    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.INVALID_PRODUCER_ID_MAPPING,
+    KafkaError.UNKNOWN_PRODUCER_ID,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerRecord:
+    """A record to be sent.
+
+    Attributes:
+        topic: where to.
+        key, value, headers: its content.
+        timestamp_ms: milliseconds since 1970; 0: now.
+    """
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    timestamp_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """Why a record was not delivered.
+
+    Attributes:
+        error: librdkafka's.
+    """
+
+    error: KafkaError
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the record, or the batch that it was in, is larger than the topic or the producer takes."""
+        return bool(self.error.code() == KafkaError.MSG_SIZE_TOO_LARGE)
+
+    @property
+    def producer_lost(self) -> bool:
+        """Whether the producer must be replaced; a new one may send the same record."""
+        return bool(self.error.fatal()) or self.error.code() in _PRODUCER_LOST
+
+
+def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: float) -> dict[str, Any]:
+    """Settings for a producer of records of any size, each in a request of its own, so that each is judged alone.
+
+    Two records of the largest size would make a batch that the topic refuses.
+
+    Args:
+        client: the connection. It doesn't win over what is set here.
+        client_id: how the broker's logs and metrics call this client.
+        delivery_seconds: when a record is given up.
+    """
+    return {
+        **client,
+        **ACKNOWLEDGED,
+        "client.id": client_id,
+        "compression.type": "zstd",
+        "message.max.bytes": _MAX_MESSAGE_BYTES,
+        "batch.num.messages": 1,
+        "queue.buffering.max.kbytes": 65_536,
+        "linger.ms": 0,
+        "delivery.timeout.ms": round(delivery_seconds * 1000),
+        "topic.metadata.propagation.max.ms": 5_000,
+    }
+
+
+class AcknowledgedProducer:
+    """A producer whose every record has one outcome. Safe to use from many threads, as librdkafka is.
+
+    Args:
+        config: librdkafka's settings, over `ACKNOWLEDGED`.
+        on_error: called with errors of the connection as a whole, from within `poll` or `flush`.
+        make_producer: `confluent_kafka.Producer`, or a stand-in.
+
+    Raises:
+        SettingsRefusedError: librdkafka makes no producer of the settings.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        *,
+        on_error: Callable[[KafkaError], None] | None = None,
+        make_producer: Callable[[dict[str, Any]], Producer] = Producer,
+    ) -> None:
+        callbacks = {} if on_error is None else {"error_cb": on_error}
+        try:
+            self._producer = make_producer({**ACKNOWLEDGED, **config, **callbacks})
+        except KafkaException as error:
+            raise settings_refused(error) from None
+
+    def send(self, record: ProducerRecord, settled: Callable[[Undelivered | None], None]) -> None:
+        """Hand a record to librdkafka. Never waits for the broker.
+
+        Raises:
+            BufferError: librdkafka's queue is full; the record was not taken.
+            KafkaException: librdkafka refuses this record at once; `settled` is not called.
+        """
+        self._producer.produce(
+            record.topic,
+            key=record.key,
+            value=record.value,
+            headers=list(record.headers),
+            timestamp=record.timestamp_ms,
+            on_delivery=partial(_reported, settled),
+        )
+
+    def deliver(
+        self,
+        records: Iterable[ProducerRecord],
+        settled: Callable[[int, Undelivered | None], None],
+        *,
+        delivery_seconds: float,
+    ) -> int:
+        """Send records and wait until each is settled. Takes the next one when librdkafka's queue has room.
+
+        Args:
+            records: read lazily; what ends the iteration early is not sent.
+            settled: called once for each, with its place from 0; None: acknowledged.
+            delivery_seconds: the producer's delivery timeout.
+
+        Returns:
+            How many had no delivery report in time, and may or may not be on the topic.
+        """
+        for number, record in enumerate(records):
+            self._send_when_there_is_room(record, partial(settled, number))
+            self.poll(0)
+        return self.flush(delivery_seconds + _MARGIN_SECONDS)
+
+    def _send_when_there_is_room(self, record: ProducerRecord, settled: Callable[[Undelivered | None], None]) -> None:
+        while True:
+            try:
+                return self.send(record, settled)
+            except BufferError:
+                self.poll(_FULL_QUEUE_POLL_SECONDS)
+            except KafkaException as error:
+                return settled(Undelivered(kafka_error(error)))
+
+    def probe(self, timeout_seconds: float) -> None:
+        """Ask the brokers for the topics' metadata.
+
+        Raises:
+            KafkaException: none answers in time.
+        """
+        self._producer.list_topics(timeout=timeout_seconds)
+
+    def poll(self, timeout_seconds: float) -> None:
+        """Serve delivery reports and errors, waiting for the first."""
+        self._producer.poll(timeout_seconds)
+
+    def flush(self, timeout_seconds: float) -> int:
+        """Wait until every record has its delivery report, without letting batches linger; how many still have none."""
+        return self._producer.flush(timeout_seconds)
+
+    def discard(self, timeout_seconds: float = 1.0) -> None:
+        """Drop what is not delivered; each such record is settled as `producer_lost`."""
+        self._producer.purge()
+        self._producer.flush(timeout_seconds)
+
+    def __len__(self) -> int:
+        """How many records have no delivery report yet."""
+        return len(self._producer)
+
+
+def _reported(settled: Callable[[Undelivered | None], None], error: KafkaError | None, _message: Message) -> None:
+    settled(None if error is None else Undelivered(error))
