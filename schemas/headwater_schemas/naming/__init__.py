@@ -15,9 +15,8 @@ https://openlineage.io/docs/spec/naming
 
 from headwater_schemas.naming.jdbc import jdbc
 from headwater_schemas.naming.kafka import declared_cluster, is_declared_cluster, kafka_symlink, kafka_topic
-from headwater_schemas.naming.memory import in_memory
 from headwater_schemas.naming.paths import path, path_pattern
-from headwater_schemas.naming.tables import NamedTable, table
+from headwater_schemas.naming.tables import NamedTable, in_memory, table
 
 __all__ = [
     "NamedTable",

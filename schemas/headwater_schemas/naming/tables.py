@@ -1,13 +1,12 @@
-"""Tables of a catalog: Spark's own, Hive, Glue, Iceberg, Delta, Unity.
+"""Tables of a catalog (Spark's own, Hive, a warehouse directory), and datasets that exist in one application alone.
 
 Where a table's location is known, that is the dataset, as OpenLineage's Spark integration has it: a job that reads the
 files and one that reads the table then meet in one node. The catalog's name for it becomes a TABLE symlink. Without a
-location (a view, a REST catalog that hides it) the catalog's name is the dataset.
+location (a view) the catalog's name is the dataset.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,18 +38,6 @@ class HiveCatalog:
 
 
 @dataclass(frozen=True, slots=True)
-class GlueCatalog:
-    """AWS Glue: `arn:aws:glue:{region}:{account}`, `table/{database}/{table}`."""
-
-    region: str
-    account: str
-
-    def ref(self, database: str, table: str) -> DatasetRef:
-        """E.g. `arn:aws:glue:eu-west-1:123456789012`, `table/flights/routes`."""
-        return DatasetRef(f"arn:aws:glue:{self.region}:{self.account}", f"table/{database}/{table}")
-
-
-@dataclass(frozen=True, slots=True)
 class WarehouseCatalog:
     """A catalog that is a warehouse directory: Spark's built-in one, Iceberg's and Delta's Hadoop catalogs."""
 
@@ -62,21 +49,6 @@ class WarehouseCatalog:
         directory = root.name if root.name.startswith("/") else f"/{root.name}"
         joint = ":" if root.namespace == "file" else ""
         return DatasetRef(f"{root.namespace}{joint}{directory}".rstrip("/"), f"{database}.{table}")
-
-
-@dataclass(frozen=True, slots=True)
-class RestCatalog:
-    """An Iceberg REST, Nessie or Unity catalog, by its URI: `{uri}`, `{database}.{table}`."""
-
-    uri: str
-
-    def ref(self, database: str, table: str) -> DatasetRef:
-        """E.g. `https://catalog:8181/api`, `flights.routes`."""
-        scheme, _, rest = self.uri.partition("://")
-        authority, slash, tail = rest.partition("/")
-        host = authority.rpartition("@")[2].lower()
-        tail = re.split(r"[?#]", tail)[0]
-        return DatasetRef(f"{scheme.lower()}://{host}{slash}{tail}".rstrip("/"), f"{database}.{table}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +80,18 @@ def table(
     if named is None:
         return NamedTable(ref)
     return NamedTable(ref, (Symlink(named.namespace, named.name, SYMLINK_TABLE),))
+
+
+def in_memory(engine: str, application: str, name: str) -> DatasetRef:
+    """A dataset without storage, kept apart from another application's of the same name.
+
+    Memory, console, noop and rate sources and sinks of Spark, and data made in the driver.
+
+    Example: `in_memory("spark", "flights", "console")` is `memory://spark/flights`, `console`.
+
+    Args:
+        engine: the engine that holds it, e.g. `spark`.
+        application: a name that is the same in every run (never Spark's application id).
+        name: the table, view, source or sink.
+    """
+    return DatasetRef(f"memory://{engine}/{application}", name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef, Symlink
-from headwater_schemas.naming.tables import GlueCatalog, HiveCatalog, RestCatalog, WarehouseCatalog
+from headwater_schemas.naming.tables import HiveCatalog, WarehouseCatalog
 
 PATHS = {
     # as a job names it: (namespace, name)
@@ -204,14 +204,6 @@ def test_a_table_with_a_location_is_its_files_and_the_catalogs_name_a_symlink() 
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        (
-            naming.table("t", catalog=GlueCatalog("eu-west-1", "1234")),
-            ("arn:aws:glue:eu-west-1:1234", "table/default/t"),
-        ),
-        (
-            naming.table("a.b.t", catalog=RestCatalog("https://u:p@Cat:8181/api/?x=1")),
-            ("https://cat:8181/api", "a.b.t"),
-        ),
         (naming.table("spark_catalog.db.v"), ("spark", "db.v")),
         (naming.table("v", database="db"), ("spark", "db.v")),
         (naming.table("d.t", catalog=WarehouseCatalog("s3a://lake/wh/")), ("s3://lake/wh", "d.t")),
