@@ -70,7 +70,7 @@ def test_another_tenant_makes_another_event(event: LineageEvent, tenant: str) ->
 def interval(uses: tuple[DatasetUse, ...], **differences: object) -> LineageEvent:
     entry = msgspec.structs.replace(IntervalEntry(batch_id=7, inputs=uses), **differences)
     body = IntervalEvent(query_id=QUERY_ID, entries=(entry,), provenance=Provenance.OBSERVED)
-    return build.interval_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
 
 
 @settings(max_examples=50)
@@ -99,7 +99,7 @@ def test_what_a_checkpoint_does_not_know_is_no_part_of_an_intervals_id() -> None
         versions=Versions(code="x"),
         provenance=Provenance.RECONCILED,
     )
-    reconciled = build.interval_event(body, job=JOB, producer="another", event_time=LATER)
+    reconciled = build.lineage_event(body, job=JOB, producer="another", event_time=LATER)
     assert observed.event_id == reconciled.event_id
     assert interval((use(0, 10),)).event_id != observed.event_id, "a rewound checkpoint is another fact"
 

@@ -140,9 +140,9 @@ def events() -> st.SearchStrategy[LineageEvent]:
     common = {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty()}
     job, run, no_run = of_type(JobRef), of_type(RunRef), st.none()
     return st.one_of(
-        st.builds(build.run_event, of_type(RunEvent), job=job, run=run, **common),
-        st.builds(build.interval_event, interval_bodies(), job=job, run=no_run | run, **common),
-        st.builds(build.plan_event, lineages(), job=job, run=no_run | run, **common),
-        st.builds(build.dataset_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
-        st.builds(build.job_event, of_type(JobEvent), job=job, **common),
+        st.builds(build.lineage_event, of_type(RunEvent), job=job, run=run, **common),
+        st.builds(build.lineage_event, interval_bodies(), job=job, run=no_run | run, **common),
+        st.builds(build.lineage_event, lineages(), job=job, run=no_run | run, **common),
+        st.builds(build.lineage_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
+        st.builds(build.lineage_event, of_type(JobEvent), job=job, **common),
     )

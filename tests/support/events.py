@@ -133,7 +133,7 @@ def full_run_event() -> LineageEvent:
         run_facets={"spark_properties": "{}"},
         job_facets={"sql": '{"query":"select 1"}'},
     )
-    return build.run_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
 
 
 def full_interval_event() -> LineageEvent:
@@ -172,11 +172,11 @@ def full_interval_event() -> LineageEvent:
         reason=EmissionReason.CHECKPOINT,
         provenance=Provenance.OBSERVED,
     )
-    return build.interval_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
 
 
 def full_plan_event() -> LineageEvent:
-    return build.plan_event(LINEAGE, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(LINEAGE, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME)
 
 
 def full_dataset_event() -> LineageEvent:
@@ -201,7 +201,7 @@ def full_dataset_event() -> LineageEvent:
         source_uri="https://kafka-ui.example/flights.enriched",
         facets={"custom": "[1, 2]"},
     )
-    return build.dataset_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
+    return build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
 
 
 def full_job_event() -> LineageEvent:
@@ -226,7 +226,7 @@ def full_job_event() -> LineageEvent:
         ),
         facets={"custom": "null"},
     )
-    return build.job_event(body, job=JOB, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME)
 
 
 FULL_EVENTS = {

@@ -34,7 +34,7 @@ from headwater_schemas.events import (
     TransformationType,
     Versions,
 )
-from headwater_schemas.events.build import dataset_event, interval_event, job_event, plan_event, run_event
+from headwater_schemas.events.build import lineage_event
 
 if TYPE_CHECKING:
     import random
@@ -88,7 +88,7 @@ class Query:
         )
         self._batch += 1
         self._now += timedelta(seconds=10)
-        return interval_event(
+        return lineage_event(
             IntervalEvent(
                 query_id=self._query_id,
                 entries=(entry,),
@@ -137,7 +137,7 @@ class Job:
         return next(self._events)
 
     def _told(self) -> Iterator[LineageEvent]:
-        plan = plan_event(self._lineage(), job=self._job, producer=PRODUCER, event_time=self._now)
+        plan = lineage_event(self._lineage(), job=self._job, producer=PRODUCER, event_time=self._now)
         digest = plan.plan_event.digest if plan.plan_event else None
         yield plan
         while True:
@@ -155,7 +155,7 @@ class Job:
                     versions=_VERSIONS,
                     plan_digest=digest,
                 )
-                yield run_event(body, job=self._job, run=run, producer=PRODUCER, event_time=at)
+                yield lineage_event(body, job=self._job, run=run, producer=PRODUCER, event_time=at)
             self._now += timedelta(hours=1)
 
     def _use(self, dataset: DatasetRef) -> DatasetUse:
@@ -197,7 +197,7 @@ def described_table(number: int, at: datetime) -> LineageEvent:
         owners=(Owner(f"team:{number % 11}", "MAINTAINER"),),
         tags=(Tag(key="tier", value=str(number % 3)),),
     )
-    return dataset_event(body, producer=PRODUCER, event_time=at)
+    return lineage_event(body, producer=PRODUCER, event_time=at)
 
 
 def described_job(number: int, at: datetime) -> LineageEvent:
@@ -205,7 +205,7 @@ def described_job(number: int, at: datetime) -> LineageEvent:
     body = JobEvent(
         processing_type=ProcessingType.BATCH, integration="SPARK", owners=(Owner(f"team:{number % 11}", "MAINTAINER"),)
     )
-    return job_event(body, job=JobRef("batch", f"job-{number}"), producer=PRODUCER, event_time=at)
+    return lineage_event(body, job=JobRef("batch", f"job-{number}"), producer=PRODUCER, event_time=at)
 
 
 def _uuid(dice: random.Random) -> str:

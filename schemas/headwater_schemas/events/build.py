@@ -1,115 +1,46 @@
-"""Making events: one function a body, which fills in the kind and the id.
+"""Making events: one function, which fills in the kind and the id.
 
-    run = run_event(
+    event = lineage_event(
         RunEvent(type=RunEventType.START),
         job=JobRef("flights", "daily_report"), run=RunRef(str(uuid4())), producer=URI, event_time=now,
     )
 
-`event_time` is always given, never taken from a clock here: the same fact told twice must be the same event. A RUN,
+`event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. A RUN,
 DATASET or JOB event's id depends on it; an INTERVAL's or PLAN's does not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from headwater_schemas import identity
+from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.event import EventKind, LineageEvent
-from headwater_schemas.events.plan import PlanEvent
+from headwater_schemas.events.interval import IntervalEvent
+from headwater_schemas.events.job import JobEvent
+from headwater_schemas.events.plan import ColumnLineage, PlanEvent
+from headwater_schemas.events.run import RunEvent
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_schemas.events.common import JobRef, RunRef
-    from headwater_schemas.events.dataset import DatasetEvent
-    from headwater_schemas.events.interval import IntervalEvent
-    from headwater_schemas.events.job import JobEvent
-    from headwater_schemas.events.plan import ColumnLineage
-    from headwater_schemas.events.run import RunEvent
 
 DEFAULT_TENANT = "default"
 
-
-def run_event(
-    body: RunEvent,
-    *,
-    job: JobRef,
-    run: RunRef,
-    producer: str,
-    event_time: datetime,
-    tenant: str = DEFAULT_TENANT,
-) -> LineageEvent:
-    """A run's change of state. The same run, type and time give the same id."""
-    return _with_id(
-        LineageEvent(
-            event_id="",
-            event_time=event_time,
-            tenant=tenant,
-            producer=producer,
-            kind=EventKind.RUN.value,
-            job=job,
-            run=run,
-            run_event=body,
-        )
-    )
+_KIND_AND_FIELD: dict[type, tuple[EventKind, str]] = {
+    RunEvent: (EventKind.RUN, "run_event"),
+    IntervalEvent: (EventKind.INTERVAL, "interval_event"),
+    PlanEvent: (EventKind.PLAN, "plan_event"),
+    DatasetEvent: (EventKind.DATASET, "dataset_event"),
+    JobEvent: (EventKind.JOB, "job_event"),
+}
 
 
-def interval_event(
-    body: IntervalEvent,
-    *,
-    job: JobRef,
-    producer: str,
-    event_time: datetime,
-    run: RunRef | None = None,
-    tenant: str = DEFAULT_TENANT,
-) -> LineageEvent:
-    """Micro-batches of a streaming query. `run` is the start of the query; None where it was found by reconciling."""
-    return _with_id(
-        LineageEvent(
-            event_id="",
-            event_time=event_time,
-            tenant=tenant,
-            producer=producer,
-            kind=EventKind.INTERVAL.value,
-            job=job,
-            run=run,
-            interval_event=body,
-        )
-    )
-
-
-def plan_event(
-    lineage: ColumnLineage,
-    *,
-    job: JobRef,
-    producer: str,
-    event_time: datetime,
-    run: RunRef | None = None,
-    tenant: str = DEFAULT_TENANT,
-) -> LineageEvent:
-    """A job's column lineage under its digest, which runs and intervals then carry as `plan_digest`.
-
-    The lineage is put in order first (`identity.canonical_lineage`), so equal lineages give equal bodies.
-    """
-    lineage = identity.canonical_lineage(lineage)
-    return _with_id(
-        LineageEvent(
-            event_id="",
-            event_time=event_time,
-            tenant=tenant,
-            producer=producer,
-            kind=EventKind.PLAN.value,
-            job=job,
-            run=run,
-            plan_event=PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage),
-        )
-    )
-
-
-def dataset_event(
-    body: DatasetEvent,
+def lineage_event(
+    body: RunEvent | IntervalEvent | ColumnLineage | DatasetEvent | JobEvent,
     *,
     producer: str,
     event_time: datetime,
@@ -117,42 +48,33 @@ def dataset_event(
     run: RunRef | None = None,
     tenant: str = DEFAULT_TENANT,
 ) -> LineageEvent:
-    """What is said of one dataset. `job` and `run` are those that said it, where there were any."""
-    return _with_id(
-        LineageEvent(
-            event_id="",
-            event_time=event_time,
-            tenant=tenant,
-            producer=producer,
-            kind=EventKind.DATASET.value,
-            job=job,
-            run=run,
-            dataset_event=body,
-        )
+    """The event of a body, with its id.
+
+    Args:
+        body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
+            job. A `ColumnLineage` becomes a PLAN event under its digest, which runs and intervals then carry as
+            `plan_digest`; it is put in order first (`identity.canonical_lineage`), so equal lineages give equal bodies.
+        producer: URI of the code that emits it.
+        event_time: when the fact was observed.
+        job: whose it is; None only for a dataset that no job is known of.
+        run: needed by a run's event. Of an interval the start of the query, None where a reconciliation found it; of a
+            plan and a dataset the run that they were observed in, if there was one.
+        tenant: whose graph.
+    """
+    if isinstance(body, ColumnLineage):
+        lineage = identity.canonical_lineage(body)
+        body_struct: Any = PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage)
+    else:
+        body_struct = body
+    kind, field = _KIND_AND_FIELD[type(body_struct)]
+    event = LineageEvent(
+        event_id="",
+        event_time=event_time,
+        tenant=tenant,
+        producer=producer,
+        kind=kind.value,
+        job=job,
+        run=run,
+        **{field: body_struct},
     )
-
-
-def job_event(
-    body: JobEvent,
-    *,
-    job: JobRef,
-    producer: str,
-    event_time: datetime,
-    tenant: str = DEFAULT_TENANT,
-) -> LineageEvent:
-    """What is declared of one job, whether it has run or not."""
-    return _with_id(
-        LineageEvent(
-            event_id="",
-            event_time=event_time,
-            tenant=tenant,
-            producer=producer,
-            kind=EventKind.JOB.value,
-            job=job,
-            job_event=body,
-        )
-    )
-
-
-def _with_id(event: LineageEvent) -> LineageEvent:
     return msgspec.structs.replace(event, event_id=identity.event_id(event))

@@ -48,7 +48,7 @@ def test_where_a_micro_batch_ended_makes_its_digest_and_its_event_id(sort: str) 
         entries=(IntervalEntry(batch_id=7, processing_time=TIME, inputs=(use,)),),
         provenance=Provenance.OBSERVED,
     )
-    event = build.interval_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
+    event = build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
     assert event.event_id == event_id
 
 

@@ -27,7 +27,7 @@ from headwater_schemas.events import (
     RunRef,
     TableSnapshot,
 )
-from headwater_schemas.events.build import dataset_event, run_event
+from headwater_schemas.events.build import lineage_event
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, write
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def run(name: str, uses: tuple[tuple[DatasetUse, ...], tuple[DatasetUse, ...]], 
         started_at=BEGIN + timedelta(seconds=at),
         ended_at=ended,
     )
-    return run_event(body, job=JobRef("jobs", name), run=RunRef(f"{name} {at}"), producer="test", event_time=ended)
+    return lineage_event(body, job=JobRef("jobs", name), run=RunRef(f"{name} {at}"), producer="test", event_time=ended)
 
 
 def tainted(found: Blast, name: str) -> Tainted:
@@ -128,7 +128,7 @@ def started(of: Stream, run: int, batch: int) -> LineageEvent:
         query_id=of.query_id,
     )
     job, start = JobRef("jobs", of.name), RunRef(of.run_id(run))
-    return run_event(body, job=job, run=start, producer="test", event_time=of.time(batch))
+    return lineage_event(body, job=job, run=start, producer="test", event_time=of.time(batch))
 
 
 def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
@@ -199,7 +199,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
     writer.entries.append(
         Entry(0, (kafka_use("in", {0: (0, 100)}, EXACT),), (kafka_use("mid", {0: (0, 10)}, EXACT, "old"),))
     )
-    dropped = dataset_event(
+    dropped = lineage_event(
         DatasetEvent(dataset=DatasetRef("file", "/lake/files"), lifecycle=LifecycleChange.DROP),
         producer="test",
         event_time=BEGIN + timedelta(hours=1),

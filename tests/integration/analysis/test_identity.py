@@ -94,11 +94,11 @@ def ran(
         ended_at=ended,
     )
     ref = RunRef(f"{job}-{at}")
-    return build.run_event(body, job=JobRef("jobs", job), run=ref, producer="test", event_time=ended)
+    return build.lineage_event(body, job=JobRef("jobs", job), run=ref, producer="test", event_time=ended)
 
 
 def said(body: DatasetEvent, at: int = 0) -> LineageEvent:
-    return build.dataset_event(body, producer="test", event_time=BEGIN + timedelta(seconds=at))
+    return build.lineage_event(body, producer="test", event_time=BEGIN + timedelta(seconds=at))
 
 
 def table(path: str, name: str | None = None, at: int = 0, change: LifecycleChange | None = None) -> LineageEvent:
@@ -254,7 +254,7 @@ def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetR
         kind=TransformationKind.COPY,
     )
     plan = ColumnLineage(datasets=(source[0], target[0]), edges=(edge,))
-    return build.plan_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
+    return build.lineage_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
 
 
 def test_columns_go_on_under_another_name(graph: Graph) -> None:

@@ -80,7 +80,7 @@ def table(name: str, fields: Iterable[str], **body: object) -> LineageEvent:
     )
     about = {"type": "TABLE", **body}
     event = DatasetEvent(dataset=DatasetRef("w", name), schema=schema, **about)  # type: ignore[arg-type]
-    return build.dataset_event(event, producer=PRODUCER, event_time=START)
+    return build.lineage_event(event, producer=PRODUCER, event_time=START)
 
 
 def plan(job: str, *edges: str, seconds: int = 0, complete: bool = True) -> LineageEvent:
@@ -116,7 +116,7 @@ def plan(job: str, *edges: str, seconds: int = 0, complete: bool = True) -> Line
         incomplete_reason=None if complete else "a subquery",
     )
     when = START + timedelta(seconds=seconds)
-    return build.plan_event(lineage, job=JobRef("j", job), producer=PRODUCER, event_time=when)
+    return build.lineage_event(lineage, job=JobRef("j", job), producer=PRODUCER, event_time=when)
 
 
 def silent(job: str, source: str, target: str) -> LineageEvent:
@@ -127,7 +127,7 @@ def silent(job: str, source: str, target: str) -> LineageEvent:
         outputs=(DatasetUse(dataset=DatasetRef("w", target)),),
     )
     run = RunRef("0197c1de-0000-7bd1-9d55-000000000001")
-    return build.run_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=START)
+    return build.lineage_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=START)
 
 
 def told(impact: Impact) -> dict[str, tuple[str, str]]:
@@ -309,7 +309,7 @@ def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], 
             table("orders", ["id"]),
             table("report", ["id"], **owned),
             plan("make", "orders.id > report.id COPY", "orders.id > plain.id COPY"),
-            build.job_event(job, job=JobRef("j", "make"), producer=PRODUCER, event_time=START),
+            build.lineage_event(job, job=JobRef("j", "make"), producer=PRODUCER, event_time=START),
         ]
     )
     change = Change("orders", "id", ChangeType.DATA_INCORRECT)

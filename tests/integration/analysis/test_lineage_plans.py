@@ -57,13 +57,15 @@ def plan(source: str | None, target: str = "x") -> ColumnLineage:
 
 def told(lineage_: ColumnLineage, job: JobRef, *days: int) -> list[LineageEvent]:
     """The plan, and a run of an hour that uses it on each of these days."""
-    events = [build.plan_event(lineage_, job=job, producer="p", event_time=day(days[0]))]
+    events = [build.lineage_event(lineage_, job=job, producer="p", event_time=day(days[0]))]
     for number in days:
         for kind, hour in ((RunEventType.START, 0), (RunEventType.COMPLETE, 1)):
             body = RunEvent(type=kind, plan_digest=plan_digest(lineage_))
             run = RunRef(f"{job.name} {number}")
             events.append(
-                build.run_event(body, job=job, run=run, producer="p", event_time=day(number) + timedelta(hours=hour))
+                build.lineage_event(
+                    body, job=job, run=run, producer="p", event_time=day(number) + timedelta(hours=hour)
+                )
             )
     return events
 
@@ -92,7 +94,7 @@ def graph(clean_database: Driver, reader: Reader) -> Reader:
         *told(plan("c", "y"), JOB, 1),
         *told(plan("g", "z"), JOB, 1, 6),
         *told(plan("d"), OTHER, 2),
-        build.job_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
+        build.lineage_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
     ]
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
@@ -139,7 +141,7 @@ def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, r
     """Neither when a hop was last seen, nor that nothing is upstream of what wasn't there yet."""
     schema = SchemaDefinition((SchemaField(path="x"),))
     events = [
-        build.run_event(
+        build.lineage_event(
             RunEvent(
                 type=RunEventType.COMPLETE,
                 inputs=(DatasetUse(dataset=IN),),
@@ -153,10 +155,10 @@ def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, r
         )
         for number in (2, 4)
     ]
-    events.append(build.dataset_event(DatasetEvent(dataset=OUT, schema=schema), producer="p", event_time=day(2)))
+    events.append(build.lineage_event(DatasetEvent(dataset=OUT, schema=schema), producer="p", event_time=day(2)))
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
-    writer.apply(fold([*events, build.plan_event(plan("a"), job=JOB, producer="p", event_time=day(2))]))
+    writer.apply(fold([*events, build.lineage_event(plan("a"), job=JOB, producer="p", event_time=day(2))]))
 
     def asked(when: float, column: str | None = None) -> Lineage:
         return lineage(reader, LineageQuestion("out", Direction.UPSTREAM, column, as_of=day(when), edges=True))

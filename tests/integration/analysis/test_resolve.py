@@ -33,7 +33,7 @@ A_HASH = DatasetRef("s3://bucket", "0123456789abcdef" * 2)
 def graph(clean_database: Driver, reader: Reader) -> Reader:
     events = dense_events(random.Random(7))
     for dataset in (*DATASETS, *TWICE, A_HASH):
-        events.append(build.dataset_event(DatasetEvent(dataset=dataset), producer=PRODUCER, event_time=START))
+        events.append(build.lineage_event(DatasetEvent(dataset=dataset), producer=PRODUCER, event_time=START))
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     writer.apply(fold(events))

@@ -25,7 +25,7 @@ from headwater_consumers.graph.derive import Because
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunEvent, RunEventType, RunRef
-from headwater_schemas.events.build import run_event
+from headwater_schemas.events.build import lineage_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def told(
     above = None if parent is None else ParentRun(parent, APP)
     body = RunEvent(type=RunEventType(kind), query_id=query, parent=above)
     at = KILLED + timedelta(minutes=minute)
-    return run_event(body, job=JobRef("f", job), run=RunRef(run_id), producer="test", event_time=at)
+    return lineage_event(body, job=JobRef("f", job), run=RunRef(run_id), producer="test", event_time=at)
 
 
 @pytest.fixture
@@ -315,12 +315,12 @@ def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> No
 
 def test_names_are_told_apart_by_kind(reader: Reader, clean_database: Driver) -> None:
     from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunEvent, RunRef
-    from headwater_schemas.events.build import run_event
+    from headwater_schemas.events.build import lineage_event
 
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     body = RunEvent(type=RunEventType.START, outputs=(DatasetUse(dataset=DatasetRef("d", "same")),))
-    event = run_event(body, job=JobRef("j", "same"), run=RunRef("r"), producer="p", event_time=BEGIN)
+    event = lineage_event(body, job=JobRef("j", "same"), run=RunRef("r"), producer="p", event_time=BEGIN)
     writer.apply(fold([event]))
     with pytest.raises(AmbiguousError):
         reader.read(lambda tx: resolve_either(tx, "same"))

@@ -26,7 +26,7 @@ from headwater_schemas.events import (
     SchemaField,
     Tag,
 )
-from headwater_schemas.events.build import dataset_event, job_event
+from headwater_schemas.events.build import lineage_event
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -61,7 +61,7 @@ NAMES = [
 def dataset(name: str, **said: object) -> LineageEvent:
     body = DatasetEvent(dataset=DatasetRef("ns", name), **said)  # type: ignore[arg-type]
     tenant = str(said.pop("tenant", "default"))
-    return dataset_event(body, producer="p", event_time=TIME, tenant=tenant)
+    return lineage_event(body, producer="p", event_time=TIME, tenant=tenant)
 
 
 @pytest.fixture
@@ -86,12 +86,12 @@ def named(clean_database: Driver) -> Driver:
             tags=(Tag(key="tier", value="yes"),),
             schema=SchemaDefinition((SchemaField(path="id"), SchemaField(path="customer_email"))),
         ),
-        job_event(
+        lineage_event(
             JobEvent(owners=(Owner("team:crm"),)), job=JobRef("default", "loadCustomers"), producer="p", event_time=TIME
         ),
     ]
     other = DatasetEvent(dataset=DatasetRef("ns", "flights.departed"), owners=(Owner("secret"),))
-    events.append(dataset_event(other, producer="p", event_time=TIME, tenant="other"))
+    events.append(lineage_event(other, producer="p", event_time=TIME, tenant="other"))
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     writer.apply(fold(events))
@@ -216,7 +216,7 @@ def test_columns(named: Driver, reader: Reader) -> None:
 
 def test_what_owners_and_tags_were_is_forgotten(named: Driver, reader: Reader) -> None:
     body = DatasetEvent(dataset=DatasetRef("ns", "crm.customers"), owners=(Owner("team:new"),), tags=())
-    later = dataset_event(body, producer="p", event_time=TIME.replace(year=2027))
+    later = lineage_event(body, producer="p", event_time=TIME.replace(year=2027))
     GraphWriter(named, "neo4j").apply(fold([later]))
     assert found(search(reader, owner="team:crm")) == ["loadCustomers"]
     assert found(search(reader, owner="new")) == ["crm.customers"]

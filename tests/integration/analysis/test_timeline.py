@@ -78,7 +78,7 @@ def batch(
         ),
         rows_in=end - start,
     )
-    return build.interval_event(
+    return build.lineage_event(
         IntervalEvent(
             query_id=str(UUID(int=1_000 + query)),
             entries=(entry,),
@@ -180,7 +180,7 @@ def test_a_dataset_has_the_runs_that_used_it_alone(clean_database: Driver, reade
             outputs=(DatasetUse(dataset=DatasetRef("file", "/report")),),
         )
         time = START + timedelta(seconds=run)
-        return build.run_event(
+        return build.lineage_event(
             body, job=JobRef("default", "report"), run=RunRef(str(UUID(int=run))), producer="test", event_time=time
         )
 

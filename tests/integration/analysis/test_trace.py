@@ -40,7 +40,7 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from headwater_schemas.events.build import dataset_event, run_event
+from headwater_schemas.events.build import lineage_event
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -103,7 +103,9 @@ def batch_run(
         ended_at=ended,
         versions=Versions(code="b1"),
     )
-    return run_event(body, job=JobRef("jobs", name), run=RunRef(f"{name}-{number}"), producer="test", event_time=ended)
+    return lineage_event(
+        body, job=JobRef("jobs", name), run=RunRef(f"{name}-{number}"), producer="test", event_time=ended
+    )
 
 
 def copying(name: str, source: str, sink: str, *, batches: int = 20, certainty: Certainty = EXACT) -> Stream:
@@ -417,7 +419,7 @@ def told(run: str, facet: str | None) -> LineageEvent:
         query_id=stateful().query_id,
         run_facets={} if facet is None else {"headwater_eventTime": facet},
     )
-    return run_event(body, job=JobRef("jobs", "windows"), run=RunRef(run), producer="urn:test", event_time=BEGIN)
+    return lineage_event(body, job=JobRef("jobs", "windows"), run=RunRef(run), producer="urn:test", event_time=BEGIN)
 
 
 @pytest.mark.parametrize(
@@ -633,7 +635,7 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
 
 
 def test_what_has_no_offsets(clean_database: Driver, reader: Reader) -> None:
-    of_files = dataset_event(
+    of_files = lineage_event(
         DatasetEvent(dataset=DatasetRef("file", "/lake/files"), type="FILE"), producer="test", event_time=BEGIN
     )
     write(clean_database, events=[of_files])

@@ -212,7 +212,7 @@ AWKWARD = [
 
 def declared(job: str, source: tuple[str, str], target: tuple[str, str]) -> LineageEvent:
     body = JobEvent(inputs=(DatasetRef(*source),), outputs=(DatasetRef(*target),))
-    return build.job_event(
+    return build.lineage_event(
         body, job=JobRef("default", job), producer="test", event_time=datetime(2025, 1, 1, tzinfo=UTC)
     )
 

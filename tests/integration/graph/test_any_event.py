@@ -75,8 +75,8 @@ def test_parts_of_a_second_before_1970(graph: Driver, writer: GraphWriter, fract
         ended_at=time,
     )
     told = [
-        build.dataset_event(DatasetEvent(dataset=dataset), producer="p", event_time=TIME),
-        build.run_event(run, job=JobRef("ns", "j"), run=RunRef("r"), producer="p", event_time=time),
+        build.lineage_event(DatasetEvent(dataset=dataset), producer="p", event_time=TIME),
+        build.lineage_event(run, job=JobRef("ns", "j"), run=RunRef("r"), producer="p", event_time=time),
     ]
     for event in told:
         writer.apply(fold([event]))
@@ -90,8 +90,8 @@ def test_names_longer_than_an_index_takes(graph: Driver, writer: GraphWriter) ->
     body = DatasetEvent(dataset=dataset, schema=SchemaDefinition((SchemaField(path=name),)), tags=(Tag(key=name),))
     run = RunEvent(type=RunEventType.COMPLETE, inputs=(DatasetUse(dataset=dataset),), query_id=name)
     told = [
-        build.dataset_event(body, producer=name, event_time=TIME, tenant=name),
-        build.run_event(run, job=JobRef(name, name), run=RunRef(name), producer=name, event_time=TIME, tenant=name),
+        build.lineage_event(body, producer=name, event_time=TIME, tenant=name),
+        build.lineage_event(run, job=JobRef(name, name), run=RunRef(name), producer=name, event_time=TIME, tenant=name),
     ]
     writer.apply(fold(told))
     assert list(dump(graph)) == list(oracle(fold(told)))

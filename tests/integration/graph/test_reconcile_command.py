@@ -99,7 +99,7 @@ def observed(checkpoint: Path, batch: int) -> LineageEvent:
         reason=EmissionReason.CHECKPOINT,
         provenance=Provenance.OBSERVED,
     )
-    return build.interval_event(
+    return build.lineage_event(
         body, job=JOB, run=RunRef("run-1"), producer="urn:test", event_time=BEGAN + timedelta(seconds=batch)
     )
 
@@ -122,7 +122,7 @@ def started(sink: str | None) -> LineageEvent:
     """A start of the query, which says what its sink is."""
     facets = {} if sink is None else {"headwater_sink": sink}
     body = RunEvent(type=RunEventType.START, started_at=BEGAN, query_id=QUERY, run_facets=facets)
-    return build.run_event(body, job=JOB, run=RunRef("run-1"), producer="urn:test", event_time=BEGAN)
+    return build.lineage_event(body, job=JOB, run=RunRef("run-1"), producer="urn:test", event_time=BEGAN)
 
 
 @pytest.mark.timeout(300)

@@ -49,7 +49,7 @@ def test_what_was_meant_for_a_wrong_broker_is_relayed_once(
     folder.mkdir(parents=True)
     store = Store.create(folder)
     bodies = [DatasetEvent(dataset=DatasetRef("n", f"d{number}")) for number in range(9)]
-    events = [build.dataset_event(body, producer=PRODUCER, event_time=TIME) for body in bodies]
+    events = [build.lineage_event(body, producer=PRODUCER, event_time=TIME) for body in bodies]
     numbered = list(enumerate(map(record_of, events), 1))
     store.append(numbered)
     store.admit(numbered)

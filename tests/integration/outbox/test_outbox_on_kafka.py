@@ -29,7 +29,7 @@ pytestmark = pytest.mark.stack
 
 def event(name: str) -> Record:
     body = DatasetEvent(dataset=DatasetRef("n", name))
-    return record_of(build.dataset_event(body, producer=PRODUCER, event_time=TIME))
+    return record_of(build.lineage_event(body, producer=PRODUCER, event_time=TIME))
 
 
 def outbox(folder: Path, servers: str, prefix: str) -> Outbox:

@@ -58,7 +58,7 @@ def make(stack: StackUnderTest, names: TopicNames) -> Make:
 
 def event(name: str, description: str = "") -> LineageEvent:
     body = DatasetEvent(dataset=DatasetRef("n", name), description=description)
-    return build.dataset_event(body, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
 def records(stack: StackUnderTest, topic: str) -> list[Message]:
@@ -145,7 +145,7 @@ def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest,
             edges=(ColumnEdge(output=0, output_field="a", kind=TransformationKind.CONSTANT, expression="e"),),
             expressions=(Expression("e", random.Random(length).randbytes(length // 2).hex()),),
         )
-        event_of = partial(build.plan_event, job=JobRef("n", f"j{length}"), producer=PRODUCER, event_time=TIME)
+        event_of = partial(build.lineage_event, job=JobRef("n", f"j{length}"), producer=PRODUCER, event_time=TIME)
         if (event_ := fitted(lineage, event_of, limit).event) is not None:
             told.append(event_)
     with make(max_message_bytes=limit) as publisher:

@@ -28,7 +28,7 @@ from headwater_schemas.events import (
     RunRef,
     Versions,
 )
-from headwater_schemas.events.build import interval_event
+from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import source_end_digest
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Stream:
             reason=EmissionReason.CHECKPOINT,
             provenance=Provenance.RECONCILED if reconciled else Provenance.OBSERVED,
         )
-        return interval_event(
+        return lineage_event(
             body,
             job=JobRef("jobs", self.name),
             run=None if reconciled else RunRef(self.run_id(entry.run)),

@@ -60,10 +60,10 @@ def dense_events(random: random.Random) -> list[LineageEvent]:
     for number, job in enumerate(JOBS):
         plans = [_lineage(random) for _ in range(3)]
         for plan in plans:
-            events.append(build.plan_event(plan, job=job, producer=PRODUCER, event_time=_time(random)))
+            events.append(build.lineage_event(plan, job=job, producer=PRODUCER, event_time=_time(random)))
             events += _runs(random, job, number, plan)
     declared = JobEvent(lineage=_lineage(random))
-    events.append(build.job_event(declared, job=JOBS[0], producer=PRODUCER, event_time=_time(random)))
+    events.append(build.lineage_event(declared, job=JOBS[0], producer=PRODUCER, event_time=_time(random)))
     random.shuffle(events)
     return events
 
@@ -83,7 +83,7 @@ def _datasets(random: random.Random) -> Iterator[LineageEvent]:
                 schema=SchemaDefinition(tuple(SchemaField(path=path) for path in fields)),
                 tags=tuple(random.sample(tags, random.randint(0, 3))),
             )
-            yield build.dataset_event(body, producer=PRODUCER, event_time=_time(random))
+            yield build.lineage_event(body, producer=PRODUCER, event_time=_time(random))
 
 
 def _runs(random: random.Random, job: JobRef, number: int, plan: ColumnLineage) -> Iterator[LineageEvent]:
@@ -98,7 +98,7 @@ def _runs(random: random.Random, job: JobRef, number: int, plan: ColumnLineage) 
                 outputs=tuple(DatasetUse(dataset=each) for each in outputs),
                 plan_digest=plan_digest(plan),
             )
-            yield build.run_event(body, job=job, run=run, producer=PRODUCER, event_time=_time(random))
+            yield build.lineage_event(body, job=job, run=run, producer=PRODUCER, event_time=_time(random))
 
 
 def _lineage(random: random.Random) -> ColumnLineage:

@@ -44,7 +44,7 @@ from headwater_schemas.events import (
     TransformationType,
     Versions,
 )
-from headwater_schemas.events.build import dataset_event, interval_event, plan_event, run_event
+from headwater_schemas.events.build import lineage_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +86,7 @@ class Run:
 
     def events(self) -> Iterable[LineageEvent]:
         lineage = self.lineage()
-        plan = plan_event(lineage, job=self.job, run=RunRef(self.run_id), producer=PRODUCER, event_time=self.began)
+        plan = lineage_event(lineage, job=self.job, run=RunRef(self.run_id), producer=PRODUCER, event_time=self.began)
         assert plan.plan_event is not None
         versions = Versions(code=self.code)
         uses = tuple(DatasetUse(dataset=each) for each in self.inputs)
@@ -127,7 +127,7 @@ class Run:
         return ColumnLineage(datasets=(self.inputs[0], ORDERS), edges=edges, expressions=texts, complete=True)
 
     def _event(self, body: RunEvent, time: datetime) -> LineageEvent:
-        return run_event(body, job=self.job, run=RunRef(self.run_id), producer=PRODUCER, event_time=time)
+        return lineage_event(body, job=self.job, run=RunRef(self.run_id), producer=PRODUCER, event_time=time)
 
 
 @dataclass
@@ -264,7 +264,7 @@ class History:
             provenance=Provenance.OBSERVED if batch.run else Provenance.RECONCILED,
         )
         run = RunRef(batch.run) if batch.run else None
-        return interval_event(body, job=STREAM, run=run, producer=PRODUCER, event_time=batch.told)
+        return lineage_event(body, job=STREAM, run=run, producer=PRODUCER, event_time=batch.told)
 
     def _datasets(self) -> list[LineageEvent]:
         def schema(day: int, *paths: str) -> LineageEvent:
@@ -276,7 +276,7 @@ class History:
                 owners=(Owner("team:shop"),),
                 tags=(Tag(key="pii", value="yes"), Tag(key="money", field="total")),
             )
-            return dataset_event(body, producer=PRODUCER, event_time=BEGIN + timedelta(days=day))
+            return lineage_event(body, producer=PRODUCER, event_time=BEGIN + timedelta(days=day))
 
         return [
             schema(0, "id", "total", "note"),

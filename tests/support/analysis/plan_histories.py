@@ -136,10 +136,10 @@ class History:
                     hour += step.batches
                 case Change():
                     body = DatasetEvent(dataset=self.dataset("tgt"), lifecycle=step.lifecycle)
-                    yield build.dataset_event(body, producer="p", event_time=at(hour))
+                    yield build.lineage_event(body, producer="p", event_time=at(hour))
                 case Declared():
                     body_ = JobEvent(lineage=self._lineage(step.source))
-                    yield build.job_event(body_, job=self._job("tgt"), producer="p", event_time=at(hour))
+                    yield build.lineage_event(body_, job=self._job("tgt"), producer="p", event_time=at(hour))
 
     def _job(self, name: str) -> JobRef:
         return JobRef(NAMESPACE, f"{self.name}.{name}")
@@ -158,19 +158,19 @@ class History:
 
     def _plan(self, source: str | None, job: str, when: datetime) -> tuple[str, LineageEvent]:
         lineage = self._lineage(source)
-        event = build.plan_event(lineage, job=self._job(job), producer="p", event_time=when)
+        event = build.lineage_event(lineage, job=self._job(job), producer="p", event_time=when)
         return plan_digest(lineage), event
 
     def _app(self, number: int, app: App, hour: int) -> Iterator[LineageEvent]:
         run, job = RunRef(f"{self.name} app {number}"), self._job("app")
         parent = ParentRun(run.run_id, job) if app.parent else None
         if app.reported and app.parent:
-            yield build.run_event(RunEvent(type=START), job=job, run=run, producer="p", event_time=at(hour))
+            yield build.lineage_event(RunEvent(type=START), job=job, run=run, producer="p", event_time=at(hour))
         for index, write in enumerate(app.writes):
             yield from self._write(f"{self.name} write {number}.{index}", write, parent, at(hour + index))
         if app.reported and app.parent and app.state is not START:
             end = at(hour + len(app.writes))
-            yield build.run_event(RunEvent(type=app.state), job=job, run=run, producer="p", event_time=end)
+            yield build.lineage_event(RunEvent(type=app.state), job=job, run=run, producer="p", event_time=end)
 
     def _write(self, id_: str, write: Write, parent: ParentRun | None, when: datetime) -> Iterator[LineageEvent]:
         digest, plan = self._plan(write.source, write.job, when)
@@ -182,7 +182,7 @@ class History:
             facets["headwater_branch"] = json.dumps({"name": "audit"})
         body = RunEvent(type=START, parent=parent, plan_digest=digest)
         run, job = RunRef(id_), self._job(write.job)
-        yield build.run_event(body, job=job, run=run, producer="p", event_time=when)
+        yield build.lineage_event(body, job=job, run=run, producer="p", event_time=when)
         body = RunEvent(
             type=write.state,
             parent=parent,
@@ -190,14 +190,14 @@ class History:
             inputs=() if write.source is None else (DatasetUse(dataset=self.dataset(write.source)),),
             outputs=(DatasetUse(dataset=self.dataset("tgt"), facets=facets),),
         )
-        yield build.run_event(body, job=job, run=run, producer="p", event_time=when + timedelta(minutes=30))
+        yield build.lineage_event(body, job=job, run=run, producer="p", event_time=when + timedelta(minutes=30))
 
     def _stream(self, number: int, stream: Stream, hour: int) -> Iterator[LineageEvent]:
         digest, plan = self._plan(stream.source, "tgt", at(hour))
         yield plan
         run, job, query = RunRef(f"{self.name} start {number}"), self._job("tgt"), f"{self.name} query"
         body = RunEvent(type=START, plan_digest=digest, query_id=query)
-        yield build.run_event(body, job=job, run=run, producer="p", event_time=at(hour))
+        yield build.lineage_event(body, job=job, run=run, producer="p", event_time=at(hour))
         for index in range(stream.batches):
             when = at(hour + index) + timedelta(minutes=10)
             entry = IntervalEntry(
@@ -208,11 +208,11 @@ class History:
                 plan_digest=digest,
             )
             body_ = IntervalEvent(query_id=query, entries=(entry,), provenance=Provenance.OBSERVED)
-            yield build.interval_event(body_, job=job, run=run, producer="p", event_time=when)
+            yield build.lineage_event(body_, job=job, run=run, producer="p", event_time=when)
         if stream.state is not START:
             body = RunEvent(type=stream.state, plan_digest=digest, query_id=query)
             when = at(hour + stream.batches)
-            yield build.run_event(body, job=job, run=run, producer="p", event_time=when)
+            yield build.lineage_event(body, job=job, run=run, producer="p", event_time=when)
 
 
 def at(hour: float) -> datetime:

@@ -212,7 +212,7 @@ class _Maker:
             run_facets=self._facets(),
             job_facets=self._facets(),
         )
-        return build.run_event(
+        return build.lineage_event(
             body,
             job=self._job_ref(),
             run=RunRef(self._run_id()),
@@ -233,7 +233,7 @@ class _Maker:
             reason=self.random.choice(list(EmissionReason)),
             provenance=provenance,
         )
-        return build.interval_event(
+        return build.lineage_event(
             body,
             job=self._job_ref(),
             run=self._maybe(RunRef(self._run_id())),
@@ -301,7 +301,7 @@ class _Maker:
         )
 
     def _plan(self) -> LineageEvent:
-        return build.plan_event(
+        return build.lineage_event(
             self._told(),
             job=self._job_ref(),
             producer=PRODUCER,
@@ -328,7 +328,7 @@ class _Maker:
             previous=self._dataset_ref() if lifecycle is LifecycleChange.RENAME else None,
             facets=self._facets(),
         )
-        return build.dataset_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+        return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
 
     def _job(self) -> LineageEvent:
         body = JobEvent(
@@ -342,7 +342,7 @@ class _Maker:
             source=self._maybe(SourceLocation(type="git", url="u", version=self._maybe("v1"))),
             facets=self._facets(),
         )
-        return build.job_event(
+        return build.lineage_event(
             body, job=self._job_ref(), producer=PRODUCER, event_time=self._time(), tenant=self._tenant()
         )
 
@@ -367,15 +367,15 @@ def _ending(random: random.Random) -> LineageEvent:
     if query_id is not None and random.random() < 0.3:
         entry = IntervalEntry(batch_id=random.randrange(9), processing_time=time)
         interval = IntervalEvent(query_id=query_id, entries=(entry,), provenance=Provenance.OBSERVED)
-        return build.interval_event(interval, job=job, run=run, producer=PRODUCER, event_time=time)
+        return build.lineage_event(interval, job=job, run=run, producer=PRODUCER, event_time=time)
     types = (RunEventType.START, RunEventType.RUNNING, RunEventType.OTHER, RunEventType.COMPLETE, RunEventType.ABORT)
     [type_] = random.choices(types, weights=(12, 6, 2, 1, 1))
     if random.random() < 0.2:
         body = RunEvent(type=type_, parent=random.choice([None, ParentRun("dag", JobRef("a", "dag")), app]))
-        return build.run_event(body, job=app.job, run=RunRef(app.run_id), producer=PRODUCER, event_time=time)
+        return build.lineage_event(body, job=app.job, run=RunRef(app.run_id), producer=PRODUCER, event_time=time)
     body = RunEvent(
         type=type_,
         query_id=query_id if random.random() < 0.8 else None,
         parent=app if random.random() < 0.8 else None,
     )
-    return build.run_event(body, job=job, run=run, producer=PRODUCER, event_time=time)
+    return build.lineage_event(body, job=job, run=run, producer=PRODUCER, event_time=time)

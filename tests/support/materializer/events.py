@@ -28,7 +28,7 @@ from headwater_schemas.events import (
     RunEventType,
     RunRef,
 )
-from headwater_schemas.events.build import dataset_event, interval_event, run_event
+from headwater_schemas.events.build import lineage_event
 
 PRODUCER = "https://headwater/tests"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,7 +37,7 @@ JOB = JobRef("tests", "enrich")
 
 def run_start(number: int, *, job: JobRef = JOB) -> LineageEvent:
     """A START of a run of its own for every number."""
-    return run_event(
+    return lineage_event(
         RunEvent(type=RunEventType.START),
         job=job,
         run=RunRef(str(UUID(int=number + 1))),
@@ -49,7 +49,7 @@ def run_start(number: int, *, job: JobRef = JOB) -> LineageEvent:
 def interval(batch_id: int, *, query: int = 0, size: int = 10) -> LineageEvent:
     """The micro-batch that read `[batch_id · size, (batch_id + 1) · size)` of one partition of a topic."""
     ranges = (OffsetRange(partition=0, from_=batch_id * size, to_exclusive=(batch_id + 1) * size),)
-    return interval_event(
+    return lineage_event(
         IntervalEvent(
             query_id=str(UUID(int=1_000 + query)),
             entries=(
@@ -118,4 +118,4 @@ def truncated() -> bytes:
 def large_good(size: int) -> bytes:
     """A good event of so many bytes, or a few less."""
     body = DatasetEvent(dataset=DatasetRef("file", "/tests/large"), description="x" * (size - 300))
-    return encode(dataset_event(body, producer=PRODUCER, event_time=START))
+    return encode(lineage_event(body, producer=PRODUCER, event_time=START))

@@ -38,7 +38,7 @@ Make = Callable[..., Publisher]
 
 def event(name: str, description: str = "") -> LineageEvent:
     body = DatasetEvent(dataset=DatasetRef("n", name), description=description)
-    return build.dataset_event(body, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
 @pytest.fixture

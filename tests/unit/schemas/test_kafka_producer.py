@@ -103,7 +103,8 @@ def test_discarded_records_are_settled_as_lost(cluster: FakeCluster) -> None:
     cluster.holding = True
     producer = AcknowledgedProducer({}, make_producer=cluster.producer)
     settled: list[Undelivered | None] = []
-    producer.send(*records(b"a"), settled.append)
+    (record,) = records(b"a")
+    producer.send(record, settled.append)
     assert len(producer) == 1
     producer.discard()
     (failure,) = settled

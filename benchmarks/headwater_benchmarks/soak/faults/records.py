@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater_benchmarks.soak.faults.fault import Fault
 from headwater_benchmarks.workload.company import EPOCH, PRODUCER, table
 from headwater_schemas.events import DatasetEvent
-from headwater_schemas.events.build import dataset_event
+from headwater_schemas.events.build import lineage_event
 
 if TYPE_CHECKING:
     import random
@@ -29,7 +29,7 @@ def oversize(world: World, dice: random.Random) -> None:
     with world.feed.held():
         for _ in range(3):
             body = DatasetEvent(dataset=table(dice.randrange(100)), description=f"{dice.random()} " * (_LARGE // 20))
-            world.feed.put(dataset_event(body, producer=PRODUCER, event_time=EPOCH))
+            world.feed.put(lineage_event(body, producer=PRODUCER, event_time=EPOCH))
 
 
 FAULTS = (

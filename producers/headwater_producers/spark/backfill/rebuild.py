@@ -202,7 +202,7 @@ def interval_events(
 
 
 def _event(query: QueryIdentity, entries: Sequence[IntervalEntry], now: datetime) -> LineageEvent:
-    return build.interval_event(
+    return build.lineage_event(
         IntervalEvent(
             query_id=query.query_id,
             entries=tuple(entries),

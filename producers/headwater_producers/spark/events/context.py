@@ -91,7 +91,7 @@ class EventContext:
             error=in_detail(body.error, self.errors) if body.error is not None else None,
             checkpoint_location=_location(body.checkpoint_location),
         )
-        return build.run_event(
+        return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
@@ -102,13 +102,13 @@ class EventContext:
             query_name=_location(body.query_name),
             checkpoint_location=_location(body.checkpoint_location),
         )
-        return build.interval_event(
+        return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """A job's column lineage."""
-        return build.plan_event(
+        return build.lineage_event(
             without_secrets(lineage),
             job=job,
             run=RunRef(run_id),
@@ -119,13 +119,13 @@ class EventContext:
 
     def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """A DatasetEvent."""
-        return build.dataset_event(
+        return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
         """What is declared of a job."""
-        return build.job_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
+        return build.lineage_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
 
 
 def _location(text: str | None) -> str | None:
