@@ -22,8 +22,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, SecretStr
 
 from headwater.settings import OTHER_VARIABLES, Settings, environment_name
-from headwater_producers.spark.settings import ENV_PREFIX, CaptureSettings
-from headwater_producers.spark.spark_properties import property_name
+from headwater_producers.spark.common.settings import ENV_PREFIX, CaptureSettings, property_name
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 

@@ -258,7 +258,7 @@ def reject_unknown_variables(environment: Mapping[str, str]) -> None:
 
 def _capture_variables() -> frozenset[str]:
     # Imported only once a variable isn't one of ours: it costs every command half a second otherwise.
-    from headwater_producers.spark.settings import environment_names
+    from headwater_producers.spark.common.settings import environment_names
 
     return environment_names()
 

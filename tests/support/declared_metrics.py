@@ -11,7 +11,7 @@ from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
-from headwater_producers.spark.metrics import CaptureMetrics
+from headwater_producers.spark.common.metrics import CaptureMetrics
 
 SCRAPED = {"job", "instance"}  # labels that Prometheus adds
 

@@ -15,7 +15,7 @@ from prometheus_client import start_http_server
 
 from headwater_producers.outbox import Outbox
 from headwater_producers.publisher import Publisher, PublisherSettings
-from headwater_producers.spark.metrics import shared_metrics
+from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_schemas.topics import TopicNames
 from support.outbox import record
 

@@ -24,7 +24,7 @@ from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.adoption import DAMAGED
 from headwater_producers.outbox.store import SUFFIX, Store
 from headwater_producers.publisher import Publisher
-from headwater_producers.spark.outbox_folder import default_root
+from headwater_producers.spark.common.outbox_folder import default_root
 from headwater_schemas.topics import ensure_topics
 from headwater_schemas.visible import visible
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
+from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import spans
-from headwater_producers.spark.versions import capture_version
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from headwater_producers.outbox.errors import (
     OutboxUnusableError,
 )
 from headwater_producers.outbox.limits import OutboxLimits, WhenFull
-from headwater_producers.outbox.outbox import Outbox, OutboxFigures
+from headwater_producers.outbox.outbox import Outbox, OutboxFigures, OutboxSink
 
 __all__ = [
     "Outbox",
@@ -25,6 +25,7 @@ __all__ = [
     "OutboxFigures",
     "OutboxFullError",
     "OutboxLimits",
+    "OutboxSink",
     "OutboxUnusableError",
     "WhenFull",
 ]

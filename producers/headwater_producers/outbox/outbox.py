@@ -1,4 +1,4 @@
-"""Outbox: wires backlog, writer and relay.
+"""Outbox: wires backlog, writer and relay; and as a sink of events.
 
 put ─▶ memory ─ writer ─▶ file, synced ─ relay ─▶ publisher ─▶ Kafka, acknowledged ─▶ removed
 """
@@ -6,6 +6,8 @@ put ─▶ memory ─ writer ─▶ file, synced ─ relay ─▶ publisher ─�
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -16,12 +18,17 @@ from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
 from headwater_producers.outbox.store import Store
 from headwater_producers.outbox.writer import Writer
+from headwater_producers.publisher import record_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
     from headwater_producers.publisher import Publisher, Record
+    from headwater_schemas.events import LineageEvent
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +153,64 @@ class Outbox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class OutboxSink:
+    """Puts events into an outbox, which relays them to Kafka: now, or at the next start."""
+
+    def __init__(self, outbox: Outbox, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._outbox = outbox
+        self._clock = clock
+
+    def publish(self, event: LineageEvent) -> None:
+        """Takes an event; waits neither for the disk nor for Kafka.
+
+        Raises:
+            OutboxError, ContractError: it wasn't taken.
+        """
+        self._outbox.put(record_of(event))
+
+    def flush(self, timeout_seconds: float) -> int:
+        """Waits for delivery. What isn't delivered stays in the outbox."""
+        return self._logged(self._outbox.await_relayed(timeout_seconds))
+
+    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+        """The same, for as long as Kafka acknowledges something; see `KeepingSink`."""
+        deadline = self._clock() + timeout_seconds
+        acknowledged = -1
+        while True:
+            moved, acknowledged = acknowledged, self._outbox.figures().relayed
+            left = max(0.0, deadline - self._clock())
+            if moved == acknowledged or not left:
+                return self._logged(self._outbox.await_relayed(0))
+            if not self._outbox.await_relayed(min(stall_seconds, left)):
+                return 0
+
+    def _logged(self, waiting: int) -> int:
+        if waiting:
+            logger.warning(
+                "lineage capture: %d events are not delivered yet: %s. They are in the outbox %s; the next run that "
+                "sends to the same topic delivers them",
+                waiting,
+                self._outbox.problem or "timed out",
+                self._outbox.figures().folder,
+            )
+        return waiting
+
+    def close(self) -> None:
+        """Leaves to the next start what isn't delivered."""
+        self._outbox.close()
+
+    @property
+    def lost(self) -> int:
+        """How many events were given up after they were taken."""
+        return self._outbox.lost
+
+    @property
+    def outbox(self) -> OutboxFigures:
+        """What it holds, and has done."""
+        return self._outbox.figures()
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        """Waits until all is on disk; see `DurableSink`."""
+        return self._outbox.await_durable(timeout_seconds)

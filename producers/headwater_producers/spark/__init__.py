@@ -10,13 +10,13 @@ From then on every batch write is a run and every micro-batch of a streaming que
 
 from __future__ import annotations
 
-from headwater_producers.spark.attach import attach
-from headwater_producers.spark.capture import Capture
-from headwater_producers.spark.errors import CaptureError, CaptureSettingsError
+from headwater_producers.spark.common.errors import CaptureError, CaptureSettingsError
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.sink import EventSink
+from headwater_producers.spark.driver.attach import attach
+from headwater_producers.spark.driver.capture import Capture
+from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.explain import LineageExplanation, explain_lineage
-from headwater_producers.spark.settings import CaptureSettings
-from headwater_producers.spark.sink import EventSink
-from headwater_producers.spark.status import CaptureStatus
 
 __all__ = [
     "Capture",

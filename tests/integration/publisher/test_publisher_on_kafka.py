@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry
 
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
-from headwater_producers.spark.events.smaller_plans import fitted
+from headwater_producers.spark.events.plans import fitted
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, TopicsUnusableError

@@ -14,13 +14,11 @@ from headwater_producers.spark import (
     CaptureSettings,
     CaptureSettingsError,
     attach,
-    sessions,
-    shutdown,
 )
-from headwater_producers.spark.runtime import foreach_batch, rdd_hooks, stream_starts
-from headwater_producers.spark.runtime.dispatch import Dispatch
-from headwater_producers.spark.runtime.worker import Worker
-from headwater_producers.spark.sessions import join
+from headwater_producers.spark.driver import hooks, sessions, shutdown
+from headwater_producers.spark.driver.dispatch import Dispatch
+from headwater_producers.spark.driver.engine import Worker
+from headwater_producers.spark.driver.sessions import join
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
 
@@ -113,8 +111,7 @@ def test_turned_off_it_does_nothing(spark: SparkSession, tmp_path: Path, monkeyp
     """No listener, no hook, no thread, no folder; nor is Kafka asked for."""
     monkeypatch.setenv("HEADWATER_CAPTURE_ENABLED", "false")
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
-    unused = [(sessions, "join"), (sessions, "watch_new_sessions"), (shutdown, "install"), (foreach_batch, "install")]
-    for module, name in [*unused, (rdd_hooks, "install"), (stream_starts, "install"), (Worker, "start")]:
+    for module, name in [(sessions, "join"), (shutdown, "install"), (hooks, "install"), (Worker, "start")]:
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("it was used"))
     threads = set(threading.enumerate())
     capture = attach(spark)

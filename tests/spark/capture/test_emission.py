@@ -12,8 +12,8 @@ from pyspark.errors import AnalysisException
 
 from headwater_producers.outbox import Outbox
 from headwater_producers.spark import attach
-from headwater_producers.spark.emission import Emission
-from headwater_producers.spark.errors import LineageNotDurableError
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.driver.emission import Emission
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink

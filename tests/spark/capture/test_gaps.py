@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.metrics import Emitted
+from headwater_producers.spark.common.metrics import Emitted
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink, body

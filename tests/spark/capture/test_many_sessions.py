@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark import attach, sessions
+from headwater_producers.spark import attach
+from headwater_producers.spark.driver import sessions
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
 

@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark import attach
+from headwater_producers.spark.driver.dispatch import Dispatch
+from headwater_producers.spark.driver.inbox import COLUMN_BYTES
 from headwater_producers.spark.events.application import CAPTURE_FACET
-from headwater_producers.spark.runtime.dispatch import Dispatch
-from headwater_producers.spark.runtime.weights import COLUMN_BYTES
 from support.capture import FLUSH_SECONDS, RecordingSink, body
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.stack import java_runtime
-from headwater_producers.spark.attach import CONNECT
+from headwater_producers.spark.driver.attach import CONNECT
 from support.running import QUICK_JVM
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from headwater_producers.spark.streaming.operators import STATE_FACET
+from headwater_producers.spark.streaming.progress import STATE_FACET
 
 if TYPE_CHECKING:
     from pathlib import Path

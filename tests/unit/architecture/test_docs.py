@@ -10,7 +10,7 @@ import pytest
 
 from headwater.cli import COMMANDS
 from headwater.settings import OTHER_VARIABLES, environment_name, setting_names
-from headwater_producers.spark.settings import environment_names
+from headwater_producers.spark.common.settings import environment_names
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ops").rglob("*.md")])

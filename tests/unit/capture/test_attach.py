@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark import Capture, CaptureError, CaptureSettings, attach, sessions
-from headwater_producers.spark.status import CaptureStatus
+from headwater_producers.spark import Capture, CaptureError, CaptureSettings, attach
+from headwater_producers.spark.driver import capture as captures
+from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.status import CaptureStatus
 from support.capture import RecordingSink
 
 
@@ -38,7 +40,7 @@ def test_a_second_attach_warns_where_it_asks_for_something_else(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, again: dict[str, Any], warned: bool
 ) -> None:
     running = Capture(asked=(CaptureSettings.load(job_name="enrich"), None))
-    monkeypatch.setattr(sessions, "running_capture", lambda _session: running)
+    monkeypatch.setattr(captures, "running_capture", lambda _session: running)
     monkeypatch.setattr(sessions, "join", lambda _session: None)
     with caplog.at_level(logging.WARNING):
         assert attach(session(), **again) is running

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.backfill.backfill import Backfill
+from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
-from headwater_producers.spark.streaming.coalescing import Coalescing
+from headwater_producers.spark.streaming.buffer import Coalescing, Notes
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
-from headwater_producers.spark.streaming.notes import Notes
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from headwater_producers.spark.streaming.coalescing import Coalescing, Due, Waiting
+from headwater_producers.spark.streaming.buffer import Coalescing, Due, Waiting
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

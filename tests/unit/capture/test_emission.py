@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.emission import Emission
-from headwater_producers.spark.emission.fence import Fence
-from headwater_producers.spark.emission.overrun import Overrun, OverrunWatch
-from headwater_producers.spark.errors import LineageNotDurableError
-from headwater_producers.spark.settings import CaptureSettings
-from headwater_producers.spark.sink import KeepingSink
-from headwater_producers.spark.status import CaptureStatus
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.sink import KeepingSink
+from headwater_producers.spark.driver.emission import Emission, Fence, Overrun, OverrunWatch
+from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance, RunError
 from support.capture import RecordingSink
 from support.outbox import until

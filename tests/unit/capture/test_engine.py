@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from headwater_producers.spark.engine import Engine
-from headwater_producers.spark.runtime.inbox import Inbox
-from headwater_producers.spark.runtime.signals import (
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.driver.engine import Engine
+from headwater_producers.spark.driver.inbox import (
     BatchFunctionCalled,
     CommandEnded,
+    Inbox,
     QueryProgressed,
     QueryStarted,
     QueryTerminated,
 )
-from headwater_producers.spark.settings import CaptureSettings
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.runtime.signals import Signal
-    from headwater_producers.spark.runtime.worker import Order
+    from headwater_producers.spark.driver.engine import Order
+    from headwater_producers.spark.driver.inbox import Signal
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry, source_rows
+from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, source_rows
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, OffsetRange
 from support.capture import recorded

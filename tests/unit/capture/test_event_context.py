@@ -9,12 +9,13 @@ import pytest
 
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, interval_events
+from headwater_producers.spark.common.settings import ErrorDetail
+from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
-from headwater_producers.spark.events.run_error import ErrorDetail, in_detail
-from headwater_producers.spark.wiring import event_context
+from headwater_producers.spark.events.run_error import in_detail
 from headwater_schemas.events import (
     EngineRef,
     IntervalEntry,

@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.errors import LineageNotDurableError
-from headwater_producers.spark.runtime.foreach_batch import QUERY_ID_PROPERTY, watch
-from headwater_producers.spark.runtime.listeners import CommandListener, SessionListeners, StreamListener
-from headwater_producers.spark.runtime.signals import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.driver.inbox import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
+from headwater_producers.spark.driver.listeners import (
+    QUERY_ID_PROPERTY,
+    CommandListener,
+    SessionListeners,
+    StreamListener,
+    watch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

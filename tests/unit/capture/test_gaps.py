@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.metrics import CaptureMetrics, Emitted
-from headwater_producers.spark.streaming.gaps import Gap, Gaps, facet_of, spans
+from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
+from headwater_producers.spark.streaming.gaps import Gap, Gaps, gaps_facet, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ def test_a_gap_is_counted_by_its_micro_batches_logged_and_remembered(caplog: pyt
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
     assert "query copy: lineage gap: micro-batches 7..10 never emitted" in caplog.text
     assert "query id: possible lineage gap: micro-batch 0 purged from the checkpoint" in caplog.text
-    assert json.loads(facet_of(gaps.found, "urn:x")) == {
+    assert json.loads(gaps_facet(gaps.found, "urn:x")) == {
         "_producer": "urn:x",
         "gaps": [{"first": 7, "last": 9, "emitted": "never"}, {"first": 0, "last": 0, "emitted": "unknown"}],
     }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from headwater_producers.spark.events.lineage import has_lineage, join_lineages, without_secrets
+from headwater_producers.spark.events.context import without_secrets
+from headwater_producers.spark.events.plans import has_lineage, join_lineages
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression
 from headwater_schemas.identity import plan_digest
 

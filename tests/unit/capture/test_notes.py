@@ -4,7 +4,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.streaming.notes import Note, Notes
+from headwater_producers.spark.streaming.buffer import Note, Notes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,8 +21,7 @@ from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
-from headwater_producers.spark.streaming.uncommitted import UNCOMMITTED_FACET
+from headwater_producers.spark.streaming.run import UNCOMMITTED_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

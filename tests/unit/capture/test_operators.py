@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headwater_producers.spark.streaming.operators import StateOperator, StateTally
+from headwater_producers.spark.streaming.progress import StateOperator, StateTally
 
 
 def operator(name: str, rows: int | None, dropped: int | None, size: int | None = 100) -> StateOperator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from headwater_producers.spark.outbox_sink import OutboxSink
+from headwater_producers.outbox import OutboxSink
 
 if TYPE_CHECKING:
     import pytest

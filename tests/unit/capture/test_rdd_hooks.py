@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark import sessions
-from headwater_producers.spark.runtime.rdd_hooks import _acting, _keeping, output_path
-from headwater_producers.spark.runtime.signals import FrameKept, RddActed
+from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.hooks import _acting, _keeping, output_path
+from headwater_producers.spark.driver.inbox import FrameKept, RddActed
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark import CaptureError, CaptureSettingsError, shutdown
+from headwater_producers.spark import CaptureError, CaptureSettingsError
+from headwater_producers.spark.driver import shutdown
+from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd
 from headwater_producers.spark.running import __main__ as bootstrap
 from headwater_producers.spark.running.command_line import Request, parse
-from headwater_producers.spark.script_end import Outcome, ScriptEnd
 from headwater_schemas.events import RunEventType
 
 WRONG = CaptureSettingsError("unknown Spark property spark.headwater.jobNmae")

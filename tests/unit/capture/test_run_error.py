@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
+from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.events.run_error import (
     MAX_MESSAGE_CHARS,
-    ErrorDetail,
     from_exception,
     from_java_text,
     in_detail,

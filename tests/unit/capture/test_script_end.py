@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Forks for each ending, since all that costs time are the imports. An ending is the last thing in the child.
 DRIVER = """
 import json, os, sys
-from headwater_producers.spark import sessions, shutdown
+from headwater_producers.spark.driver import capture as captures, shutdown
 from headwater_producers.spark.running.script import run_script
 
 class Capture:
@@ -32,7 +32,7 @@ for number, ending in enumerate(json.load(open("endings"))):
 else:
     os._exit(0)
 sys.stderr = open(os.devnull, "w")
-sessions.running_captures = lambda: [Capture(f"{number}.told")]
+captures.running_captures = lambda: [Capture(f"{number}.told")]
 shutdown.install()
 if how == "run":
     with open(f"{number}.py", "w") as file:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater_producers.spark.attach import CONNECT
+from headwater_producers.spark.driver.attach import CONNECT
 from headwater_producers.spark.running.__main__ import _attach
 from headwater_producers.spark.running.command_line import Request
 from headwater_producers.spark.running.hooks import attach_to_sessions

@@ -9,8 +9,8 @@ from headwater.connection import TopicSettings
 from headwater.settings import OTHER_VARIABLES as COMMANDS_VARIABLES
 from headwater.settings import environment_name, setting_names
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError
-from headwater_producers.spark.kafka_sink import kafka_sink, publisher_settings
-from headwater_producers.spark.settings import environment_names
+from headwater_producers.spark.common.settings import environment_names
+from headwater_producers.spark.driver.kafka_sink import kafka_sink, publisher_settings
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from py4j.protocol import Py4JError
 
-from headwater_producers.spark import interrupts, sessions, shutdown
-from headwater_producers.spark.errors import LineageNotDurableError
-from headwater_producers.spark.script_end import Outcome, ScriptEnd, outcome_of
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.driver import capture as running
+from headwater_producers.spark.driver import script_end, shutdown
+from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd, outcome_of
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -69,13 +70,13 @@ def test_an_uncaught_exception_is_noted_and_passed_on(error: BaseException, kind
 @pytest.fixture
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """SIGINT has come, and whatever handled it has failed."""
-    monkeypatch.setattr(interrupts, "_came", False)
+    monkeypatch.setattr(script_end, "_interrupted", False)
     before = signal.getsignal(signal.SIGINT)
     heard: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
-        interrupts.watch()
-        interrupts.watch()
+        script_end.watch_interrupts()
+        script_end.watch_interrupts()
         os.kill(os.getpid(), signal.SIGINT)
         assert heard == [signal.SIGINT], "the job's own handler is called, once"
         yield
@@ -142,7 +143,7 @@ def test_a_script_that_ends_well_fails_by_the_policy_and_by_nothing_else(
     codes: list[int],
 ) -> None:
     captures = [_Capture(None, problem), _Capture(None, None)]
-    monkeypatch.setattr(sessions, "running_captures", lambda: captures)
+    monkeypatch.setattr(running, "running_captures", lambda: captures)
     monkeypatch.setattr(shutdown._script, "outcome", lambda: Outcome(outcome))
     shutdown._at_exit()
     assert left == codes
@@ -152,7 +153,7 @@ def test_a_script_that_ends_well_fails_by_the_policy_and_by_nothing_else(
 def test_stopping_spark_raises_what_the_policy_wants_after_it_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     context = _Context()
     problem = LineageNotDurableError("not durable")
-    monkeypatch.setattr(sessions, "running_captures", lambda: [_Capture(context, problem), _Capture(None, None)])
+    monkeypatch.setattr(running, "running_captures", lambda: [_Capture(context, problem), _Capture(None, None)])
     shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
     with pytest.raises(LineageNotDurableError, match="not durable"):
         context.stop()
@@ -161,7 +162,7 @@ def test_stopping_spark_raises_what_the_policy_wants_after_it_has_stopped(monkey
 
 def test_stopping_spark_hides_no_exception_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     context = _Context()
-    monkeypatch.setattr(sessions, "running_captures", lambda: [_Capture(context, LineageNotDurableError("ours"))])
+    monkeypatch.setattr(running, "running_captures", lambda: [_Capture(context, LineageNotDurableError("ours"))])
     shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
 
     def job() -> None:
@@ -190,7 +191,7 @@ def test_stopping_spark_on_an_exceptions_way_out_ends_the_run_by_it(
     """`try: job() finally: spark.stop()`, where no excepthook has seen anything yet."""
     context = _Context()
     capture = _Capture(context, None)
-    monkeypatch.setattr(sessions, "running_captures", lambda: [capture])
+    monkeypatch.setattr(running, "running_captures", lambda: [capture])
     shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
 
     def job() -> None:
@@ -207,7 +208,7 @@ def test_stopping_spark_on_an_exceptions_way_out_ends_the_run_by_it(
 def test_stopping_spark_after_an_exit_was_caught_is_a_good_end(monkeypatch: pytest.MonkeyPatch) -> None:
     context = _Context()
     capture = _Capture(context, None)
-    monkeypatch.setattr(sessions, "running_captures", lambda: [capture])
+    monkeypatch.setattr(running, "running_captures", lambda: [capture])
     shutdown.drain_before_stop(SimpleNamespace(sparkContext=context))
     with pytest.raises(SystemExit):
         shutdown._exit_over(sys.exit)(2)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError
-from headwater_producers.spark.spark_properties import headwater_properties, property_name, setting_meant
+from headwater_producers.spark.common.settings import headwater_properties, property_name, setting_meant
 
 
 @pytest.mark.parametrize("setting", CaptureSettings.model_fields)

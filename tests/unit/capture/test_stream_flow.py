@@ -14,8 +14,7 @@ from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutpu
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.operators import STATE_FACET
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.progress import STATE_FACET, Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import (
     ColumnEdge,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark import CaptureSettings
+from headwater_producers.spark.common.versions import git_commit
+from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.parent import NOBODY
-from headwater_producers.spark.versions import git_commit
-from headwater_producers.spark.wiring import event_context
 
 if TYPE_CHECKING:
     from pathlib import Path

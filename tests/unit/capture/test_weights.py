@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.runtime.signals import CommandEnded, QueryTerminated
-from headwater_producers.spark.runtime.weights import COMMAND_BYTES, SMALL_BYTES, weigh
+from headwater_producers.spark.driver.inbox import COMMAND_BYTES, SMALL_BYTES, CommandEnded, QueryTerminated, weigh
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.driver.engine import Order, Worker
+from headwater_producers.spark.driver.inbox import Inbox, QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.runtime.inbox import Inbox
-from headwater_producers.spark.runtime.signals import QueryProgressed, Signal
-from headwater_producers.spark.runtime.worker import Order, Worker
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from headwater_producers.spark.sink import EventSink
+    from headwater_producers.spark.common.sink import EventSink
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

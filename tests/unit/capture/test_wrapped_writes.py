@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.execution.writes import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind
-from headwater_producers.spark.runtime.wrapped_writes import WrappedWrites
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange, RunError
 
 BEGAN = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder,
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
-from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
+from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry
 from headwater_producers.spark.streaming.progress import parse_progress
 from headwater_schemas.codec import encode
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, JobRef, OffsetRange, Provenance

@@ -9,7 +9,7 @@ import settings_page
 from pydantic import BaseModel
 
 from headwater.settings import Settings, environment_name, setting_names
-from headwater_producers.spark.settings import environment_names
+from headwater_producers.spark.common.settings import environment_names
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from headwater_producers.spark.explain import LineageExplanation, LineageOutput, LineageSource
-from headwater_producers.spark.explain_table import MAX_HTML_ROWS
+from headwater_producers.spark.explain import MAX_HTML_ROWS, LineageExplanation, LineageOutput, LineageSource
 
 
 def source(path: str, expression: str | None = None, *, masking: bool = False) -> LineageSource:

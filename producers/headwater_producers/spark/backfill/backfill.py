@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
+from headwater_producers.spark.common.metrics import Emitted
+from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.events.writes import outputs_inside
-from headwater_producers.spark.metrics import Emitted
-from headwater_producers.spark.run_all import run_all
+from headwater_producers.spark.streaming.buffer import Notes
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
-from headwater_producers.spark.streaming.micro_batch import rows_of
-from headwater_producers.spark.streaming.notes import Notes
+from headwater_producers.spark.streaming.interval import rows_of
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
-from headwater_producers.spark.events.fitting import fitting
+from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError
-from headwater_producers.spark.streaming.entry import MicroBatchFacts, interval_entry
-from headwater_producers.spark.streaming.micro_batch import sink_outputs
+from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, sink_outputs
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 from headwater_schemas.events import Certainty, DatasetUse, EmissionReason, IntervalEvent, JobRef, Provenance, build
 from headwater_schemas.redaction import redact

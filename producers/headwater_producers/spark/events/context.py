@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from headwater_producers.spark.events.lineage import without_secrets
+from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.events.parent import NOBODY, Orchestration
-from headwater_producers.spark.events.run_error import ErrorDetail, in_detail
+from headwater_producers.spark.events.run_error import in_detail
+from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     DatasetEvent,
     IntervalEvent,
@@ -28,9 +29,11 @@ from headwater_schemas.redaction import redact
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from headwater_schemas.events import ColumnLineage, JobEvent
+    from headwater_schemas.events import ColumnLineage, IntervalEntry, JobEvent
+
 
 Emit = Callable[[LineageEvent], bool | None]
 """Takes an event. False: it was refused, which is counted already."""
@@ -131,3 +134,35 @@ class EventContext:
 def _location(text: str | None) -> str | None:
     """A checkpoint's location, or a query's name, which may be made of one: without credentials, as paths are."""
     return redact(text) if text is not None else None
+
+
+# A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
+MAX_BYTES: Final = 256 * 1024
+
+
+def fitting(
+    entries: Sequence[IntervalEntry],
+    event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[LineageEvent]:
+    """Consecutive micro-batches as one event, or as several where one would be larger than `max_bytes`.
+
+    A micro-batch is never divided: one that is too large by itself is the publisher's to refuse.
+    """
+    event = event_of(entries)
+    if len(entries) == 1 or len(encode(event)) <= max_bytes:
+        yield event
+        return
+    middle = len(entries) // 2
+    yield from fitting(entries[:middle], event_of, max_bytes)
+    yield from fitting(entries[middle:], event_of, max_bytes)
+
+
+def without_secrets(lineage: ColumnLineage) -> ColumnLineage:
+    """The same lineage, with what looks like a credential taken out of its expressions' texts. Their ids stay."""
+    return msgspec.structs.replace(
+        lineage,
+        expressions=tuple(
+            msgspec.structs.replace(expression, text=redact(expression.text)) for expression in lineage.expressions
+        ),
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -12,8 +12,8 @@ from headwater_producers.spark.plan.names import without_keys
 from headwater_schemas.events import RunError
 from headwater_schemas.redaction import redact, without_source
 
-ErrorDetail = Literal["type", "message", "stack"]
-"""How much of an error is reported: its class; its message, too; its stack trace, too."""
+if TYPE_CHECKING:
+    from headwater_producers.spark.common.settings import ErrorDetail
 
 NO_TYPE: Final = "unknown error"
 # Enough to find the line that failed, small enough for any record.

@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach, shutdown
+from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.driver import shutdown
+from headwater_producers.spark.driver.capture import running_capture
 from headwater_producers.spark.running.command_line import Request, UsageError, parse
 from headwater_producers.spark.running.hooks import attach_to_sessions
 from headwater_producers.spark.running.refusal import CONFIGURATION, exit_status
 from headwater_producers.spark.running.script import run_script
-from headwater_producers.spark.sessions import running_capture
 
 _BAD_INPUT = 2
 

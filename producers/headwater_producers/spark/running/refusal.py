@@ -12,10 +12,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.emission.policy import EmissionPolicy
-from headwater_producers.spark.errors import CaptureSettingsError
-from headwater_producers.spark.settings import ENV_PREFIX
-from headwater_producers.spark.spark_properties import headwater_properties, property_name
+from headwater_producers.spark.common.errors import CaptureSettingsError
+from headwater_producers.spark.common.settings import ENV_PREFIX, EmissionPolicy, headwater_properties, property_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark import shutdown
+from headwater_producers.spark.driver import shutdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.batch import hash_of, job_events
+from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.events.datasets import dataset_bodies
-from headwater_producers.spark.events.fitting import fitting
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.plans import new_plan_event
-from headwater_producers.spark.streaming.chain import version_text
+from headwater_producers.spark.streaming.buffer import Due, Notes, version_text
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.coalescing import Due
-from headwater_producers.spark.streaming.entry import interval_entry
-from headwater_producers.spark.streaming.micro_batch import micro_batch_facts
-from headwater_producers.spark.streaming.notes import Notes
-from headwater_producers.spark.streaming.run import WATERMARK_POLICY
-from headwater_producers.spark.streaming.run_facets import run_facets, sink_facet
-from headwater_producers.spark.streaming.uncommitted import UNCOMMITTED_FACET, uncommitted_writes
-from headwater_producers.spark.streaming.uncommitted import facet_of as uncommitted
+from headwater_producers.spark.streaming.interval import interval_entry, micro_batch_facts
+from headwater_producers.spark.streaming.run import (
+    UNCOMMITTED_FACET,
+    WATERMARK_POLICY,
+    run_facets,
+    sink_facet,
+    uncommitted_facet,
+    uncommitted_writes,
+)
 from headwater_schemas.events import (
     EmissionReason,
     IntervalEvent,
@@ -162,7 +163,7 @@ class StreamEmitter:
             writes = [write for batch in left.values() for write in batch]
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
-            facets[UNCOMMITTED_FACET] = uncommitted(left, self._context.producer)
+            facets[UNCOMMITTED_FACET] = uncommitted_facet(left, self._context.producer)
         self.state(run, ending.kind, ending.at, ending.error, facets)
 
     def send(self, run: StreamRun, due: Iterable[Due]) -> None:

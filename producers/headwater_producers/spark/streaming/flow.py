@@ -14,12 +14,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
-from headwater_producers.spark.run_all import run_all
-from headwater_producers.spark.streaming.chain import Chains
-from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
-from headwater_producers.spark.streaming.notes import Notes
-from headwater_producers.spark.streaming.run import Ending
-from headwater_producers.spark.streaming.runs import Runs
+from headwater_producers.spark.common.run_all import run_all
+from headwater_producers.spark.streaming.buffer import Chains, Coalescing, Notes, Waiting
+from headwater_producers.spark.streaming.run import Ending, Runs
 from headwater_schemas.events import EmissionReason, RunEventType
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.metrics import CaptureMetrics, Emitted, shared_metrics
+from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted, shared_metrics
 from headwater_schemas.ranges import batches_text
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Gaps:
         return tuple(self._found)
 
 
-def facet_of(gaps: Iterable[Gap], producer: str) -> str:
+def gaps_facet(gaps: Iterable[Gap], producer: str) -> str:
     """The facet's JSON."""
     rows = [{"first": gap.first, "last": gap.last, "emitted": gap.emitted.value} for gap in gaps]
     return json.dumps({"_producer": producer, "gaps": rows})

@@ -1,25 +1,28 @@
-"""StreamRun: one start of a streaming query, as far as it has been seen."""
+"""StreamRun: one start of a streaming query, as far as it has been observed, and the run facets that it makes."""
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from headwater_producers.spark.connectors.stream_commits import SinkCommits, Snapshots
-from headwater_producers.spark.events.writes import Write, made_from
-from headwater_producers.spark.plan import PlanDescription
-from headwater_producers.spark.streaming.chain import Chain
+from headwater_producers.spark.events.writes import Write, made_from, outputs_inside
+from headwater_producers.spark.plan import PlanDescription, SourceKind
+from headwater_producers.spark.streaming.buffer import Chain, Coalescing, Waiting
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.coalescing import Coalescing, Waiting
-from headwater_producers.spark.streaming.gaps import Gap
-from headwater_producers.spark.streaming.operators import StateTally
-from headwater_producers.spark.streaming.progress import Progress
+from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gap, gaps_facet
+from headwater_producers.spark.streaming.progress import STATE_FACET, Progress, StateTally
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunError, RunEventType
+from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
+
+    from headwater_producers.spark.streaming.links import MicroBatch
+
 
 WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
 """Whether the least or the greatest of several watermarks is the query's: `min` or `max`."""
@@ -190,3 +193,76 @@ class StreamRun:
             DatasetUse(dataset=output, inputs=None if sources is None else tuple(sorted(sources)))
             for output, sources in sorted(self.written.items())
         )
+
+
+class Runs(dict[str, StreamRun]):
+    """By run id, in the order of their starts."""
+
+    def latest_of(self, query_id: str) -> StreamRun | None:
+        """The latest run of a query, which is the only one that may be active."""
+        return next((run for run in reversed(self.values()) if run.query_id == query_id), None)
+
+    def executing(self, batch: MicroBatch) -> StreamRun | None:
+        """The run that executes, or has executed, a micro-batch."""
+        return self.latest_of(batch.query_id) if batch.run_id is None else self.get(batch.run_id)
+
+
+_MAX_GAPS: Final = 100
+
+
+def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
+    """The facets of each change of a run's state: event time, state, and the last gaps met."""
+    facets = {}
+    if run.event_time:
+        facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
+    if run.state:
+        facets[STATE_FACET] = run.state.facet(producer)
+    if run.gaps:
+        facets[GAPS_FACET] = gaps_facet(run.gaps[-_MAX_GAPS:], producer)
+    return facets
+
+
+def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
+    """Whether the query writes by itself: of one that doesn't, no micro-batch is known to have written something."""
+    link = description.streaming if description is not None else None
+    if link is None or sink is None:
+        return {}
+    about = {"_producer": producer, "name": sink, "callback": link.sink_kind is SourceKind.CALLBACK}
+    return {SINK_FACET: json.dumps(about, sort_keys=True)}
+
+
+UNCOMMITTED_FACET: Final = "headwater_uncommitted"
+"""The run facet of a streaming run that ended within a micro-batch: `{"batches": [{"batchId": 7, "outputs": [{…}]}]}`.
+Of each output `namespace` and `name`, and as far as known `rows` and a table's `version`."""
+
+
+def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
+    """The writes inside foreachBatch of micro-batches that weren't committed, by batch id in order."""
+    return {
+        batch: writes
+        for batch, writes in sorted(run.writes.items())
+        if batch not in run.emitted and not run.chain.has(batch)
+    }
+
+
+def uncommitted_facet(batches: Mapping[int, Sequence[Write]], producer: str) -> str:
+    """The facet's JSON."""
+    rows = [
+        {
+            "batchId": batch,
+            "outputs": [_output(use) for use in outputs_inside(writes)],
+        }
+        for batch, writes in batches.items()
+    ]
+    return json.dumps({"_producer": producer, "batches": rows}, sort_keys=True)
+
+
+def _output(use: DatasetUse) -> dict[str, Any]:
+    snapshot = use.position.table_snapshot if use.position is not None else None
+    facts = {
+        "namespace": use.dataset.namespace,
+        "name": use.dataset.name,
+        "rows": use.rows,
+        "version": snapshot.snapshot_id if snapshot is not None else None,
+    }
+    return {key: value for key, value in facts.items() if value is not None}

@@ -17,8 +17,8 @@ from headwater_schemas.naming import kafka_topic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headwater_producers.spark.common.settings import CaptureSettings
     from headwater_producers.spark.plan import PlanOutput
-    from headwater_producers.spark.settings import CaptureSettings
 
 logger = logging.getLogger(__name__)
 

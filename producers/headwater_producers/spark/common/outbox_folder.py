@@ -1,0 +1,46 @@
+"""Where the outbox is: one folder for each place that events go to.
+
+    <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
+
+Whoever sends to the same topic of the same cluster shares a folder, and relays what the dead of all jobs left there.
+Nobody can relay the lineage of one cluster into another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater_schemas.topics import TopicNames
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.common.settings import CaptureSettings
+
+
+def outbox_folder(settings: CaptureSettings) -> Path:
+    """The folder that the settings mean; may not exist.
+
+    Raises:
+        RuntimeError: no path is set, and the user has no home.
+    """
+    servers = settings.require_bootstrap_servers()
+    cluster = settings.kafka_cluster_name or ",".join(sorted(part.strip() for part in servers.split(",")))
+    digest = hashlib.sha256(repr((cluster, TopicNames(settings.topic_prefix).events)).encode()).hexdigest()[:12]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", cluster.split(",")[0])[:64]
+    # A Spark property goes through no shell.
+    root = settings.outbox_path.expanduser() if settings.outbox_path is not None else default_root()
+    return root / f"{name}-{digest}"
+
+
+def default_root() -> Path:
+    """`HEADWATER_DATA_DIR`/outbox, else in the user's folder for state."""
+    if chosen := os.environ.get("HEADWATER_DATA_DIR"):
+        return Path(chosen).expanduser().absolute() / "outbox"
+    if base := os.environ.get("XDG_STATE_HOME"):
+        return Path(base) / "headwater" / "outbox"
+    kept = "Library/Application Support" if sys.platform == "darwin" else ".local/state"
+    return Path.home() / kept / "headwater" / "outbox"

@@ -1,0 +1,330 @@
+"""CaptureSettings: all that can be set of capture, from arguments, Spark's properties and the environment.
+
+`spark.headwater.jobName` is the setting `job_name`: each setting has one property, in Spark's own spelling, for
+`spark-submit --conf` and `spark.conf.set`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from headwater_producers.spark.common.errors import CaptureSettingsError
+from headwater_schemas.kafka.settings import Address, ClientProperties
+from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS, TopicPrefix
+from headwater_schemas.variables import OTHER_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+ENV_PREFIX: Final = "HEADWATER_"
+PREFIX: Final = "spark.headwater."
+# In no name, and in no value that a person writes.
+_BETWEEN: Final = "\x1e"
+
+
+ErrorDetail = Literal["type", "message", "stack"]
+"""How much of an error is reported: its class; its message, too; its stack trace, too."""
+
+_TABLES = {"kafka_client_properties": '{"client.rack": "a"}', "kafka_cluster_names": '{"b1:9092,b2:9092": "orders"}'}
+"""Settings that are JSON where they are text, with an example of each."""
+
+
+def _tags_in_text(tags: Any) -> Any:
+    if not isinstance(tags, str):
+        raise PydanticCustomError("job_tags", "write one text such as 'tier=1,pii'")
+    return tags
+
+
+def _no_other_brokers(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
+    if same := {"bootstrap.servers", "metadata.broker.list"} & set(properties):
+        raise PydanticCustomError(
+            "brokers", "{name} isn't for here: kafka_bootstrap_servers says where Kafka is", {"name": min(same)}
+        )
+    return properties
+
+
+class EmissionPolicy(StrEnum):
+    """What a pipeline asks for. Durable is what would survive the process: in its outbox, or acknowledged by Kafka.
+
+    Attributes:
+        WARN: what isn't delivered when the job ends is lost, with a warning. No outbox, unless a path is given.
+        RETRY: what isn't delivered waits in the outbox, for the next start if need be.
+        FAIL_JOB: as RETRY; and `close()` raises, or the process exits with 1, where not all lineage is durable.
+        FAIL_CLOSED: as FAIL_JOB; and no streaming query runs on without the lineage of what it has committed.
+    """
+
+    WARN = "warn"
+    RETRY = "retry"
+    FAIL_JOB = "fail_job"
+    FAIL_CLOSED = "fail_closed"
+
+    @property
+    def fails(self) -> bool:
+        """Whether lineage that isn't durable fails the job."""
+        return self in {EmissionPolicy.FAIL_JOB, EmissionPolicy.FAIL_CLOSED}
+
+
+class CaptureSettings(BaseSettings):
+    """What a job says about itself, and where its lineage goes.
+
+    Each field can be given to `attach` by name, as the Spark property `spark.headwater.<fieldInCamelCase>`, or in the
+    environment as `HEADWATER_<FIELD IN CAPITALS>`; the first of these wins. Build one with `CaptureSettings.load`: its
+    errors name the setting and the fix.
+
+    Attributes:
+        job_name: name of the application's job. Default: `spark.app.name`.
+        job_namespace: OpenLineage's job namespace.
+        tenant: whose graph the lineage belongs to.
+        job_owner: who answers for the job, e.g. `team:flights`.
+        job_criticality: how much depends on it, e.g. `tier-1`.
+        job_code_version: version of its code. Default: the git commit of the script's checkout, `-dirty` where it has
+            uncommitted changes; None outside of one.
+        job_config_version: version or digest of its configuration.
+        job_tags: `key=value` or `key`, comma-separated in the environment.
+        capture_enabled: False makes `attach` do nothing at all, and cost nothing.
+        capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are told as runs, with what they
+            read.
+        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
+        capture_queue_max_bytes: how much of the JVM's memory they may keep from being freed, by an estimate: each keeps
+            its query's plans alive. Default: an eighth of the driver's heap.
+        capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
+        capture_stall_seconds: at most this long it waits for a Kafka that acknowledges nothing, if there is an outbox.
+        capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
+            to be reported by Spark; a later one is sent as an addition to the same interval.
+        capture_literals: whether the texts of expressions show the literals that the job's code has.
+        capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
+            well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
+        capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
+        coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
+        coalesce_max_seconds: how long a micro-batch waits for others, at most.
+        reconcile_max_batches: at a query's start, how many of the micro-batches that its checkpoint has are told again,
+            the last ones; 0: nothing is told from checkpoints.
+        kafka_bootstrap_servers: brokers to publish to.
+        kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
+        kafka_cluster_names: the same where a job has to do with several clusters, by cluster id, or by brokers of each.
+        kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
+        kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
+            see `headwater_schemas.kafka.KafkaSettings`.
+        registry_url, registry_username, registry_password, registry_timeout_seconds: a schema registry to register the
+            schema with; see `headwater_schemas.registry.RegistrySettings`.
+        emission_policy: what becomes of the job where lineage isn't durable; see `EmissionPolicy`.
+        emission_wait_seconds: under `fail_closed`, how long an interval may take to become durable before its query is
+            stopped. A foreachBatch function is held back instead, from the first moment.
+        outbox_enabled: False keeps events in memory only.
+        outbox_path: where the outbox is. Default: the user's folder for state; see `outbox_folder`.
+        outbox_max_bytes: how much it may hold.
+        outbox_when_full: what gives way then.
+        topic_prefix: first part of the name of Headwater's topics.
+        topic_partitions, topic_replication_factor: of the topics, where capture finds them missing and creates them.
+        topic_max_message_bytes: the largest event; also what the events topic is created with; the schema has to fit.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True, env_ignore_empty=True
+    )
+
+    job_name: str | None = None
+    job_namespace: str = "default"
+    tenant: str = "default"
+    job_owner: str | None = None
+    job_criticality: str | None = None
+    job_code_version: str | None = None
+    job_config_version: str | None = None
+    job_tags: Annotated[str, BeforeValidator(_tags_in_text)] = ""
+    capture_enabled: bool = True
+    capture_reads: bool = False
+    capture_queue_size: int = Field(default=1_000, ge=1)
+    capture_queue_max_bytes: int | None = Field(default=None, ge=1)
+    capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
+    capture_stall_seconds: float = Field(default=3.0, ge=0)
+    capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
+    capture_literals: bool = True
+    capture_errors: ErrorDetail = "stack"
+    capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
+    coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
+    coalesce_max_seconds: float = Field(default=60.0, gt=0)
+    reconcile_max_batches: int = Field(default=100, ge=0)
+    kafka_bootstrap_servers: Address | None = None
+    kafka_cluster_name: str | None = None
+    kafka_cluster_names: dict[str, str] | None = None
+    kafka_security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] | None = None
+    kafka_sasl_username: str | None = None
+    kafka_sasl_password: SecretStr | None = None
+    kafka_ssl_ca_location: Path | None = None
+    kafka_ssl_certificate_location: Path | None = None
+    kafka_ssl_key_location: Path | None = None
+    kafka_ssl_key_password: SecretStr | None = None
+    kafka_client_properties: Annotated[ClientProperties, AfterValidator(_no_other_brokers)] | None = None
+    registry_url: Address | None = Field(default=None, pattern=r"^https?://")
+    registry_username: str | None = None
+    registry_password: SecretStr | None = None
+    registry_timeout_seconds: float = Field(default=10.0, gt=0)
+    emission_policy: EmissionPolicy = EmissionPolicy.RETRY
+    emission_wait_seconds: float = Field(default=30.0, ge=0)
+    outbox_enabled: bool = True
+    outbox_path: Path | None = None
+    outbox_max_bytes: int = Field(default=256 * 1024 * 1024, ge=1_024 * 1_024)
+    outbox_when_full: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+    topic_prefix: TopicPrefix = "lineage"
+    topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
+    topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
+    topic_max_message_bytes: int = Field(default=DEFAULT_MAX_MESSAGE_BYTES, ge=65_536, le=1_000_000_000)
+
+    @classmethod
+    def load(
+        cls, properties: Mapping[str, str] | None = None, said_to: str = "attach", /, **overrides: Any
+    ) -> CaptureSettings:
+        """The environment, with Spark's properties and then `overrides` on top.
+
+        A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows was meant to mean
+        something, so it is refused.
+
+        Args:
+            properties: Spark's, all of whose names begin with `spark.headwater.`.
+            said_to: what `overrides` were given to, for messages.
+            overrides: settings by name.
+
+        Raises:
+            CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
+        """
+        unknown = sorted(set(overrides) - set(cls.model_fields))
+        if unknown:
+            raise CaptureSettingsError(_unknown(unknown[0], list(cls.model_fields)))
+        known = environment_names() | OTHER_VARIABLES
+        strange = sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known)
+        if strange:
+            raise CaptureSettingsError(f"in the environment: {_unknown(strange[0], sorted(known))}")
+        submitted, odd = settings_named(properties or {}, cls.model_fields)
+        if odd is not None:
+            near = difflib.get_close_matches(setting_meant(odd), cls.model_fields, n=1, cutoff=0.5)
+            hint = property_name(near[0]) if near else ", ".join(sorted(map(property_name, cls.model_fields)))
+            raise CaptureSettingsError(f"unknown Spark property {odd}; {'did you mean' if near else 'known:'} {hint}")
+        try:
+            return cls(**_parsed({**submitted, **overrides}))
+        except SettingsError:
+            raise CaptureSettingsError(
+                f"{_no_json_in_environment()}, from the environment: it is no JSON; "
+                'write it like {"client.rack": "a"}'
+            ) from None
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            field = str(first["loc"][0]) if first["loc"] else "settings"
+            origin = f"the environment ({ENV_PREFIX}{field.upper()})"
+            if field in overrides:
+                origin = said_to
+            elif field in submitted:
+                origin = f"the Spark property {property_name(field)}"
+            raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
+
+    def merged(self, **overrides: Any) -> CaptureSettings:
+        """These settings with `overrides` on top; the environment isn't asked again for what is set here."""
+        return CaptureSettings.load(**{**self.model_dump(exclude_unset=True), **overrides})
+
+    def require_bootstrap_servers(self) -> str:
+        """Brokers to publish to.
+
+        Raises:
+            CaptureSettingsError: none are set.
+        """
+        if self.kafka_bootstrap_servers is None:
+            raise CaptureSettingsError(
+                f"no Kafka to send lineage to: set {ENV_PREFIX}KAFKA_BOOTSTRAP_SERVERS=host:port, the Spark property "
+                f"{property_name('kafka_bootstrap_servers')} or attach's kafka_bootstrap_servers "
+                f"(or turn capture off with {ENV_PREFIX}CAPTURE_ENABLED=false)"
+            )
+        return self.kafka_bootstrap_servers
+
+    @property
+    def tags(self) -> tuple[tuple[str, str | None], ...]:
+        """`job_tags` as sorted pairs of key and value."""
+        pairs = (part.strip().partition("=") for part in self.job_tags.split(",") if part.strip())
+        return tuple(sorted({(key.strip(), value.strip() if sep else None) for key, sep, value in pairs}, key=str))
+
+
+def environment_names() -> frozenset[str]:
+    """Every environment variable that capture reads, for those who check a process's whole `HEADWATER_…` set."""
+    return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
+
+
+def _parsed(given: dict[str, Any]) -> dict[str, Any]:
+    """The tables among the settings may be JSON, as in the environment."""
+    parsed = dict(given)
+    for name, example in _TABLES.items():
+        if isinstance(text := given.get(name), str):
+            try:
+                parsed[name] = json.loads(text)
+            except ValueError:
+                raise CaptureSettingsError(f"{name} is no JSON; write it like {example}") from None
+    return parsed
+
+
+def _no_json_in_environment() -> str:
+    """Which of the tables can't be read there."""
+    for name in _TABLES:
+        variable = f"{ENV_PREFIX}{name.upper()}"
+        try:
+            json.loads(os.environ.get(variable) or "{}")
+        except ValueError:
+            return variable
+    return f"{ENV_PREFIX}{next(iter(_TABLES)).upper()}"
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
+    return f"unknown setting {name}{hint}"
+
+
+def headwater_properties(spark: Any) -> dict[str, str]:
+    """The session's `spark.headwater.…` properties: the application's, and over them what its `spark.conf` was set to.
+
+    On a platform that makes the session itself there is nothing else to set.
+    """
+    return properties(spark.sparkContext, PREFIX) | _set_in_session(spark)
+
+
+def properties(spark_context: Any, prefix: str) -> dict[str, str]:
+    """The properties that begin with `prefix`; no round trip to the JVM for each."""
+    return {name: value for name, value in spark_context.getConf().getAll() if name.startswith(prefix)}
+
+
+def _set_in_session(spark: Any) -> dict[str, str]:
+    # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
+    entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
+    pairs = (entry.partition(" -> ") for entry in entries if entry.startswith(PREFIX))
+    return {name: value for name, _, value in pairs}
+
+
+def property_name(setting: str) -> str:
+    """`job_name` ⇒ `spark.headwater.jobName`."""
+    first, *others = setting.split("_")
+    return PREFIX + first + "".join(word.capitalize() for word in others)
+
+
+def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tuple[dict[str, str], str | None]:
+    """The settings that properties are about, and the first property that is about none.
+
+    Args:
+        found: properties by name.
+        known: all settings.
+    """
+    names = {property_name(setting): setting for setting in known}
+    strange = min((name for name in found if name not in names), default=None)
+    return {names[name]: value for name, value in found.items() if name in names}, strange
+
+
+def setting_meant(name: str) -> str:
+    """`spark.headwater.jobNme` ⇒ `job_nme`: how the setting would be spelt, to find the nearest with."""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix(PREFIX)).lower()

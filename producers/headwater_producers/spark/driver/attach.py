@@ -1,0 +1,251 @@
+"""attach: the way in, and how one application's capture is put together."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.backfill.backfill import Backfill
+from headwater_producers.spark.common.errors import CaptureError
+from headwater_producers.spark.common.metrics import shared_metrics
+from headwater_producers.spark.common.settings import CaptureSettings, EmissionPolicy, headwater_properties, properties
+from headwater_producers.spark.common.versions import capture_version, git_commit
+from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
+from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.driver import capture as captures
+from headwater_producers.spark.driver import hooks, sessions, shutdown
+from headwater_producers.spark.driver.capture import Capture
+from headwater_producers.spark.driver.dispatch import Dispatch
+from headwater_producers.spark.driver.emission import Emission
+from headwater_producers.spark.driver.engine import Engine, Order, Worker
+from headwater_producers.spark.driver.inbox import Inbox
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.job_names import application_name
+from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
+from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
+from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.streaming.buffer import Coalescing, Notes
+from headwater_producers.spark.streaming.emitter import StreamEmitter
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_schemas.events import EngineRef, Owner, Tag, Versions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from headwater_producers.spark.common.sink import EventSink
+    from headwater_producers.spark.driver.inbox import Signal
+
+logger = logging.getLogger(__name__)
+
+
+_lock = threading.Lock()
+
+CONNECT = (
+    "lineage isn't captured: this is a Spark Connect session, whose plans are in another process. Attach where the "
+    "Spark driver runs, or make a classic session (spark.api.mode=classic, no spark.remote)"
+)
+
+
+def attach(
+    spark: SparkSession, settings: CaptureSettings | None = None, *, sink: EventSink | None = None, **overrides: Any
+) -> Capture:
+    """Captures the lineage of everything that `spark`'s application runs from now on.
+
+    That is: all that runs in this session, in those that `newSession()` makes of it, in other sessions of the same
+    application that were there before, and in streaming queries that run already.
+
+    An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
+    then are ignored, with a warning where they differ. A Spark Connect session can't be captured: that is logged, as an
+    error, and the capture that is returned does nothing.
+
+    Args:
+        spark: the session.
+        settings: default: what `spark.headwater.…` says, of the session's `spark.conf` and below that of the
+            application, and below both the environment (`HEADWATER_…`).
+        sink: where events go; default: Kafka.
+        overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
+
+    Raises:
+        CaptureSettingsError: a setting is missing, unknown or of the wrong form.
+        CaptureError: `spark` is no session, or one that was stopped; or `sink` is no EventSink.
+    """
+    classic = hasattr(spark, "_jsparkSession")
+    stopped = classic and getattr(spark.sparkContext, "_jsc", None) is None
+    chosen = _settings(spark if classic and not stopped else None, settings, overrides)
+    if not chosen.capture_enabled:
+        return Capture()
+    if not classic:
+        if type(spark).__module__.startswith("pyspark.sql.connect."):
+            logger.error(CONNECT)
+            return Capture()
+        raise CaptureError(f"attach needs a SparkSession, not {type(spark).__name__}")
+    if stopped:
+        raise CaptureError("attach needs a session that runs: this one's SparkContext was stopped")
+    _check_sink(sink)
+    with _lock:
+        if (running := captures.running_capture(spark)) is not None:
+            sessions.join(spark)
+            # A cell of a notebook that is run again changes nothing.
+            given = settings is not None or overrides or sink is not None
+            if given and not running.is_as_asked(chosen, sink):
+                logger.warning(
+                    "lineage capture: this application is being captured already; what a second attach sets otherwise "
+                    "is ignored"
+                )
+            return running
+        target = sink if sink is not None else _kafka(chosen)
+        listeners = sessions.join(spark)
+        emission = Emission(chosen, target, listeners.observed)
+        engine = start_engine(spark, chosen, emission, Notes(emission.notes_folder))
+        emission.start(engine)
+        key = sessions.application_id(spark)
+        capture = Capture(
+            engine,
+            key=key,
+            spark_context=spark.sparkContext,
+            listeners=listeners,
+            emission=emission,
+            asked=(chosen, sink),
+        )
+        captures.begin(key, capture)
+        hooks.install()
+        shutdown.install()
+        shutdown.drain_before_stop(spark)
+        listeners.target = engine
+        for session in listeners.observed():
+            engine.found(session)
+    return capture
+
+
+def _settings(spark: Any, settings: CaptureSettings | None, overrides: dict[str, Any]) -> CaptureSettings:
+    if settings is not None:
+        return settings.merged(**overrides)
+    return CaptureSettings.load(headwater_properties(spark) if spark is not None else {}, **overrides)
+
+
+def _check_sink(sink: object) -> None:
+    missing = [name for name in ("publish", "flush", "close") if not callable(getattr(sink, name, None))]
+    if sink is not None and missing:
+        raise CaptureError(f"attach needs an EventSink for its sink: {type(sink).__name__} has no {', '.join(missing)}")
+
+
+def _kafka(settings: CaptureSettings) -> EventSink:
+    # Whoever only asks for a DataFrame's lineage, or brings a sink, needs no Kafka client.
+    from headwater_producers.spark.driver.kafka_sink import kafka_sink
+
+    return kafka_sink(settings)
+
+
+# Of the driver's heap, for plans that wait.
+_QUEUES_SHARE: Final = 8
+
+
+def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: Notes | None = None) -> Engine:
+    """Wires and starts an engine: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ sink.
+
+    Args:
+        spark: a session of the application.
+        settings: of the capture.
+        sink: where events go.
+        notes: the last micro-batch of each query emitted to the sink's destination; None: not known.
+    """
+    context = event_context(
+        settings,
+        app_name=spark.sparkContext.appName,
+        spark_version=spark.version,
+        started_by=orchestration(properties(spark.sparkContext, PROPERTY_PREFIX), os.environ),
+    )
+    plan_settings = PlanSettings(
+        max_plan_bytes=settings.capture_max_plan_bytes,
+        literals=settings.capture_literals,
+        kafka_cluster_names=_cluster_names(settings),
+        kafka_clusters=KafkaClusters(),
+    )
+    dedup = DedupCache()
+    heap = int(spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
+    inbox: Inbox[Signal | Order] = Inbox(
+        settings.capture_queue_size, settings.capture_queue_max_bytes or heap // _QUEUES_SHARE
+    )
+    shared_metrics().watch(inbox)
+    worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
+    end_offsets = KafkaEndOffsets(own_connection(settings))
+    files = JvmFiles(spark.sparkContext)
+    notes, gaps = notes or Notes(), Gaps()
+    emitter = StreamEmitter(
+        context=context, emit=worker.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), notes=notes
+    )
+    # Nothing may wait where the next micro-batch waits for it.
+    per_event = 1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches
+    streams = StreamFlow(
+        emitter,
+        wait_seconds=settings.capture_foreach_batch_wait_seconds,
+        backfill=Backfill(
+            context=context,
+            emit=worker.emit,
+            files=files,
+            max_batches=settings.reconcile_max_batches,
+            gaps=gaps,
+            notes=notes,
+            per_event=per_event,
+            inside=emitter.inside,
+        ),
+        coalescing=Coalescing(per_event, settings.coalesce_max_seconds),
+        notes=notes,
+    )
+    dispatch = Dispatch(
+        spark=spark,
+        context=context,
+        streams=streams,
+        emit=worker.emit,
+        failed=worker.failed,
+        dedup=dedup,
+        settings=plan_settings,
+    )
+    engine = Engine(
+        context=context,
+        settings=settings,
+        inbox=inbox,
+        worker=worker,
+        streams=streams,
+        end_offsets=end_offsets,
+        gaps=gaps,
+    )
+    engine.start(dispatch, dedup)
+    return engine
+
+
+def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
+    every = {"*": settings.kafka_cluster_name} if settings.kafka_cluster_name else {}
+    return every | (settings.kafka_cluster_names or {})
+
+
+def event_context(
+    settings: CaptureSettings, *, app_name: str, spark_version: str, started_by: Orchestration
+) -> EventContext:
+    """The context of an application by its settings, under a run id of its own."""
+    return EventContext(
+        tenant=settings.tenant,
+        namespace=settings.job_namespace,
+        app_name=application_name(settings.job_name, app_name),
+        app_run_id=str(uuid.uuid4()),
+        producer=f"https://headwater/spark/{capture_version()}",
+        versions=Versions(
+            code=settings.job_code_version or git_commit(),
+            config=settings.job_config_version,
+            engine=EngineRef("spark", spark_version),
+            capture=capture_version(),
+        ),
+        started_by=started_by,
+        criticality=settings.job_criticality,
+        owners=(Owner(settings.job_owner),) if settings.job_owner else None,
+        tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
+        errors=settings.capture_errors,
+        max_event_bytes=settings.topic_max_message_bytes,
+    )

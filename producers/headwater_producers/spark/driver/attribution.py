@@ -1,0 +1,90 @@
+"""Attribution of plans to micro-batches, and the settings to read them with."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.rdd import origins
+from headwater_producers.spark.connectors.roots import rdds_of
+from headwater_producers.spark.execution.batch_thread import batch_of_thread
+from headwater_producers.spark.execution.executions import plan_key
+from headwater_producers.spark.plan import KnownFrames, PlanSettings, Upstream
+from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.driver.engine import Bus
+    from headwater_producers.spark.streaming.flow import StreamFlow
+
+logger = logging.getLogger(__name__)
+
+# How long Spark's own listeners are waited for, which have to receive an execution before it can be looked up.
+_BUS_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAttribution:
+    """The micro-batch that a plan is attributed to, with what is needed to read the plan.
+
+    Attributes:
+        batch: the micro-batch in whose foreachBatch function it was made.
+        upstream: what that batch's frame comes from.
+        settings: for reading it.
+    """
+
+    batch: MicroBatch | None
+    upstream: Upstream | None
+    settings: PlanSettings
+
+
+class Attributor:
+    """Attributes plans to the micro-batches that they belong to.
+
+    Args:
+        links: the foreachBatch calls seen.
+        streams: the application's streaming queries.
+        frames: those that live on as RDDs.
+        settings: for reading plans.
+        bus: Spark's listener bus.
+    """
+
+    def __init__(
+        self, links: BatchLinks, streams: StreamFlow, frames: KnownFrames, settings: PlanSettings, bus: Bus
+    ) -> None:
+        self._links = links
+        self._streams = streams
+        self._frames = frames
+        self._settings = settings
+        self._bus = bus
+
+    def of(self, execution: Any, session: Any) -> PlanAttribution:
+        """Of a JVM `QueryExecution`, which a `SparkSession` ran."""
+        # Most applications have no foreachBatch: they needn't pay for the look.
+        batch = self._batch(execution, session) if self._links else None
+        if batch is None:
+            return PlanAttribution(None, None, self._settings)
+        # Made anew with each micro-batch: the batch's number, or the minute, makes no other plan of it.
+        return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
+
+    def _batch(self, execution: Any, session: Any) -> MicroBatch | None:
+        owner = self._links.owner(plan_key(execution))
+        if owner is None and self._streams.hands_over:
+            owner = self._by_rows(execution) or self._by_thread(execution, session)
+        return owner
+
+    def _by_rows(self, execution: Any) -> MicroBatch | None:
+        """By what its RDDs are made of: a frame's `.rdd` that was handed to `createDataFrame`."""
+        for rdd in rdds_of(execution.analyzed()):
+            if (batch := self._links.made_of(origins(rdd, self._frames).ids)) is not None:
+                return batch
+        return None
+
+    def _by_thread(self, execution: Any, session: Any) -> MicroBatch | None:
+        try:
+            found = batch_of_thread(execution, session) if self._bus.drained(_BUS_SECONDS) else None
+        except Exception:
+            # A store of another make, an execution that was never planned: the write is emitted as one of its own.
+            logger.debug("lineage capture can't tell which thread ran a query", exc_info=True)
+            return None
+        return self._links.call(found.query_id, found.batch_id, found.run_id) if found is not None else None

@@ -1,0 +1,156 @@
+"""Capture: the handle that `attach` returns."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.script_end import ENDED_WELL, outcome_of
+from headwater_producers.spark.driver.status import CaptureStatus
+from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from headwater_producers.spark.common.errors import LineageNotDurableError
+    from headwater_producers.spark.common.settings import CaptureSettings
+    from headwater_producers.spark.common.sink import EventSink
+    from headwater_producers.spark.driver.emission import Emission
+    from headwater_producers.spark.driver.engine import Engine
+    from headwater_producers.spark.driver.sessions import ApplicationListeners
+    from headwater_schemas.events import RunError
+
+logger = logging.getLogger(__name__)
+
+_lock = threading.RLock()
+_running: dict[str, Capture] = {}
+
+
+def running_capture(spark: Any) -> Capture | None:
+    """The capture of the session's application, if it is being captured."""
+    return _running.get(sessions.application_id(spark)) if _running else None
+
+
+def running_captures() -> list[Capture]:
+    """All captures of this process that run."""
+    with _lock:
+        return list(_running.values())
+
+
+def begin(key: str, capture: Capture) -> None:
+    """A capture runs from now on."""
+    with _lock:
+        _running[key] = capture
+
+
+class Capture:
+    """One application's capture, from `attach` to `close` or the end of the session.
+
+    As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
+    """
+
+    def __init__(
+        self,
+        engine: Engine | None = None,
+        *,
+        key: str = "",
+        spark_context: Any = None,
+        listeners: ApplicationListeners | None = None,
+        emission: Emission | None = None,
+        asked: tuple[CaptureSettings, EventSink | None] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._key = key
+        self._spark_context = spark_context
+        self._listeners = listeners
+        self._emission = emission
+        self._asked = asked
+        self._closing = threading.RLock()
+        self._open = engine is not None
+
+    def flush(self, timeout_seconds: float | None = None) -> bool:
+        """Waits until all that has happened so far is delivered.
+
+        Args:
+            timeout_seconds: default: `capture_drain_timeout_seconds`.
+
+        Returns:
+            Whether it is. False: the time was over first, or an event failed; `status` and the log say more.
+        """
+        if self._engine is None or not self._open:
+            return True
+        return self._engine.flush(timeout_seconds)
+
+    def close(self) -> None:
+        """Stops capturing: delivers what has happened, and ends the application's run as COMPLETE. Idempotent.
+
+        Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
+
+        Raises:
+            LineageNotDurableError: the emission policy is `fail_job` or `fail_closed`, and not all lineage is durable.
+                Only the first call raises it.
+        """
+        if (problem := self.end(RunEventType.COMPLETE, None, session_ends=False)) is not None:
+            raise problem
+
+    def status(self) -> CaptureStatus:
+        """What has been captured so far."""
+        if self._engine is None:
+            return CaptureStatus.nothing()
+        status = self._engine.status(enabled=self._open)
+        return self._emission.status(status) if self._emission is not None else status
+
+    def __repr__(self) -> str:
+        status = self.status()
+        if not status.enabled:
+            return f"<Capture: off, {status.published} events published>"
+        names = ("received", "queued", "dropped", "failed", "published", "lost")
+        shown = ", ".join(f"{name}={getattr(status, name)}" for name in names)
+        return f"<Capture: on, {shown}, last_error={status.last_error!r}>"
+
+    def is_as_asked(self, settings: CaptureSettings, sink: EventSink | None) -> bool:
+        """Whether it was attached with these very settings and this sink."""
+        return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
+
+    def belongs_to(self, spark_context: Any) -> bool:
+        """Whether its session is one of this context's."""
+        return self._spark_context is spark_context
+
+    def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:
+        """Closes with an outcome other than `close`'s; see `Engine.finish`.
+
+        Returns:
+            What the emission policy wants to be raised; logged already.
+        """
+        with self._closing:
+            if self._engine is None:
+                return None
+            if not self._open:
+                self._engine.await_end()
+                return None
+            self._open = False
+            delivered = self._engine.finish(kind, error, session_ends=session_ends)
+            problem = self._emission.verdict(delivered=delivered) if self._emission is not None else None
+            if problem is not None:
+                logger.error("%s", problem)
+            if self._listeners is not None:
+                self._listeners.target = None
+            with _lock:
+                _running.pop(self._key, None)
+            if session_ends:
+                sessions.forget(self._key)
+            return problem
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        outcome = ENDED_WELL if error is None else outcome_of(error)
+        if outcome == ENDED_WELL:
+            self.close()
+        else:
+            self.end(outcome.kind, outcome.error, session_ends=False)

@@ -1,0 +1,281 @@
+"""Dispatch: from a signal with its JVM references to events, on the worker's thread."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from headwater_producers.spark.driver.attribution import Attributor
+from headwater_producers.spark.driver.inbox import (
+    Attached,
+    BatchFunctionCalled,
+    CommandEnded,
+    FrameKept,
+    QueryProgressed,
+    QueryStarted,
+    QueryTerminated,
+    RddActed,
+    Signal,
+)
+from headwater_producers.spark.driver.listeners import COMMANDS
+from headwater_producers.spark.driver.procedures import Procedures
+from headwater_producers.spark.driver.rdd_actions import RddDispatch
+from headwater_producers.spark.driver.sessions import UntrackedQueries
+from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
+from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
+from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.known_tables import KnownTables
+from headwater_producers.spark.events.run_error import first_line, from_java_text
+from headwater_producers.spark.execution import describe
+from headwater_producers.spark.execution.executions import execution_times, plan_key
+from headwater_producers.spark.execution.multi_insert import executions_of
+from headwater_producers.spark.execution.query import JvmQuery
+from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
+from headwater_producers.spark.jvm.session import ActiveSession
+from headwater_producers.spark.plan import KnownFrames
+from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.dedup_cache import DedupCache
+    from headwater_producers.spark.plan import PlanDescription, PlanSettings
+    from headwater_producers.spark.streaming.flow import StreamFlow
+    from headwater_schemas.events import LineageEvent
+
+
+logger = logging.getLogger(__name__)
+
+_MAX_ERROR_CHARS: Final = 300
+
+
+class Dispatch:
+    """Handles signals one by one. It may raise whatever py4j raises; the worker counts and goes on.
+
+    Args:
+        spark: a session of the application.
+        context: of the application.
+        streams: its streaming queries.
+        emit: takes each event.
+        failed: takes a sentence about what couldn't be read of a callback that became events all the same.
+        dedup: job, dataset and plan events that were emitted already.
+        settings: for reading plans.
+    """
+
+    def __init__(
+        self,
+        *,
+        spark: Any,
+        context: EventContext,
+        streams: StreamFlow,
+        emit: Callable[[LineageEvent], object],
+        failed: Callable[[str], None],
+        dedup: DedupCache,
+        settings: PlanSettings,
+    ) -> None:
+        self._spark = spark
+        self._context = context
+        self._streams = streams
+        self._emit = emit
+        self._failed = failed
+        self._dedup = dedup
+        self._settings = settings
+        self._links = BatchLinks()
+        self._frames = KnownFrames()
+        self._attributor = Attributor(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
+        self._rdds = RddDispatch(spark, self._attributor, self._links, self._frames)
+        self._wrapped = WrappedWrites()
+        self._tables = KnownTables()
+        self._active = ActiveSession()
+        self._untracked = UntrackedQueries(spark, streams)
+        self._procedures = Procedures(spark, settings)
+
+    def look_around(self, *, at_once: bool = False) -> None:
+        """Looks for streaming queries that no listener has reported; `at_once`: however long ago the last look was."""
+        for session in self._untracked.sessions(at_once=at_once):
+            self._attached(Attached(session, datetime.now(UTC)))
+        if at_once:
+            self._called(self._procedures.left())
+
+    def handle(self, signal: Signal) -> None:
+        """Makes events out of one signal."""
+        match signal:
+            case CommandEnded():
+                self._ended(signal)
+            case QueryStarted():
+                self._started(signal)
+            case Attached():
+                self._attached(signal)
+            case QueryProgressed():
+                self._progressed(parse_progress(str(signal.event.progress().json())), signal)
+            case QueryTerminated():
+                self._terminated(signal)
+            case BatchFunctionCalled():
+                batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
+                self._links.called(plan_key(signal.frame.queryExecution()), batch)
+                self._streams.called(batch)
+            case FrameKept():
+                self._rdds.kept(signal)
+            case RddActed():
+                self._ran(*self._rdds.acted(signal), signal.ended_at)
+
+    def _ended(self, signal: CommandEnded) -> None:
+        try:
+            for execution in executions_of(signal.query_execution, signal.function):
+                self._command(replace(signal, query_execution=execution))
+        except (Py4JError, PySparkException) as error:
+            if signal.error is None:
+                raise
+            # It has failed so early that it has no plan to read: the job's own error, and no lineage lost.
+            text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
+            logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
+
+    def _command(self, signal: CommandEnded) -> None:
+        execution = signal.query_execution
+        self._active.become(signal.session)
+        attribution = self._attributor.of(execution, signal.session)
+        description = describe(
+            execution,
+            session=signal.session,
+            upstream=attribution.upstream,
+            frames=self._frames,
+            settings=attribution.settings,
+        )
+        if description.is_streaming:
+            return
+        # What a failed statement was about is often not there to be read: that is no lineage lost.
+        for failure in description.failures if signal.error is None else ():
+            self._failed(failure)
+        self._tables.see(description)
+        if attribution.batch is None:
+            self._called(self._procedures.of_plan(execution.analyzed(), description))
+        started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
+        error = from_java_text(self._printed(signal.error)) if signal.error is not None else None
+        if signal.function not in COMMANDS:
+            # What a foreachBatch function looks at is no run.
+            if description.inputs and attribution.batch is None:
+                read = executed_read(execution, replace(description, command=signal.function))
+                self._ran(BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=error), None, signal.at)
+            return
+        if signal.error is None:
+            self._changes(description, signal.at)
+        if not description.outputs and not description.writes_unknown:
+            return
+        staged = self._wrapped.rows_of(description, started_at, ended_at)
+        write = executed_write(
+            execution,
+            description,
+            signal.session,
+            started_at=started_at,
+            ended_at=ended_at,
+            failed=signal.error is not None,
+            staged=staged,
+        )
+        if description.staged:
+            self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
+            return
+        if error is None and wrote_nothing(write, staged):
+            return
+        self._wrote(
+            BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error), attribution.batch, signal.at
+        )
+
+    def _called(self, procedures: Iterable[BatchRun]) -> None:
+        for run in procedures:
+            self._ran(run, None, run.ended_at)
+
+    def _wrote(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
+        if not self._wrapped.is_wrapper(run):
+            self._ran(run, batch, at)
+        elif batch is None and (inner := self._wrapped.corrected(run)) is not None:
+            for event in corrected_events(self._context, inner, self._dedup):
+                self._emit(event)
+
+    def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
+        # A failed write inside foreachBatch fails its query, whose run records that.
+        if batch is not None and (run.error is not None or self._streams.wrote(batch, run.write, at)):
+            return
+        for event in batch_events(self._context, run, self._dedup):
+            self._emit(event)
+
+    def _changes(self, description: PlanDescription, at: datetime) -> None:
+        """DDL is no run of its own: it is the application that does it."""
+        for change in description.changes:
+            if (known := self._tables.resolved(change)) is None:
+                continue
+            body, context = change_body(known), self._context
+            self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
+
+    def _started(self, signal: QueryStarted) -> None:
+        event = signal.event
+        name = event.name()
+        self._streams.started(
+            StreamRun(
+                query_id=str(event.id().toString()),
+                run_id=str(event.runId().toString()),
+                name=None if name is None else str(name),
+                started_at=_time(event.timestamp()) or signal.at,
+                query=self._query(signal.query, signal.session),
+            )
+        )
+
+    def _attached(self, signal: Attached) -> None:
+        """Tracks the session's queries that run already; they count as started when capture attached."""
+        for query in signal.session._jsparkSession.streams().active():
+            run_id, name = str(query.runId().toString()), query.name()
+            if not self._streams.knows(run_id):
+                self._streams.started(
+                    StreamRun(
+                        query_id=str(query.id().toString()),
+                        run_id=run_id,
+                        name=None if name is None else str(name),
+                        started_at=signal.at,
+                        query=self._query(query, signal.session),
+                    )
+                )
+
+    def _progressed(self, progress: Progress, signal: QueryProgressed) -> None:
+        if not self._streams.knows(progress.run_id):
+            # Its start was dropped, or it was being started while capture was attached.
+            query = signal.session._jsparkSession.streams().get(progress.query_id)
+            if query is not None and str(query.runId().toString()) != progress.run_id:
+                query = None  # started anew meanwhile, perhaps with another plan
+            self._streams.started(
+                StreamRun(
+                    query_id=progress.query_id,
+                    run_id=progress.run_id,
+                    name=progress.name,
+                    started_at=progress.started_at,
+                    query=self._query(query, signal.session),
+                )
+            )
+        self._streams.progressed(progress, signal.at)
+
+    def _terminated(self, signal: QueryTerminated) -> None:
+        exception = signal.event.exception()
+        error = from_java_text(str(exception.get())) if exception.isDefined() else None
+        self._streams.terminated(str(signal.event.runId().toString()), error, signal.at)
+
+    def _printed(self, throwable: Any) -> str:
+        return str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(throwable))
+
+    def _query(self, query: Any, session: Any) -> JvmQuery | None:
+        return JvmQuery(query, session, self._settings) if query is not None else None
+
+
+def _time(text: Any) -> datetime | None:
+    """Spark's ISO 8601 in UTC."""
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC)
+    except ValueError:
+        return None

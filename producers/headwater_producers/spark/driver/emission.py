@@ -1,0 +1,417 @@
+"""How much a pipeline wants its lineage to matter: the policies of `emission_policy` at work.
+
+    Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
+    OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable
+    Emission      one application's policy at work, and its verdict at the end
+
+The fence holds the query's own thread, which is what the policy asks for. Each of its steps can be repeated, so that
+nothing is waited for longer than a moment without a look at whether waiting still makes sense.
+
+For sinks other than foreachBatch Spark reports a micro-batch after its commit, so nothing can hold the next one back.
+What can be done is to stop the query when an interval hasn't become durable in time, and to report which micro-batches
+were committed by then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.common.metrics import shared_metrics
+from headwater_producers.spark.common.settings import EmissionPolicy
+from headwater_producers.spark.common.sink import DurableSink, KeepingSink
+from headwater_schemas.events import Provenance, RunError
+from headwater_schemas.ranges import batches_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater_producers.spark.common.settings import CaptureSettings
+    from headwater_producers.spark.common.sink import EventSink
+    from headwater_producers.spark.driver.engine import Engine
+    from headwater_producers.spark.driver.status import CaptureStatus
+    from headwater_schemas.events import IntervalEvent, LineageEvent
+
+logger = logging.getLogger(__name__)
+
+
+class Emission:
+    """The sink that the engine publishes to, and what the policy makes of how that goes.
+
+    Args:
+        settings: of the capture.
+        sink: where events really go.
+        sessions: the application's sessions, to find a query in.
+    """
+
+    def __init__(self, settings: CaptureSettings, sink: EventSink, sessions: Callable[[], Iterable[Any]]) -> None:
+        self.policy = settings.emission_policy
+        self._sink = sink
+        self._durable = sink if isinstance(sink, DurableSink) else None
+        self._sessions = sessions
+        self._metrics = shared_metrics()
+        self._engine: Engine | None = None
+        self._fence: Fence | None = None
+        self._watch: OverrunWatch | None = None
+        if self.policy is EmissionPolicy.FAIL_CLOSED:
+            self._watch = OverrunWatch(self._durable, wait_seconds=settings.emission_wait_seconds, stop=self._stop)
+
+    def start(self, engine: Engine) -> None:
+        """The engine runs."""
+        self._engine = engine
+        engine.emission = self
+        if self._watch is not None:
+            self._watch.start()
+            self._fence = Fence(self, self._lost)
+
+    # The engine's sink
+
+    def publish(self, event: LineageEvent) -> None:
+        """Passes an event on."""
+        interval = event.interval_event
+        try:
+            self._sink.publish(event)
+        except Exception:
+            self._metrics.refused.inc()
+            if self._watch is not None and interval is not None:
+                self._watch.refused(interval)
+            raise
+        self._metrics.published.inc()
+        if interval is None:
+            return
+        if interval.provenance is Provenance.RECONCILED:
+            self._metrics.reconciled.inc(len(interval.entries))
+        elif self._watch is not None:
+            self._watch.published(interval)
+
+    def flush(self, timeout_seconds: float) -> int:
+        """Waits for delivery."""
+        return self._sink.flush(timeout_seconds)
+
+    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+        """Waits for delivery; see `KeepingSink`. A sink that keeps nothing is waited for as long as by `flush`."""
+        if isinstance(self._sink, KeepingSink):
+            return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
+        return self._sink.flush(timeout_seconds)
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        if self._watch is not None:
+            self._watch.end()
+        self._sink.close()
+
+    # The query's thread
+
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        """Called before a foreachBatch function; see `Fence.hold`. Does nothing under other policies.
+
+        Args:
+            frame: that it is called with.
+            query_id: Spark's id of the query.
+            batch_id: of the micro-batch.
+        """
+        if self._fence is not None and self._watch is not None:
+            self._watch.fence(query_id)
+            if batch_id == 0:
+                return  # nothing was committed before it
+            jvm = frame.sparkSession.sparkContext._jvm
+            self._fence.hold(jvm, batch_id, lambda: self._is_stopped(query_id))
+
+    @property
+    def closing(self) -> bool:
+        """Whether capture ends, or has ended."""
+        return self._engine is None or self._engine.ending
+
+    def secure(self, timeout_seconds: float) -> bool:
+        """Has all that has happened made into events and durable; False: not in time."""
+        if self._engine is None:
+            return False
+        if self._durable is None:
+            return self._engine.flush(timeout_seconds)
+        return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
+
+    @property
+    def notes_folder(self) -> Path | None:
+        """Folder of the notes on each query's last emitted micro-batch: beside the outbox; None: there is none."""
+        outbox = self._durable.outbox if self._durable is not None else None
+        return Path(outbox.folder) / "queries" if outbox is not None else None
+
+    # Afterwards
+
+    def status(self, status: CaptureStatus) -> CaptureStatus:
+        """A status, with what the sink knows."""
+        if self._durable is None:
+            return status
+        return replace(status, lost=self._durable.lost, outbox=self._durable.outbox)
+
+    def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
+        """What is to be raised when capture has ended.
+
+        Args:
+            delivered: whether all was made into events, and delivered.
+
+        Returns:
+            None: nothing, since the policy doesn't ask for it, or all is durable.
+        """
+        if not self.policy.fails or self._engine is None:
+            return None
+        reasons = [str(overrun) for overrun in self._overruns]
+        if (lost := self._lost()) is not None:
+            reasons.append(lost)
+        if not self._engine.ended_in_time:
+            reasons.append("not all that happened could be looked at in time (capture_drain_timeout_seconds)")
+        if self._durable is None and not delivered:
+            reasons.append("not all of it was delivered")
+        elif self._durable is not None and (at_risk := self._durable.await_durable(0)):
+            reasons.append(f"{at_risk} events are neither acknowledged by Kafka nor in an outbox")
+        if not reasons:
+            return None
+        return LineageNotDurableError(
+            f"lineage isn't durable (emission_policy {self.policy}): {'; '.join(reasons)}. "
+            "The data is written, and stays"
+        )
+
+    @property
+    def _overruns(self) -> tuple[Overrun, ...]:
+        return self._watch.overruns if self._watch is not None else ()
+
+    def _lost(self) -> str | None:
+        status = self.status(self._engine.status(enabled=True)) if self._engine is not None else None
+        if status is None or not (status.dropped + status.failed + status.publish_failed + status.lost):
+            return None
+        return (
+            f"{status.dropped} callbacks dropped, {status.failed} not made into events, {status.publish_failed} events "
+            f"refused, {status.lost} given up" + (f" ({status.last_error})" if status.last_error else "")
+        )
+
+    def _stop(self, overrun: Overrun) -> None:
+        if self._engine is not None:
+            self._engine.blame(overrun.query_id, RunError(type="LineageNotDurableError", message=str(overrun)))
+        self._metrics.overruns.inc()
+        query = self._query(overrun.query_id)
+        if query is not None:
+            query.stop()
+        else:
+            logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
+
+    def _is_stopped(self, query_id: str) -> bool:
+        query = self._query(query_id)
+        return query is not None and not query.isActive()
+
+    def _query(self, query_id: str) -> Any:
+        """A query that runs; None: it isn't known to any session. The one that its frames bear doesn't know it."""
+        found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
+        return next((query for query in found if query is not None), None)
+
+
+_TAKE_IN_SECONDS: Final = 5.0
+_PAUSE_MILLISECONDS: Final = 200
+_COMPLAIN_SECONDS: Final = 10.0
+
+
+class Intake(Protocol):
+    """The engine, as the fence sees it."""
+
+    @property
+    def closing(self) -> bool:
+        """Whether capture ends, or has ended."""
+
+    def secure(self, timeout_seconds: float) -> bool:
+        """Has all that has happened made into events and durable; False: not in time."""
+
+
+class Fence:
+    """Holds foreachBatch functions back.
+
+    Args:
+        intake: makes what has happened durable.
+        lost: describes what is lost for good; None: nothing is.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, intake: Intake, lost: Callable[[], str | None], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._intake = intake
+        self._lost = lost
+        self._clock = clock
+
+    def hold(self, jvm: Any, batch_id: int, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Returns when all that the query has committed is durable, or capture has been closed meanwhile.
+
+        Args:
+            jvm: the gateway's. Waiting is done by the JVM's thread of the query, so that `query.stop()` interrupts it
+                as it would interrupt Spark itself.
+            batch_id: the micro-batch that is to begin.
+            stopped: whether the query was stopped. Where Python's threads aren't pinned to the JVM's
+                (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
+
+        Raises:
+            LineageNotDurableError: lineage is lost for good, so that waiting is no use; or the query was stopped.
+            Py4JJavaError: the query was stopped meanwhile.
+        """
+        began = complained = self._clock()
+        while not self._intake.closing:
+            if (lost := self._lost()) is not None:
+                raise LineageNotDurableError(
+                    f"micro-batch {batch_id} is not begun: lineage is lost (emission_policy fail_closed): {lost}"
+                )
+            if self._intake.secure(_TAKE_IN_SECONDS):
+                return
+            if (now := self._clock()) - complained >= _COMPLAIN_SECONDS:
+                complained = now
+                logger.warning(
+                    "lineage capture: micro-batch %d has waited %d s for its lineage to become durable "
+                    "(emission_policy fail_closed); is the outbox writable, or Kafka reachable?",
+                    batch_id,
+                    now - began,
+                )
+            jvm.java.lang.Thread.sleep(_PAUSE_MILLISECONDS)
+            if stopped():
+                raise LineageNotDurableError(f"micro-batch {batch_id} is not begun: the query was stopped")
+
+
+_LOOK_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Micro-batches that were committed without durable lineage.
+
+    Attributes:
+        query_id: Spark's id of their query.
+        name: the query's name.
+        first_batch, last_batch: the first and the last of them.
+    """
+
+    query_id: str
+    name: str | None
+    first_batch: int
+    last_batch: int
+
+    def __str__(self) -> str:
+        """In a sentence."""
+        query = f"query {self.name}" if self.name else f"query {self.query_id}"
+        verb = "were" if self.last_batch > self.first_batch else "was"
+        batches = batches_text(self.first_batch, self.last_batch)
+        return f"{query}: micro-{batches} {verb} committed, and the lineage isn't durable"
+
+    def joined(self, other: Overrun) -> Overrun:
+        """With another of the same query."""
+        first, last = min(self.first_batch, other.first_batch), max(self.last_batch, other.last_batch)
+        return replace(self, first_batch=first, last_batch=last)
+
+
+class OverrunWatch:
+    """Stops queries whose intervals don't become durable in time, on a thread of its own.
+
+    Args:
+        sink: where the intervals go.
+        wait_seconds: how long an interval may take.
+        stop: stops the query of an overrun.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        sink: DurableSink | None,
+        *,
+        wait_seconds: float,
+        stop: Callable[[Overrun], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._sink = sink
+        self._wait_seconds = wait_seconds
+        self._stop = stop
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[float, Overrun]] = []
+        self._refused: list[Overrun] = []
+        self._fenced: set[str] = set()
+        self._stopped: dict[str, Overrun] = {}
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name="headwater-emission", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Ends: no query is stopped any more."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+
+    def fence(self, query_id: str) -> None:
+        """This query is held back by a fence, so it can't overrun."""
+        self._fenced.add(query_id)
+
+    def published(self, interval: IntervalEvent) -> None:
+        """The sink has an interval."""
+        self._watch(interval, refused=False)
+
+    def refused(self, interval: IntervalEvent) -> None:
+        """The sink didn't take an interval: it never will be durable."""
+        self._watch(interval, refused=True)
+
+    @property
+    def overruns(self) -> tuple[Overrun, ...]:
+        """The queries that were stopped."""
+        with self._changed:
+            return tuple(self._stopped.values())
+
+    def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
+        # What was only reconstructed was committed by an earlier run.
+        if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
+            return
+        batches = [entry.batch_id for entry in interval.entries]
+        span = Overrun(interval.query_id, interval.query_name, min(batches), max(batches))
+        with self._changed:
+            if (stopped := self._stopped.get(span.query_id)) is not None:
+                self._stopped[span.query_id] = stopped.joined(span)
+            elif refused:
+                self._refused.append(span)
+            else:
+                self._waiting.append((self._clock(), span))
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ending or self._waiting or self._refused)
+                if self._ending:
+                    return
+            try:
+                for span in self._overdue():
+                    self._overran(span)
+            except Exception:
+                logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
+
+    def _overdue(self) -> list[Overrun]:
+        """Lets go of the intervals that are durable by now; those that are late."""
+        with self._changed:
+            asked = len(self._waiting)
+        # All that was taken before the question is durable if nothing of it isn't.
+        durable = self._sink is None or self._sink.await_durable(min(_LOOK_SECONDS, self._wait_seconds)) == 0
+        with self._changed:
+            if durable:
+                del self._waiting[:asked]
+            latest = self._clock() - self._wait_seconds
+            late = {span.query_id for at, span in self._waiting if at <= latest}
+            overdue = self._refused + [span for _, span in self._waiting if span.query_id in late]
+            self._waiting = [(at, span) for at, span in self._waiting if span.query_id not in late]
+            self._refused = []
+            return overdue
+
+    def _overran(self, span: Overrun) -> None:
+        with self._changed:
+            earlier = self._stopped.get(span.query_id)
+            self._stopped[span.query_id] = earlier.joined(span) if earlier is not None else span
+        if earlier is None:
+            logger.error("lineage capture stops a streaming query (emission_policy fail_closed): %s", span)
+            self._stop(span)

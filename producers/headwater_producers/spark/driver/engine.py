@@ -1,0 +1,434 @@
+"""Engine: one application's capture while it runs, and its worker: the one thread on which lineage is made and emitted.
+
+The worker's loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a
+second, it looks after what waits: starts whose plan wasn't readable yet, micro-batches whose writes weren't all
+reported.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from headwater_producers.spark.common.metrics import shared_metrics
+from headwater_producers.spark.common.run_all import run_all
+from headwater_producers.spark.common.sink import KeepingSink
+from headwater_producers.spark.driver.inbox import Attached, BatchFunctionCalled, QueryStarted, QueryTerminated, weigh
+from headwater_producers.spark.driver.status import CaptureStatus
+from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_schemas.events import EmissionReason
+from headwater_schemas.redaction import redact
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.common.settings import CaptureSettings
+    from headwater_producers.spark.common.sink import EventSink
+    from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
+    from headwater_producers.spark.driver.dispatch import Dispatch
+    from headwater_producers.spark.driver.emission import Emission
+    from headwater_producers.spark.driver.inbox import Inbox, Signal
+    from headwater_producers.spark.events.context import EventContext
+    from headwater_producers.spark.events.dedup_cache import DedupCache
+    from headwater_producers.spark.streaming.flow import StreamFlow
+    from headwater_schemas.events import LineageEvent, RunError, RunEventType
+
+logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Takes signals, and makes events of them on its worker's thread.
+
+    Args:
+        context: of the application.
+        settings: of the capture.
+        inbox: where signals wait.
+        worker: who handles them; not started yet.
+        streams: the application's streaming queries.
+        end_offsets: reads the end offsets of the topics they write.
+        gaps: their micro-batches that can't be recovered any more.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: EventContext,
+        settings: CaptureSettings,
+        inbox: Inbox[Signal | Order],
+        worker: Worker,
+        streams: StreamFlow,
+        end_offsets: KafkaEndOffsets,
+        gaps: Gaps | None = None,
+    ) -> None:
+        self.context = context
+        self.settings = settings
+        self._inbox = inbox
+        self._worker = worker
+        self._streams = streams
+        self._end_offsets = end_offsets
+        self._gaps = gaps or Gaps()
+        self._started_at = datetime.now(UTC)
+        self._logged_drops = False
+        self._end: Order | None = None
+        self.emission: Emission | None = None
+
+    def start(self, handler: Dispatch, dedup: DedupCache) -> None:
+        """Starts the worker, whose first act is the START of the application's run."""
+        for event in application_started(self.context, self._started_at, dedup):
+            self._worker.emit(event)
+        self._worker.start(handler, self._streams)
+
+    def found(self, session: Any) -> None:
+        """Has the queries tracked that run in a session already."""
+        self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
+
+    def offer(self, signal: Signal) -> None:
+        """Takes a signal, or drops it where too many wait. Never waits.
+
+        The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
+        foreachBatch function: its writes would be taken for those of the micro-batch before.
+        """
+        always = isinstance(signal, BatchFunctionCalled | QueryStarted | QueryTerminated)
+        # Mostly the worker takes it at once, whatever it weighs.
+        weight = weigh(signal) if self._inbox.waiting else 0
+        if self._inbox.put(signal, weight=weight, always=always):
+            return
+        shared_metrics().dropped.inc()
+        if not self._logged_drops:
+            self._logged_drops = True
+            logger.warning(
+                "lineage capture: the queue is full (%d callbacks, about %d MiB); new ones are dropped. Micro-batches "
+                "are backfilled from the checkpoint later, batch writes are not. Raise capture_queue_size or "
+                "capture_queue_max_bytes",
+                self._inbox.waiting,
+                self._inbox.bytes >> 20,
+            )
+
+    @property
+    def captures_reads(self) -> bool:
+        """Whether queries that only read are captured."""
+        return self.settings.capture_reads
+
+    def flush(self, timeout_seconds: float | None = None) -> bool:
+        """Waits until everything that has happened so far is delivered; False: the time was over first."""
+        return self._worker.carry_out(Order(self._deadline(timeout_seconds)))
+
+    def take_in(self, timeout_seconds: float) -> bool:
+        """Has everything that has happened so far made into events and published; False: not in time."""
+        order = Order(self._deadline(timeout_seconds), delivers=False)
+        return self._worker.carry_out(order) and order.taken_in
+
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        """On the query's thread, before a foreachBatch function: waits where the emission policy requires it."""
+        if self.emission is not None:
+            self.emission.hold(frame, query_id, batch_id)
+
+    def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
+        """Ends the application's run, delivers everything, and ends the worker.
+
+        Args:
+            kind: how the run ended.
+            error: why, if it failed.
+            session_ends: whether the session goes down with it: then queries that still run are aborted.
+
+        Returns:
+            Whether everything was delivered.
+        """
+
+        def end() -> None:
+            now = datetime.now(UTC)
+            run_all(
+                (
+                    lambda: self._streams.abort_all(error, now) if session_ends else None,
+                    lambda: self._worker.emit(self._ended(kind, error, now)),
+                    self._end_offsets.close,
+                )
+            )
+
+        self._end = Order(
+            self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
+        )
+        delivered = self._worker.carry_out(self._end)
+        if not self.ended_in_time:
+            logger.warning(
+                "lineage capture: stopped after capture_drain_timeout_seconds with %d callbacks unprocessed",
+                self._inbox.waiting,
+            )
+        return delivered
+
+    def _ended(self, kind: RunEventType, error: RunError | None, now: datetime) -> LineageEvent:
+        return application_ended(
+            self.context,
+            kind,
+            self._started_at,
+            now,
+            error,
+            dropped=self._inbox.dropped,
+            failed=self._worker.tally.failed,
+        )
+
+    def blame(self, query_id: str, error: RunError) -> None:
+        """Records why a query is about to be stopped: its run FAILs by that."""
+        self._streams.blame(query_id, error)
+
+    @property
+    def ending(self) -> bool:
+        """Whether `finish` was called."""
+        return self._end is not None
+
+    @property
+    def ended_in_time(self) -> bool:
+        """Whether `finish` could look at everything that had happened."""
+        return self._end is not None and self._end.done.is_set() and self._end.taken_in
+
+    def await_end(self) -> None:
+        """Waits for a `finish` that is under way.
+
+        For a signal handler that has interrupted it on the same thread: so it takes no lock.
+        """
+        while (end := self._end) is not None and not end.done.is_set() and end.remaining():
+            time.sleep(0.02)
+
+    def status(self, *, enabled: bool) -> CaptureStatus:
+        """The counts so far."""
+        tally = self._worker.tally
+        return CaptureStatus(
+            enabled=enabled,
+            queued=self._inbox.waiting,
+            queued_bytes=self._inbox.bytes,
+            received=self._inbox.received,
+            dropped=self._inbox.dropped,
+            failed=tally.failed,
+            published=tally.published,
+            publish_failed=tally.publish_failed,
+            last_error=tally.last_error,
+            gaps=self._gaps.found,
+        )
+
+    def _deadline(self, timeout_seconds: float | None) -> float:
+        seconds = self.settings.capture_drain_timeout_seconds if timeout_seconds is None else timeout_seconds
+        return time.monotonic() + seconds
+
+
+_IDLE_SECONDS: Final = 1.0
+# While something waits for more callbacks of Spark.
+_WATCHFUL_SECONDS: Final = 0.05
+_CARE_SECONDS: Final = 0.25
+_MAX_ERROR_CHARS: Final = 500
+
+
+class Bus(Protocol):
+    """The listener bus."""
+
+    def drained(self, timeout_seconds: float) -> bool:
+        """Whether everything posted so far was delivered in time."""
+
+
+class Handler(Protocol):
+    """Makes events of signals."""
+
+    def handle(self, signal: Signal) -> None:
+        """Handles one; may raise anything."""
+
+    def look_around(self, *, at_once: bool = False) -> None:
+        """Looks for what no signal reports, now and then or `at_once`."""
+
+
+@dataclass(slots=True)
+class Order:
+    """To the worker itself: take in all that has happened, then act, then deliver.
+
+    Attributes:
+        deadline: monotonic; nothing is waited for beyond it.
+        action: what to do when everything that has happened was taken in.
+        last: whether the worker ends with it.
+        delivers: whether the sink is waited for.
+        stall_seconds: of the last order: how long Kafka may acknowledge nothing until a sink that keeps its events is
+            waited for no more.
+        done: set when it has been carried out.
+        taken_in: whether all that had happened was on time to be handled.
+        undelivered: how many events the sink couldn't deliver in time; None until it was asked.
+        failed: how often something went wrong meanwhile.
+    """
+
+    deadline: float
+    action: Callable[[], None] | None = None
+    last: bool = False
+    delivers: bool = True
+    stall_seconds: float = math.inf
+    done: threading.Event = field(default_factory=threading.Event)
+    taken_in: bool = False
+    undelivered: int | None = None
+    failed: int = 0
+
+    def remaining(self) -> float:
+        """Seconds left."""
+        return max(0.0, self.deadline - time.monotonic())
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the worker has counted."""
+
+    failed: int = 0
+    published: int = 0
+    publish_failed: int = 0
+    last_error: str | None = None
+
+
+class Worker:
+    """Runs one capture. `handler` and `streams` are set before `start`, since they publish through it.
+
+    Args:
+        inbox: what it takes from.
+        sink: where events go.
+        bus: Spark's.
+    """
+
+    def __init__(self, inbox: Inbox[Signal | Order], sink: EventSink, bus: Bus) -> None:
+        self.tally = Tally()
+        self._inbox = inbox
+        self._sink = sink
+        self._bus = bus
+        self._handler: Handler | None = None
+        self._streams: StreamFlow | None = None
+        self._cared_at = 0.0
+        self._logged: set[str] = set()
+        self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
+
+    def start(self, handler: Handler, streams: StreamFlow) -> None:
+        """Starts the thread."""
+        self._handler = handler
+        self._streams = streams
+        self._thread.start()
+
+    def carry_out(self, order: Order) -> bool:
+        """Has an order carried out, and waits for it. Not to be called by the worker's own thread.
+
+        Returns:
+            Whether it was, and everything is delivered.
+        """
+        self._inbox.put_urgent(order)
+        # What the order does between its waits takes time of its own.
+        finished = order.done.wait(order.remaining() + 5.0)
+        return finished and not order.failed and (order.undelivered == 0 or not order.delivers)
+
+    def emit(self, event: LineageEvent) -> bool:
+        """Publishes an event; what the sink refuses is counted, and False."""
+        try:
+            self._sink.publish(event)
+        except Exception as error:
+            self.tally.publish_failed += 1
+            self._note("publishing", error)
+            return False
+        self.tally.published += 1
+        return True
+
+    def failed(self, sentence: str) -> None:
+        """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
+        self.tally.failed += 1
+        self.tally.last_error = sentence
+        if sentence not in self._logged:
+            self._logged.add(sentence)
+            logger.warning("lineage capture: %s (further failures of this kind are only counted)", sentence)
+
+    def _run(self) -> None:
+        while True:
+            item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
+            if isinstance(item, Order):
+                self._guard("ending" if item.last else "flushing", partial(self._obey, item))
+                item.done.set()
+                if item.last:
+                    return
+            elif item is not None:
+                self._handle(item)
+            if item is None or time.monotonic() - self._cared_at > _CARE_SECONDS:
+                self._guard("looking after streaming queries", self._care)
+
+    def _waits(self) -> bool:
+        streams = self._streams
+        return streams is not None and (streams.unannounced or bool(streams.pending) or streams.behind)
+
+    def _handle(self, signal: Signal) -> None:
+        if self._handler is not None:
+            self._guard(type(signal).__name__, partial(self._handler.handle, signal))
+
+    def _take_in(self) -> None:
+        for item in self._inbox.take_waiting():
+            if not isinstance(item, Order):
+                self._handle(item)
+
+    def _care(self) -> None:
+        self._cared_at = time.monotonic()
+        streams = self._streams
+        if streams is None:
+            return
+        if self._handler is not None:
+            self._handler.look_around()
+        run_all((streams.announce_planned, streams.backfill_next, streams.send_overdue, partial(self._settle, streams)))
+
+    def _settle(self, streams: StreamFlow) -> None:
+        if waiting := streams.pending:
+            # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
+            # inbox, and when the inbox is, they have been seen.
+            if self._bus.drained(_WATCHFUL_SECONDS):
+                self._take_in()
+                streams.settle(waiting, datetime.now(UTC))
+            streams.settle_overdue(datetime.now(UTC))
+
+    def _obey(self, order: Order) -> None:
+        # 1. Everything that has happened is on the bus: let it come in.
+        order.taken_in = self._bus.drained(order.remaining())
+        if not order.taken_in:
+            logger.info("lineage capture: Spark's listener bus was not empty in time")
+        # 2. Handle it.
+        self._take_in()
+        # Whatever goes wrong in one step, the others are taken.
+        failed, doing = self.tally.failed, partial(self._guard, "ending" if order.last else "flushing")
+        # 3. Nothing more is coming for what waits.
+        if (handler := self._handler) is not None and order.delivers:
+            doing(lambda: handler.look_around(at_once=True))
+        if (streams := self._streams) is not None:
+            doing(streams.announce_planned)
+            doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
+            while streams.behind and order.remaining():
+                doing(streams.backfill_next)
+            doing(lambda: streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT))
+        # 4. What the order is about.
+        if order.action is not None:
+            doing(order.action)
+        # 5. Deliver.
+        if order.delivers:
+            doing(partial(self._deliver, order))
+        order.failed = self.tally.failed - failed
+        if order.last:
+            doing(self._sink.close)
+
+    def _deliver(self, order: Order) -> None:
+        if order.last and isinstance(self._sink, KeepingSink):
+            order.undelivered = self._sink.flush_while_moving(order.remaining(), stall_seconds=order.stall_seconds)
+        else:
+            order.undelivered = self._sink.flush(order.remaining())
+
+    def _guard(self, what: str, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:
+            self.tally.failed += 1
+            self._note(what, error)
+
+    def _note(self, what: str, error: Exception) -> None:
+        text = redact(f"{what}: {type(error).__name__}: {first_line(error)}", max_chars=_MAX_ERROR_CHARS)
+        self.tally.last_error = text
+        kind = f"{what} {type(error).__name__}"
+        if kind not in self._logged:
+            self._logged.add(kind)
+            logger.warning("lineage capture: %s (further errors of this kind are only counted)", text)
+            logger.debug("lineage capture: %s", what, exc_info=error)

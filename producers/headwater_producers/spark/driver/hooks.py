@@ -1,0 +1,232 @@
+"""Hooks of PySpark where Spark's own listeners aren't called, or don't have all that is needed.
+
+They are installed once a process, by the first `attach`; in an application that isn't captured the methods do what they
+always did.
+
+    DataStreamWriter.foreachBatch        the function is wrapped, to report which micro-batch it is called for
+    DataStreamWriter.start, toTable      a new session is observed for its streams, too, from its first query on
+    SparkSession.newSession              the new session joins
+    DataFrame.checkpoint, .rdd, …        frames that become RDDs leave a plan behind
+    RDD.foreach, .saveAs…                run no query
+
+Spark keeps, for as long as the application lives, a listener of its own for each session whose streams were ever asked
+for. An application may make a session for each request that it serves; so one that `newSession()` has made is asked
+when it starts a query, and not before.
+
+A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM nothing but which
+application it is in, never changes what is returned or raised, and an exception of ours ends here.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.inbox import FrameKept, RddActed
+from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, watch
+from headwater_producers.spark.events.run_error import from_exception
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from headwater_schemas.events import RunError
+
+logger = logging.getLogger(__name__)
+
+
+_KEPT: Final = ("checkpoint", "localCheckpoint")
+_CONSUMED: Final = ("foreach", "foreachPartition")
+_SAVED: Final = (
+    "saveAsHadoopFile",
+    "saveAsNewAPIHadoopFile",
+    "saveAsPickleFile",
+    "saveAsSequenceFile",
+    "saveAsTextFile",
+)
+_SAVED_BY_CONF: Final = ("saveAsHadoopDataset", "saveAsNewAPIHadoopDataset")
+_STARTS: Final = ("start", "toTable")
+_OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
+
+
+def install() -> None:
+    """Wraps the methods. Idempotent."""
+    _hook_foreach_batch()
+    _hook_starts()
+    _hook_new_sessions()
+    _hook_rdds()
+
+
+def _hook_rdds() -> None:
+    from pyspark.core.rdd import RDD
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    if hasattr(DataFrame.checkpoint, WRAPPED):
+        return
+    for name in _KEPT:
+        _replace(DataFrame, name, _keeping(getattr(DataFrame, name)))
+    # Asked for once a frame: PySpark keeps it in the frame itself, which is then asked no more.
+    rdd = functools.cached_property(_becoming(vars(DataFrame)["rdd"].func))
+    rdd.__set_name__(DataFrame, "rdd")
+    setattr(DataFrame, "rdd", rdd)  # noqa: B010 - mypy takes it for a method
+    for name in (*_CONSUMED, *_SAVED, *_SAVED_BY_CONF):
+        _replace(RDD, name, _acting(getattr(RDD, name), name))
+
+
+def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
+    """Where an action on an RDD writes to; None where it writes no files, or that isn't known."""
+    if action in _SAVED:
+        path = arguments[0] if arguments else named.get("path")
+        return str(path) if path is not None else None
+    if action in _SAVED_BY_CONF:
+        conf = arguments[0] if arguments else named.get("conf")
+        found = (conf.get(key) for key in _OUTPUT_PATHS) if isinstance(conf, dict) else ()
+        return next((str(path) for path in found if path is not None), None)
+    return None
+
+
+def _replace(owner: type, name: str, wrapper: Any) -> None:
+    setattr(wrapper, WRAPPED, True)
+    setattr(owner, name, wrapper)
+
+
+def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def kept(self: Any, *arguments: Any, **named: Any) -> Any:
+        frame = original(self, *arguments, **named)
+        _report_kept(self, frame=frame)
+        return frame
+
+    return kept
+
+
+def _becoming(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def rdd(self: Any) -> Any:
+        made = original(self)
+        _report_kept(self, rdd=made)
+        return made
+
+    return rdd
+
+
+def _acting(original: Callable[..., Any], action: str) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def acted(self: Any, *arguments: Any, **named: Any) -> Any:
+        started_at = datetime.now(UTC)
+        try:
+            result = original(self, *arguments, **named)
+        except BaseException as error:
+            _report_acted(self, action, output_path(action, arguments, named), started_at, error)
+            raise
+        _report_acted(self, action, output_path(action, arguments, named), started_at, None)
+        return result
+
+    return acted
+
+
+def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
+    try:
+        application = sessions.known_application(source._session.sparkContext)
+        if application is not None and (target := application.target) is not None:
+            kept = frame._jdf if frame is not None else None
+            made = rdd._jrdd if rdd is not None else None
+            target.offer(FrameKept(source._jdf, kept, made, source._session))
+    except Exception:
+        logger.warning("lineage capture: the RDD of a DataFrame can't be tracked", exc_info=True)
+
+
+def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime, error: BaseException | None) -> None:
+    try:
+        application = sessions.known_application(rdd.ctx)
+        if application is not None and (target := application.target) is not None:
+            failure: RunError | None = from_exception(error) if error is not None else None
+            ended_at = datetime.now(UTC)
+            target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, ended_at, failure, RUNNING_BATCH.get()))
+    except Exception:
+        logger.warning("lineage capture: an action on an RDD can't be tracked", exc_info=True)
+
+
+def _jvm_rdd(rdd: Any) -> Any:
+    """The JVM's RDD that a Python one is made of. Of a chain of Python functions that which they begin with.
+
+    PySpark makes an RDD of the chain only when it runs, and anew for each action.
+    """
+    made = getattr(rdd, "_jrdd_val", None)
+    if made is not None:
+        return made
+    begun = getattr(rdd, "_prev_jrdd", None)
+    return begun if begun is not None else rdd._jrdd
+
+
+def _hook_foreach_batch() -> None:
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    original = DataStreamWriter.foreachBatch
+    if hasattr(original, WRAPPED):
+        return
+
+    @functools.wraps(original)
+    def foreach_batch(self: DataStreamWriter, func: Callable[[Any, int], None]) -> DataStreamWriter:
+        return original(self, _watched(self, func))
+
+    setattr(foreach_batch, WRAPPED, True)
+    DataStreamWriter.foreachBatch = foreach_batch  # type: ignore[method-assign]
+
+
+def _watched(writer: Any, func: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+    try:
+        listeners = sessions.known_listeners(writer._spark)
+    except Exception:
+        logger.warning(
+            "lineage capture: a foreachBatch function can't be wrapped; its writes are runs of their own", exc_info=True
+        )
+        return func
+    return func if listeners is None else watch(func, listeners)
+
+
+def _hook_starts() -> None:
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    if hasattr(DataStreamWriter.start, WRAPPED):
+        return
+    for name in _STARTS:
+        wrapper = _starting(getattr(DataStreamWriter, name))
+        setattr(wrapper, WRAPPED, True)
+        setattr(DataStreamWriter, name, wrapper)
+
+
+def _starting(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def start(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            if (listeners := sessions.known_listeners(self._spark)) is not None:
+                listeners.observe_streams()
+        except Exception:
+            logger.warning("lineage capture: streaming queries of a session can't be observed", exc_info=True)
+        return original(self, *arguments, **named)
+
+    return start
+
+
+def _hook_new_sessions() -> None:
+    from pyspark.sql import SparkSession
+
+    original = SparkSession.newSession
+    if hasattr(original, WRAPPED):
+        return
+
+    @functools.wraps(original)
+    def new_session(self: SparkSession) -> SparkSession:
+        made = original(self)
+        try:
+            if sessions.known_application(made.sparkContext) is not None:
+                sessions.join(made, is_new=True)
+        except Exception:
+            logger.warning("lineage capture: a new session can't be observed", exc_info=True)
+        return made
+
+    setattr(new_session, WRAPPED, True)
+    SparkSession.newSession = new_session  # type: ignore[method-assign]

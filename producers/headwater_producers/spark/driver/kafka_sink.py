@@ -1,0 +1,152 @@
+"""KafkaSink: the publisher as an EventSink; and which sink the settings describe."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from headwater_producers.publisher import Publisher, PublisherSettings
+from headwater_producers.spark.common.errors import CaptureSettingsError
+from headwater_producers.spark.common.outbox_folder import outbox_folder
+from headwater_producers.spark.common.settings import EmissionPolicy
+from headwater_schemas.errors import CredentialsRefusedError, LineageError
+from headwater_schemas.registry import RegistrySettings
+from headwater_schemas.topics import TopicNames
+
+if TYPE_CHECKING:
+    from headwater_producers.publisher import FlushReport
+    from headwater_producers.spark.common.settings import CaptureSettings
+    from headwater_producers.spark.common.sink import DurableSink
+    from headwater_schemas.events import LineageEvent
+
+logger = logging.getLogger(__name__)
+
+
+class KafkaSink:
+    """Publishes to Kafka. A broker that can't be reached is waited for; what fails for good is logged by event id."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    def publish(self, event: LineageEvent) -> None:
+        """Takes an event; doesn't wait for the broker.
+
+        Raises:
+            LineageError: it wasn't taken.
+        """
+        self._publisher.publish(event)
+
+    def flush(self, timeout_seconds: float) -> int:
+        """Waits for delivery."""
+        try:
+            report = self._publisher.flush(timeout_seconds=timeout_seconds)
+        except CredentialsRefusedError as refusal:
+            outstanding = self._publisher.await_settled(0)
+            logger.error("lineage capture: %d events are not delivered: %s", outstanding, refusal)  # noqa: TRY400
+            return outstanding
+        return _undelivered(report)
+
+    def close(self) -> None:
+        """Frees the producer. What is still on its way is lost, and was reported by `flush`."""
+        self._publisher.close(timeout_seconds=0)
+
+    @property
+    def lost(self) -> int:
+        """How many events have failed for good."""
+        return self._publisher.failed
+
+    @property
+    def outbox(self) -> None:
+        """It has none."""
+        return
+
+    def await_durable(self, timeout_seconds: float) -> int:
+        """Waits until Kafka has all; see `DurableSink`."""
+        return self._publisher.await_settled(timeout_seconds)
+
+
+def kafka_sink(settings: CaptureSettings) -> DurableSink:
+    """The sink that the settings describe: an outbox before Kafka, or Kafka alone.
+
+    Raises:
+        CaptureSettingsError: no brokers are set, librdkafka doesn't take a setting, or the outbox can't be where
+            `outbox_path` says. Without a path it goes without, with a warning.
+    """
+    publisher = _publisher(publisher_settings(settings), TopicNames(settings.topic_prefix))
+    wanted = settings.emission_policy is not EmissionPolicy.WARN or settings.outbox_path is not None
+    if not settings.outbox_enabled or not wanted:
+        return KafkaSink(publisher)
+    try:
+        # An interpreter without SQLite can still capture.
+        from headwater_producers.outbox import Outbox, OutboxLimits, OutboxSink, OutboxUnusableError, WhenFull
+    except ImportError as error:
+        return _without_outbox(settings, publisher, error)
+    limits = OutboxLimits(max_bytes=settings.outbox_max_bytes, when_full=WhenFull(settings.outbox_when_full))
+    try:
+        return OutboxSink(Outbox(outbox_folder(settings), publisher, limits))
+    except (OutboxUnusableError, RuntimeError) as error:
+        return _without_outbox(settings, publisher, error)
+
+
+def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Exception) -> KafkaSink:
+    if settings.outbox_path is not None:
+        publisher.close(timeout_seconds=0)
+        raise CaptureSettingsError(f"outbox_path: {why}; set another, or outbox_enabled=false") from why
+    logger.warning(
+        "lineage capture: events wait for Kafka in memory only, and are lost with the process: %s "
+        "(set outbox_path, or outbox_enabled=false)",
+        why,
+    )
+    return KafkaSink(publisher)
+
+
+def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
+    """What the settings say to the publisher.
+
+    Raises:
+        CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.
+    """
+    connection = _section(settings, "kafka_") | {"bootstrap_servers": settings.require_bootstrap_servers()}
+    try:
+        return PublisherSettings(
+            client_id="headwater-capture",
+            max_message_bytes=settings.topic_max_message_bytes,
+            topic_partitions=settings.topic_partitions,
+            topic_replication_factor=settings.topic_replication_factor,
+            registry=RegistrySettings(**_section(settings, "registry_")) if settings.registry_url else None,
+            **connection,
+        )
+    except ValidationError as error:
+        raise CaptureSettingsError(f"the publisher doesn't take the kafka_… settings: {error}") from error
+
+
+def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
+    """`kafka_security_protocol` ⇒ `security_protocol`; what isn't set is left out."""
+    return {
+        name.removeprefix(prefix): value
+        for name in type(settings).model_fields
+        if name.startswith(prefix) and (value := getattr(settings, name)) is not None
+    }
+
+
+def _publisher(settings: PublisherSettings, topics: TopicNames) -> Publisher:
+    try:
+        return Publisher(settings, topics)
+    except LineageError as error:
+        raise CaptureSettingsError(f"the publisher can't be made: {error}") from error
+
+
+def _undelivered(report: FlushReport) -> int:
+    failed = len(report.failed) + report.failures_not_listed
+    if report.failed:
+        first = report.failed[0]
+        logger.error("lineage capture: %d events failed, the first (%s): %s", failed, first.event_id, first.reason)
+    if report.outstanding:
+        logger.warning(
+            "lineage capture: %d events are not delivered yet: %s",
+            report.outstanding,
+            report.problem or "timed out",
+        )
+    return failed + report.outstanding

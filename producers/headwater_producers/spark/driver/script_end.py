@@ -1,0 +1,132 @@
+"""How a script ends: well, by an exception, by an exit status, by Ctrl-C.
+
+Python shows at its end neither the exception that ended a script nor the exit status. What it shows:
+
+    sys.excepthook: each uncaught exception but SystemExit
+    sys.exit, exit: an exit status on its way, which may still be caught
+    the script's outermost frame, which stays as it was left: its last instruction shows whether it returned
+
+So an exit status counts only where the frame didn't return. `headwater run` stands below the script and sees any
+SystemExit leave it. Elsewhere one that was raised without those functions is unknown, and taken for a good end.
+
+Ctrl-C may come while the script waits for the JVM, as in `query.awaitTermination()`. PySpark's handler of SIGINT asks
+the JVM to cancel all jobs, and raises KeyboardInterrupt then. Where the signal has come in the middle of a call, py4j
+can't make another one on that connection: the handler fails, and what the script gets is a Py4JError of the call that
+was cut off, which has nothing of the interruption in it. So it is noted that there was one.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.events.run_error import from_exception
+from headwater_schemas.events import RunError, RunEventType
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of the application's run."""
+
+    kind: RunEventType
+    error: RunError | None = None
+
+
+ENDED_WELL: Final = Outcome(RunEventType.COMPLETE)
+
+
+def outcome_of(error: BaseException) -> Outcome:
+    """What an exception makes of the script that it ends."""
+    match error:
+        case SystemExit(code=None | 0):
+            return ENDED_WELL
+        case KeyboardInterrupt():
+            # Somebody's wish, not a failure of the job.
+            return Outcome(RunEventType.ABORT, from_exception(error))
+        case _ if was_cut_off(error):
+            return Outcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
+        case _:
+            return Outcome(RunEventType.FAIL, from_exception(error))
+
+
+class ScriptEnd:
+    """What is known of how this process's script ends."""
+
+    def __init__(self) -> None:
+        self._frame = _outermost_frame()
+        self._noted = ENDED_WELL
+
+    def note(self, error: BaseException) -> None:
+        """An exception that seems to end the script: the last one counts. One of another thread never ends it."""
+        if threading.current_thread() is threading.main_thread():
+            self._noted = outcome_of(error)
+
+    def outcome(self) -> Outcome:
+        """How the script ends, as far as that is known now.
+
+        Of a script that still runs: by the exception that is being handled on this thread, as in a `finally`; without
+        one it does well.
+        """
+        if (passing := sys.exc_info()[1]) is not None:
+            return outcome_of(passing)
+        running = self._frame is not None and _outermost_frame() is self._frame
+        return ENDED_WELL if running or _returned(self._frame) else self._noted
+
+
+def _outermost_frame() -> FrameType | None:
+    """Of the main thread: the script's module, or what runs it."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _returned(frame: FrameType | None) -> bool:
+    if frame is None or frame.f_lasti < 0:
+        return False
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN_")
+
+
+_MARK: Final = "_headwater_wrapped"
+
+_interrupted = False
+
+
+def watch_interrupts() -> None:
+    """Notes each SIGINT from now on, before whoever handles it does. Idempotent; on the main thread alone.
+
+    Each SparkContext sets a handler of its own.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    handler: Any = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or hasattr(handler, _MARK):
+        return
+
+    @functools.wraps(handler)
+    def noted(number: int, frame: FrameType | None) -> None:
+        # No lock: another one may come in the middle of this.
+        global _interrupted  # noqa: PLW0603  a process has one keyboard
+        _interrupted = True
+        handler(number, frame)
+
+    setattr(noted, _MARK, True)
+    signal.signal(signal.SIGINT, noted)
+
+
+def was_cut_off(error: BaseException) -> bool:
+    """Whether an exception is of a call to the JVM that an interruption has cut off."""
+    if not _interrupted:
+        return False
+    from py4j.protocol import Py4JError, Py4JJavaError
+
+    # An exception of Java's has come as the answer to a call.
+    return isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError)

@@ -1,0 +1,199 @@
+"""Sessions: which have our listeners, and streaming queries that run in sessions without them.
+
+One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
+`newSession()` on one that has joined, or by having been there before the application's first `attach`. Who has joined
+is known for as long as the session lives, and isn't what keeps it alive.
+
+A session calls its own listeners alone, and those that only the JVM knows of have none of ours: a query that code of
+the JVM starts in a session that Python has started none in runs untracked. But all sessions of an application share one
+list of the queries that run. So it is read now and then (`UntrackedQueries`); what is found there is tracked from then
+on, like a query that was running when capture was attached.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+from headwater_producers.spark.driver.listeners import SessionListeners, SignalTarget, session_of, watch_started
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headwater_producers.spark.streaming.flow import StreamFlow
+
+logger = logging.getLogger(__name__)
+
+
+_lock = threading.RLock()
+
+
+class ApplicationListeners:
+    """The listeners of one application's sessions, registered for its life; `target` switches them all."""
+
+    def __init__(self) -> None:
+        self._target: SignalTarget | None = None
+        # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
+        self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
+
+    @property
+    def target(self) -> SignalTarget | None:
+        """Who receives their callbacks: nobody while it is None."""
+        return self._target
+
+    @target.setter
+    def target(self, target: SignalTarget | None) -> None:
+        self._target = target
+        for listeners in list(self.sessions.values()):
+            listeners.target = target
+
+    def observed(self) -> list[Any]:
+        """The sessions that are still there, without copies that queries run in."""
+        distinct = {id(listeners): listeners for listeners in list(self.sessions.values())}
+        return [session for listeners in distinct.values() if (session := listeners.session) is not None]
+
+
+_applications: dict[str, ApplicationListeners] = {}
+
+
+def application_id(spark: Any) -> str:
+    """Spark's id of the application that a session belongs to."""
+    return str(spark.sparkContext.applicationId)
+
+
+def session_id(spark: Any) -> str:
+    """Spark's id of a session; Python may have several objects for one."""
+    return str(spark._jsparkSession.sessionUUID())
+
+
+def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
+    """The application's listeners, registered with this session if they weren't yet.
+
+    The first of an application's sessions brings those along that were there before it.
+
+    Args:
+        spark: the session.
+        is_new: nothing runs in it yet.
+    """
+    with _lock:
+        key = application_id(spark)
+        application = _applications.get(key)
+        if application is None:
+            application = _applications[key] = ApplicationListeners()
+            _register(spark, application)
+            for other in _made_before(spark):
+                _register(other, application)
+        else:
+            _register(spark, application, is_new=is_new)
+        return application
+
+
+def known_listeners(spark: Any) -> SessionListeners | None:
+    """The session's listeners, if it has any."""
+    if not _applications:
+        return None
+    application = _applications.get(application_id(spark))
+    return application.sessions.get(session_id(spark)) if application is not None else None
+
+
+def known_application(spark_context: Any) -> ApplicationListeners | None:
+    """The listeners of a SparkContext's application, if it has any."""
+    return _applications.get(str(spark_context.applicationId)) if _applications else None
+
+
+def forget(key: str) -> None:
+    """The application is gone, and its listeners with it."""
+    with _lock:
+        _applications.pop(key, None)
+
+
+def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = False) -> None:
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    key = session_id(spark)
+    if key in application.sessions:
+        return
+    gateway = spark.sparkContext._gateway
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    listeners = SessionListeners(spark)
+    listeners.target = application.target
+    listeners.register(streams=not is_new)
+    application.sessions[key] = listeners
+    if is_new:
+        return
+    # A query runs in a copy of the session that it was started in, listeners included. One that runs already has none.
+    for query in spark._jsparkSession.streams().active():
+        copy = query.streamingQuery().sparkSessionForStream()
+        listeners.register_copy(copy)
+        application.sessions[str(copy.sessionUUID())] = listeners
+    watch_started(gateway, key, listeners)
+
+
+def _made_before(spark: Any) -> Iterator[Any]:
+    """The context's other sessions that Python knows of. PySpark keeps no list of them, so the interpreter is asked."""
+    from pyspark.sql import SparkSession
+
+    for found in gc.get_objects():
+        # `type`, since `isinstance` would wake up lazy proxies of other libraries.
+        if issubclass(type(found), SparkSession) and getattr(found, "_sc", None) is spark.sparkContext:
+            yield found
+
+
+_LOOK_SECONDS: Final = 10.0
+
+
+class UntrackedQueries:
+    """Finds them. The worker's alone.
+
+    Args:
+        spark: a session of the application.
+        streams: the queries that are known.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, spark: Any, streams: StreamFlow, clock: Callable[[], float] = time.monotonic) -> None:
+        self._context = spark.sparkContext
+        # By query id, of all sessions: Spark's own guard against two runs of one query.
+        self._active = spark._jsparkSession.sharedState().activeStreamingQueries()
+        self._streams = streams
+        self._clock = clock
+        self._look_at = clock() + _LOOK_SECONDS
+
+    def sessions(self, *, at_once: bool = False) -> list[Any]:
+        """The sessions with queries that aren't known yet, which are tracked from now on. Never raises.
+
+        One round trip to the JVM every ten seconds, as long as all are known.
+
+        Args:
+            at_once: however long ago the last look was.
+        """
+        if not at_once and self._clock() < self._look_at:
+            return []
+        self._look_at = self._clock() + _LOOK_SECONDS
+        try:
+            if int(self._active.size()) == self._streams.running:
+                return []
+            return list(self._found())
+        except Exception:
+            # Spark is on its way down, or of a version that keeps no such list.
+            logger.debug("lineage capture can't look for streaming queries that run untracked", exc_info=True)
+            return []
+
+    def _found(self) -> Iterator[Any]:
+        seen: set[str] = set()
+        for query in list(self._active.values()):
+            if self._streams.knows(str(query.runId().toString())):
+                continue
+            made = session_of(self._context, query.sparkSession())
+            if made is None or (key := session_id(made)) in seen:
+                continue
+            seen.add(key)
+            join(made)
+            # One that `newSession()` made has joined, but wasn't observed for its streams.
+            if (listeners := known_listeners(made)) is not None:
+                listeners.observe_streams()
+            yield made

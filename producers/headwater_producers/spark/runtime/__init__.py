@@ -1,1 +1,0 @@
-"""What runs while a job is captured: callbacks ─▶ inbox ─▶ the worker ─▶ dispatch."""
