@@ -24,7 +24,7 @@ QUIET = "// No rows is good news."
 PORT = 8474
 # The Browser asks for guides of localhost by that name alone, unless the server's settings list more hosts.
 HOST = "localhost"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say, so that the same questions make the same bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold, so that the same questions make the same bytes
 
 INTRODUCTION = {
     "1 lineage": "What a dataset or a column comes from, and what comes of it. Arrows point the way data flows.",

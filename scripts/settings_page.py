@@ -72,9 +72,15 @@ def page() -> str:
 
 
 def _section(section: str, model: type[BaseModel]) -> str:
-    said = meanings(model)
+    texts = meanings(model)
     rows = [
-        (f"`{name}`", f"`{environment_name(f'{section}.{name}')}`", _default(field), _values(field), said.get(name, ""))
+        (
+            f"`{name}`",
+            f"`{environment_name(f'{section}.{name}')}`",
+            _default(field),
+            _values(field),
+            texts.get(name, ""),
+        )
         for name, field in model.model_fields.items()
     ]
     return _table(("key", "variable", "default", "values", ""), rows)
@@ -92,7 +98,7 @@ def capture_meanings() -> dict[str, str]:
 
 
 def _capture() -> str:
-    said = capture_meanings()
+    texts = capture_meanings()
     rows = [
         (
             f"`{name}`",
@@ -100,7 +106,7 @@ def _capture() -> str:
             f"`{ENV_PREFIX}{name.upper()}`",
             _default(field),
             _values(field),
-            said[name],
+            texts[name],
         )
         for name, field in CaptureSettings.model_fields.items()
     ]

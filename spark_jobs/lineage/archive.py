@@ -4,7 +4,7 @@ Each start takes up where the last one stopped, archives what the topic holds by
 the day. With `--follow` it goes on. `headwater graph rebuild --archive` reads what it writes. Records are kept as they
 are, bad ones too, with their coordinates; a record is in the archive exactly once.
 
-    topic, topic_id, partition, offset    where it was; the id tells a topic that was deleted and made again
+    topic, topic_id, partition, offset    where it was; the id distinguishes a topic that was deleted and created again
     timestamp                             when it was published, which decides its day (UTC)
     key, value, headers                   the record
 

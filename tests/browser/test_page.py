@@ -144,7 +144,7 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     page.keyboard.press("t")
     expect(page.locator("#drawer")).to_contain_text("micro-batches, no gaps")
     page.locator("#drawer rect").first.focus()
-    expect(page.locator("#drawer .told")).to_contain_text("Batch 0")
+    expect(page.locator("#drawer .details")).to_contain_text("Batch 0")
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
     page.keyboard.press("?")
@@ -276,7 +276,7 @@ def test_gaps_are_red(chromium: str, served: str, clean_database: Driver) -> Non
         gap = drawer.locator("rect.gap").first
         assert gap.evaluate("rect => getComputedStyle(rect).fill") == "rgb(207, 34, 46)"
         gap.hover()
-        expect(drawer.locator(".told")).to_contain_text("skipped0:10..12")
+        expect(drawer.locator(".details")).to_contain_text("skipped0:10..12")
 
 
 def thousand() -> dict[str, Any]:
@@ -355,7 +355,7 @@ def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, clean_data
 def test_a_thousand_datasets_can_be_moved(
     chromium: str, served: str, clean_database: Driver, record_property: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a frame takes is told, not judged: it is the machine's, and this one draws without a graphics card."""
+    """What a frame takes is reported, not judged: it is the machine's, and this one draws without a graphics card."""
     with open_page(chromium) as page:
         page.route("**/api/v1/graph?*", lambda route: route.fulfill(json=thousand()))
         began = time.monotonic()
@@ -381,8 +381,8 @@ def test_a_thousand_datasets_can_be_moved(
         took: list[float] = page.evaluate("() => window.took")
         took.sort()
     median, most = took[len(took) // 2], took[len(took) * 95 // 100]
-    told = f"{median:.0f} ms, 95 % within {most:.0f} ms, drawn after {drawn_seconds:.1f} s"
-    record_property("thousand_datasets", told)
+    measured = f"{median:.0f} ms, 95 % within {most:.0f} ms, drawn after {drawn_seconds:.1f} s"
+    record_property("thousand_datasets", measured)
     with capsys.disabled():
-        sys.stdout.write(f"\n1,000 datasets, {len(thousand()['edges']):,} arrows: a frame takes {told}\n")
+        sys.stdout.write(f"\n1,000 datasets, {len(thousand()['edges']):,} arrows: a frame takes {measured}\n")
     assert median < 1000

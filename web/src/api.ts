@@ -24,11 +24,11 @@ async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): 
     throw new Problem("The server does not answer.", "Is headwater serve still running?");
   }
   if (answer.ok) return (await answer.json()) as T;
-  const said = await answer.json().catch(() => ({}));
+  const problem = await answer.json().catch(() => ({}));
   throw new Problem(
-    said.title ?? `The server answered ${answer.status}.`,
-    said.detail ?? "",
-    said.nearest ?? said.candidates ?? [],
+    problem.title ?? `The server answered ${answer.status}.`,
+    problem.detail ?? "",
+    problem.nearest ?? problem.candidates ?? [],
   );
 }
 

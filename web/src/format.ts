@@ -38,7 +38,7 @@ function escaped(character: string): string {
   return named ?? (code < 0x100 ? `\\x${hex.padStart(2, "0")}` : code < 0x10000 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`);
 }
 
-/** The head and tail of a long name: both tell, the middle seldom. */
+/** The head and tail of a long name: both distinguish it, the middle seldom does. */
 export function shortened(text: string, most: number): string {
   const shown = visible(text);
   if (shown.length <= most) return shown;

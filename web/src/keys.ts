@@ -58,7 +58,7 @@ export function keys(hands: Hands): void {
   }
 
   function escape(): void {
-    if (!byId("told").hidden) byId("told").hidden = true;
+    if (!byId("alert").hidden) byId("alert").hidden = true;
     else if (!byId("drawer").hidden) hands.closeDrawer();
     else hands.select(null);
   }

@@ -59,36 +59,36 @@ async function arrive(): Promise<void> {
     // First, as the panel takes a part of the page.
     select(column ? { kind: "column", key: columnKey(answer.start.key, column) } : { kind: "dataset", key: answer.start.key });
     await canvas.draw();
-    tellOfMore(answer);
+    reportOmitted(answer);
     byId("canvas").focus();
   });
 }
 
 async function busy(work: () => Promise<void>): Promise<void> {
   const shown = window.setTimeout(() => (byId("busy").hidden = false), 150);
-  byId("told").hidden = true;
+  byId("alert").hidden = true;
   try {
     await work();
   } catch (error) {
-    tell(error);
+    report(error);
   } finally {
     clearTimeout(shown);
     byId("busy").hidden = true;
   }
 }
 
-function tell(error: unknown): void {
+function report(error: unknown): void {
   const problem = error instanceof api.Problem ? error : new api.Problem("The page failed.", String(error));
-  const told = byId("told");
-  told.replaceChildren(
+  const alert = byId("alert");
+  alert.replaceChildren(
     h("strong", {}, problem.title),
     h("p", {}, problem.detail),
     problem.nearest.length
       ? h("p", {}, "Nearest: ", problem.nearest.map((name) => h("button", { class: "link", onclick: () => go(name) }, name)))
       : h("span"),
-    h("button", { class: "icon", "aria-label": "Close", onclick: () => (told.hidden = true) }, "✕"),
+    h("button", { class: "icon", "aria-label": "Close", onclick: () => (alert.hidden = true) }, "✕"),
   );
-  told.hidden = false;
+  alert.hidden = false;
 }
 
 async function welcome(): Promise<void> {
@@ -108,9 +108,9 @@ async function welcome(): Promise<void> {
 }
 
 /** One answer has the nearest 1,000 datasets at most. */
-function tellOfMore({ nodes, metadata }: Graph): void {
+function reportOmitted({ nodes, metadata }: Graph): void {
   const missing = metadata.nodes_total - nodes.length;
-  if (missing > 0) tell(new api.Problem("Not all of it is drawn.", `${count(missing, "dataset")} more: too many for one answer.`));
+  if (missing > 0) report(new api.Problem("Not all of it is drawn.", `${count(missing, "dataset")} more: too many for one answer.`));
 }
 
 async function expand(key: string, side: "up" | "down"): Promise<void> {
@@ -119,7 +119,7 @@ async function expand(key: string, side: "up" | "down"): Promise<void> {
     const added = store.merge(answer);
     await canvas.draw(key);
     say(added ? `${count(added, "dataset")} more` : "nothing more");
-    tellOfMore(answer);
+    reportOmitted(answer);
     render();
   });
 }
@@ -164,7 +164,7 @@ function select(selection: Selection): void {
   const dataset = store.datasets.get(selection.key);
   // What may change in it is a column, mostly: the panel asks which.
   if (dataset?.columns_total === null) {
-    void loadColumns([selection.key]).then(() => store.selection?.key === selection.key && render(), tell);
+    void loadColumns([selection.key]).then(() => store.selection?.key === selection.key && render(), report);
   }
   if (dataset) say(`${title(dataset.asset)}, ${dataset.asset.type ?? "dataset"}, ${count(store.upstream(selection.key).length, "input")}, ${count(store.downstream(selection.key).length, "output")}`);
   const flow = store.flows.get(selection.key);
@@ -183,7 +183,7 @@ async function flowColumns(flow: Flow): Promise<void> {
     flow.columns_total = found?.columns_total ?? 0;
     if (store.selection?.key === flow.key) render();
   } catch (error) {
-    tell(error);
+    report(error);
   }
 }
 
@@ -244,13 +244,13 @@ async function openTimeline(job: string, name: string): Promise<void> {
   await busy(async () => {
     const answer = await api.timeline(job, 200);
     const drawer = byId("drawer");
-    const told = h("div", { class: "told" }, h("p", { class: "hint" }, "Point at a block, or go through them with Tab."));
+    const details = h("div", { class: "details" }, h("p", { class: "hint" }, "Point at a block, or go through them with Tab."));
     drawer.hidden = false;
     drawer.replaceChildren(
       h("header", {}, h("h2", {}, name), h("p", { class: "under" }, timeline.spoken(answer)),
         h("span", { class: "key" }, h("i", { class: "observed" }), "batch", h("i", { class: "reconciled" }), "reconciled", h("i", { class: "gap" }), "gap", h("i", { class: "overlap" }), "read twice"),
         h("button", { class: "icon", "aria-label": "Close the timeline", onclick: closeDrawer }, "✕")),
-      h("div", { class: "body" }, timeline.draw(answer, drawer.clientWidth - 330, (what) => what && told.replaceChildren(what)), told),
+      h("div", { class: "body" }, timeline.draw(answer, drawer.clientWidth - 330, (what) => what && details.replaceChildren(what)), details),
     );
     canvas.resize();
   });

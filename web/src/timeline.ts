@@ -8,7 +8,7 @@ const LANE = 46;
 const BLOCK = 22;
 const LEFT = 118;
 
-export function draw(answer: Timeline, width: number, told: (what: Node | null) => void): HTMLElement {
+export function draw(answer: Timeline, width: number, describe: (what: Node | null) => void): HTMLElement {
   const lanes = [
     ...answer.queries.map((query) => ({
       name: query.name ?? query.query_id.slice(0, 8),
@@ -34,8 +34,8 @@ export function draw(answer: Timeline, width: number, told: (what: Node | null) 
       svg("line", { x1: LEFT, x2: LEFT + room, y1: y + BLOCK / 2, y2: y + BLOCK / 2, class: "axis" }),
       svg("text", { x: 8, y: y + BLOCK / 2 + 4, class: "lane" }, name.length > 16 ? name.slice(0, 15) + "…" : name),
     );
-    intervals.forEach((one, index) => drawing.append(...block(one, intervals[index - 1], intervals[index + 1], x, y, told)));
-    for (const run of runs) drawing.append(bar(run, x, y, told));
+    intervals.forEach((one, index) => drawing.append(...block(one, intervals[index - 1], intervals[index + 1], x, y, describe)));
+    for (const run of runs) drawing.append(bar(run, x, y, describe));
   });
   const format = last - first < 86_400_000 ? (at: number) => new Date(at).toISOString().slice(11, 19) : (at: number) => new Date(at).toISOString().slice(0, 16).replace("T", " ");
   for (let tick = 0; tick <= 4; tick++) {
@@ -54,7 +54,7 @@ function block(
   after: Interval | undefined,
   x: (at: number) => number,
   y: number,
-  told: (what: Node | null) => void,
+  describe: (what: Node | null) => void,
 ): SVGElement[] {
   const [from, to] = extent(one, before, after, x);
   const made: SVGElement[] = [];
@@ -62,11 +62,11 @@ function block(
   const words = described(one);
   if (broken) {
     const left = before ? extent(before, undefined, one, x)[1] : from - 14;
-    made.push(mark("gap", Math.min(left, from - 6), Math.max(6, from - left), y, gap(one), told));
+    made.push(mark("gap", Math.min(left, from - 6), Math.max(6, from - left), y, gap(one), describe));
   }
-  if (one.overlaps.length) made.push(mark("overlap", from - 2, 4, y, gap(one), told));
+  if (one.overlaps.length) made.push(mark("overlap", from - 2, 4, y, gap(one), describe));
   const kind = one.conflicts ? "conflict" : one.provenance === "RECONCILED" ? "reconciled" : "observed";
-  made.push(mark(`batch ${kind}`, from, Math.max(3, to - from - 1), y, words, told, `batch ${one.batch_id}`));
+  made.push(mark(`batch ${kind}`, from, Math.max(3, to - from - 1), y, words, describe, `batch ${one.batch_id}`));
   return made;
 }
 
@@ -83,15 +83,15 @@ function extent(one: Interval, before: Interval | undefined, after: Interval | u
   return [left + 2, Math.max(left + 8, right - 2)];
 }
 
-function mark(kind: string, x: number, width: number, y: number, words: () => Node, told: (what: Node | null) => void, label?: string): SVGElement {
-  const shown = () => told(words());
+function mark(kind: string, x: number, width: number, y: number, words: () => Node, describe: (what: Node | null) => void, label?: string): SVGElement {
+  const shown = () => describe(words());
   return svg(
     "rect",
     { x, y, width, height: BLOCK, rx: 2.5, class: kind, tabindex: 0, "aria-label": label ?? kind, onmouseenter: shown, onfocus: shown },
   );
 }
 
-function bar(run: Run, x: (at: number) => number, y: number, told: (what: Node | null) => void): SVGElement {
+function bar(run: Run, x: (at: number) => number, y: number, describe: (what: Node | null) => void): SVGElement {
   const from = Date.parse(run.started_at ?? run.ended_at ?? "");
   const to = Date.parse(run.ended_at ?? run.started_at ?? "");
   const words = () =>
@@ -103,7 +103,7 @@ function bar(run: Run, x: (at: number) => number, y: number, told: (what: Node |
       ["error", run.error_message],
     ]);
   const state = run.state === "COMPLETE" ? "observed" : run.state === "FAIL" || run.state === "ABORT" ? "gap" : "reconciled";
-  return mark(`batch ${state}`, x(from), Math.max(4, x(to) - x(from)), y, words, told, `run ${run.state}`);
+  return mark(`batch ${state}`, x(from), Math.max(4, x(to) - x(from)), y, words, describe, `run ${run.state}`);
 }
 
 function described(one: Interval): () => Node {

@@ -13,7 +13,7 @@ let store: Store;
 let stop: AbortController;
 
 beforeEach(() => {
-  document.body.innerHTML = '<input id="query"><div id="told" hidden></div><div id="drawer" hidden></div><dialog id="keys"></dialog><button>b</button>';
+  document.body.innerHTML = '<input id="query"><div id="alert" hidden></div><div id="drawer" hidden></div><dialog id="keys"></dialog><button>b</button>';
   vi.resetAllMocks();
   store = new Store();
   store.merge(graph("b", ["a", "b", "c"].map((key) => dataset(key)), [flow("a", "b"), flow("b", "c", { via: [job] })]));
@@ -86,11 +86,11 @@ it("shows the timeline of the job that writes what is selected, or reads it", ()
 });
 
 it("closes one thing at a time with Escape: what is explained, the drawer, the selection", () => {
-  const [told, drawer] = ["told", "drawer"].map((id) => document.getElementById(id) as HTMLElement);
-  told!.hidden = false;
+  const [alert, drawer] = ["alert", "drawer"].map((id) => document.getElementById(id) as HTMLElement);
+  alert!.hidden = false;
   drawer!.hidden = false;
   press("Escape");
-  expect([told!.hidden, drawer!.hidden]).toEqual([true, false]);
+  expect([alert!.hidden, drawer!.hidden]).toEqual([true, false]);
   press("Escape");
   expect(hands.closeDrawer).toHaveBeenCalledOnce();
   expect(hands.select).not.toHaveBeenCalled();

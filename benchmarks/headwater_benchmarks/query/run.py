@@ -21,9 +21,6 @@ from headwater_consumers.analysis.reader import Reader, reading_driver
 if TYPE_CHECKING:
     from headwater_benchmarks.estate.store import Served
 
-_WARM_UP = 40
-"""Questions of each kind that each contestant answers before it counts."""
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -37,6 +34,7 @@ class Options:
         heap_mb: of Neo4j.
         page_cache_mb: of Neo4j.
         stores: the folder that keeps stores.
+        warm_up: questions of each kind that each contestant answers before they count.
     """
 
     sizes: Sizes
@@ -46,6 +44,7 @@ class Options:
     heap_mb: int
     page_cache_mb: int
     stores: Path
+    warm_up: int = 40
 
 
 def run(options: Options) -> dict[str, Any]:
@@ -68,7 +67,7 @@ def run(options: Options) -> dict[str, Any]:
         measurements, goals = [], []
         with console.progress() as progress:
             for case in cases(reader, statements, at.starts, options.questions):
-                warm_up = math.ceil(_WARM_UP / len(case.questions))
+                warm_up = math.ceil(options.warm_up / len(case.questions))
                 asks = (options.rounds + warm_up) * len(case.questions) * len(case.contestants)
                 task = progress.add_task(case.name, total=asks)
                 results = interleave(

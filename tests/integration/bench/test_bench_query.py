@@ -29,7 +29,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def document(stores: Path) -> dict[str, Any]:
-    return run(Options(SIZES, 5, 3, 30.0, 512, 128, stores))
+    return run(Options(SIZES, 2, 3, 30.0, 512, 128, stores, warm_up=3))
 
 
 @pytest.mark.timeout(300)
