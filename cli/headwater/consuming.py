@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     from headwater.settings import Settings
     from headwater_consumers.materializer.metrics import Metrics
-    from headwater_consumers.materializer.source import Source
-    from headwater_consumers.materializer.totals import Totals
+    from headwater_consumers.materializer.reporting import ConsumerTotals
+    from headwater_consumers.materializer.source import RecordSource
 
 
 def consume(
-    settings: Settings, *, until_caught_up: bool, source: Source | None = None, metrics: Metrics | None = None
-) -> Totals:
+    settings: Settings, *, until_caught_up: bool, source: RecordSource | None = None, metrics: Metrics | None = None
+) -> ConsumerTotals:
     """Run one consumer; what it did.
 
     Args:
@@ -112,7 +112,7 @@ def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:
     )
 
 
-def summary(totals: Totals) -> str:
+def summary(totals: ConsumerTotals) -> str:
     """What became of each record that was consumed, in a sentence."""
     reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in sorted(totals.dead_lettered.items()))
     released = f" + {totals.released:,} released, to be read again" if totals.released else ""
@@ -149,21 +149,21 @@ def _fatal(error: FatalError) -> ConfigurationError:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Totals], None]]:
+def _progress() -> Iterator[Callable[[ConsumerTotals], None]]:
     """A line that is kept up to date, on a terminal."""
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None
         return
     with console.err.spinner("Starting") as status:
 
-        def watch(totals: Totals) -> None:
+        def watch(totals: ConsumerTotals) -> None:
             behind = "" if totals.behind is None else f", {totals.behind:,} behind"
             status.update(Text(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{behind}"))
 
         yield watch
 
 
-def totals_table(totals: Totals) -> Table:
+def totals_table(totals: ConsumerTotals) -> Table:
     """What it did, for people."""
     table = Table(box=None, pad_edge=False, show_header=False)
     rows: dict[str, Any] = {

@@ -27,7 +27,7 @@ from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
 from headwater_benchmarks.estate.write import draw, write
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
-from headwater_consumers.materializer.neo4j_graph import writing_driver
+from headwater_consumers.materializer.graph import writing_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,8 +22,8 @@ from headwater_benchmarks.ingest.stages import Stage, Timeline
 from headwater_benchmarks.memory import own_peak_mb, peak_mb
 from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_source import KafkaSource
-from headwater_consumers.materializer.metrics import Metrics, Rebalance, Step
-from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
+from headwater_consumers.materializer.reporting import Notices
 from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ LATENCIES = "--latencies"
 _LOOK_SECONDS = 2.0
 
 _STAGES = {
-    Step.DECODE: Stage.DECODE,
-    Step.FOLD: Stage.FOLD,
-    Step.WRITE: Stage.WRITE,
-    Step.COMMIT: Stage.COMMIT,
+    PipelineStep.DECODE: Stage.DECODE,
+    PipelineStep.FOLD: Stage.FOLD,
+    PipelineStep.WRITE: Stage.WRITE,
+    PipelineStep.COMMIT: Stage.COMMIT,
 }
 
 
@@ -88,7 +88,7 @@ class TimedMetrics(Metrics):
         self.latencies: list[tuple[int, float]] | None = [] if latencies else None
         self.nodes = 0
 
-    def timed(self, step: Step, seconds: float) -> None:
+    def timed(self, step: PipelineStep, seconds: float) -> None:
         """A step took so long."""
         super().timed(step, seconds)
         if step in _STAGES:

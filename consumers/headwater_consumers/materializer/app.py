@@ -14,18 +14,16 @@ from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Health, HealthServer
 from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_source import KafkaSource
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
-from headwater_consumers.materializer.loop import Loop
+from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_driver
-from headwater_consumers.materializer.notices import Notices
-from headwater_consumers.materializer.parts import LoopPolicy, Parts
-from headwater_consumers.materializer.totals import Tally, Totals
-from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter, PreparedDelta, prepare_delta
+from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import making_clients
@@ -35,7 +33,7 @@ from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.settings import MaterializerSettings
-    from headwater_consumers.materializer.source import Source
+    from headwater_consumers.materializer.source import RecordSource
     from headwater_schemas.events import LineageEvent
 
 Log = Callable[[str], None]
@@ -71,7 +69,7 @@ class Target:
 class Materializer:
     """One consumer, assembled. `run` blocks; `stop` makes it drain and return."""
 
-    def __init__(self, loop: Loop, server: HealthServer, totals: Totals, close: Callable[[], None]) -> None:
+    def __init__(self, loop: Loop, server: HealthServer, totals: ConsumerTotals, close: Callable[[], None]) -> None:
         self._loop = loop
         self._server = server
         self._close = close
@@ -82,7 +80,7 @@ class Materializer:
         """Where /metrics, /livez and /readyz are served."""
         return self._server.port
 
-    def run(self) -> Totals:
+    def run(self) -> ConsumerTotals:
         """Consume until stopped, or caught up where that was asked for.
 
         Raises:
@@ -107,8 +105,8 @@ def assemble(
     until_caught_up: bool = False,
     warn: Log,
     info: Log | None = None,
-    watch: Callable[[Totals], None] = lambda _: None,
-    source: Source | None = None,
+    watch: Callable[[ConsumerTotals], None] = lambda _: None,
+    source: RecordSource | None = None,
     metrics: Metrics | None = None,
 ) -> Materializer:
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
@@ -129,7 +127,7 @@ def assemble(
     """
     clock = time.monotonic
     kafka = quiet(target.kafka)
-    metrics, totals = metrics or Metrics(), Totals()
+    metrics, totals = metrics or Metrics(), ConsumerTotals()
     tally = Tally(totals, metrics)
     health = Health(metrics, clock)
     notices = Notices(warn, clock, info=info)
@@ -149,7 +147,6 @@ def assemble(
         target.neo4j,
         driver,
         GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds),
-        version_mismatch=GraphVersionMismatch,
     )
     dead_letters = KafkaDeadLetters(kafka, topic=target.topics.dead_letters, group=settings.group)
     checkpoint_context = CheckpointContext(
@@ -169,7 +166,7 @@ def assemble(
         dead_letters.close()
         graph.close()
 
-    parts = Parts(
+    parts = LoopParts(
         source=source,
         lane=ThreadLane(),
         checkpoint_context=checkpoint_context,

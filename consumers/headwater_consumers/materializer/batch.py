@@ -1,26 +1,154 @@
-"""A batch: what is written together, with the offsets that it lets the consumer commit."""
+"""A batch: records decoded and folded, what is wrong with the others, and the offsets that it lets the consumer commit.
+
+    record ⇒ event or dead letter    `decode_one`; pure but for the look-up of newer schemas
+    a few records ahead              `Ahead`, as they come, while the batch before is being written
+    records ⇒ batch                  `prepare`
+
+A batch isn't made before the one before it is through, unless it is full: until then there may be more to put into it.
+Without decoding ahead, a topic that isn't behind would be decoded only once the database has nothing to do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
 
-from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.decode import Decoder, Reject, decode_one
+from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
 from headwater_consumers.materializer.errors import FoldFailedError
+from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
-from headwater_consumers.materializer.metrics import Step
+from headwater_consumers.materializer.metrics import PipelineStep
+from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
+from headwater_schemas.errors import DecodeError, LineageError
+from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from headwater_consumers.materializer.ahead import Ahead
+
+class EventDecoder(Protocol):
+    """The part of `headwater_schemas.codec.Decoder` that is called here."""
+
+    def decode(self, value: bytes | None) -> LineageEvent:
+        """The event in a record's value.
+
+        Raises:
+            DecodeError: this version can never decode it.
+            SchemasUnavailableError: its schema can't be looked up now.
+        """
+
+
+Reject = Callable[[LineageEvent], Rejection | None]
+
+
+def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded | DeadLetter:
+    """Decode one record.
+
+    Args:
+        record: any.
+        decoder: of its value. It looks a new fingerprint up before it calls it unknown.
+        reject: finds what of a decoded event the graph can't hold.
+
+    Raises:
+        SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
+        FatalError: schemas can't be looked up as things are configured.
+    """
+    try:
+        event = decoder.decode(record.value)
+    except DecodeError as error:
+        return _undecodable(record, error)
+    return _rejected(record, event, reject) or Decoded(record, event)
+
+
+def _undecodable(record: Record, error: DecodeError) -> DeadLetter:
+    return DeadLetter(
+        record,
+        DeadLetterReason(error.reason.value),
+        Stage.DECODE,
+        error=f"{type(error).__module__}.{type(error).__name__}",
+        message=str(error),
+        event_id=error.event_id or "",
+    )
+
+
+def _rejected(record: Record, event: LineageEvent, reject: Reject) -> DeadLetter | None:
+    try:
+        rejection = reject(event)
+    except Exception as error:  # noqa: BLE001 - a defect that one event brings to light must not stop the others
+        name = type(error).__name__
+        return DeadLetter(record, DeadLetterReason.FOLD_FAILED, Stage.APPLY, name, f"Checking it raised {name}.")
+    if rejection is None:
+        return None
+    error_class = type(rejection)
+    return DeadLetter(
+        record,
+        rejection.reason,
+        Stage.APPLY,
+        error=f"{error_class.__module__}.{error_class.__name__}",
+        message=rejection.message,
+        event_id=event.event_id,
+    )
+
+
+_AT_ONCE = 50  # some 5 ms, in which the end of a transaction may go unnoticed
+# Events take ten times the memory of their records. A batch of more than these is in no hurry.
+_AT_MOST = 1_000
+
+
+class Ahead:
+    """What became of the first of the fetched records.
+
+    Args:
+        how: what decoding takes.
+
+    Attributes:
+        outcomes: of as many records as were looked at, in their order.
+        seconds: that decoding them took.
+    """
+
+    def __init__(self, how: Preparation) -> None:
+        self._how = how
+        self._in_trouble = False
+        self.outcomes: list[Decoded | DeadLetter] = []
+        self.seconds = 0.0
+
+    def look(self, fetched: Sequence[Record]) -> None:
+        """Decode a few more. Trouble with schemas is left to whoever makes the batch, who waits and tries again."""
+        known = len(self.outcomes)
+        if self._in_trouble or known >= min(len(fetched), _AT_MOST):
+            return
+        began = self._how.clock()
+        try:
+            for record in islice(fetched, known, min(known + _AT_ONCE, _AT_MOST)):
+                self.outcomes.append(decode_one(record, self._how.decoder, self._how.reject))
+        except LineageError:
+            self._in_trouble = True
+        self.seconds += self._how.clock() - began
+
+    def forget(self, partitions: Collection[Partition]) -> None:
+        """Records of these partitions were let go of."""
+        self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
+
+    def clear(self) -> None:
+        """Other records come first now."""
+        self.outcomes = []
+
+    def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:
+        """Outcomes of at most so many of the first records, and the seconds that all took. They stay until `taken`."""
+        return self.outcomes[:count], self.seconds
+
+    def taken(self, count: int) -> None:
+        """A batch was made of so many records."""
+        del self.outcomes[:count]
+        self.seconds = 0.0
+        self._in_trouble = False
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RecordBatch:
     """Decoded and folded, ready to be written.
 
     Attributes:
@@ -52,14 +180,14 @@ class Preparation:
         clock: monotonic seconds.
     """
 
-    decoder: Decoder
+    decoder: EventDecoder
     reject: Reject
     fold: Fold
-    timed: Callable[[Step, float], None]
+    timed: Callable[[PipelineStep, float], None]
     clock: Callable[[], float]
 
 
-def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead, how: Preparation) -> Batch:
+def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead, how: Preparation) -> RecordBatch:
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
@@ -78,12 +206,12 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
     events = tuple(one for one in outcomes if isinstance(one, Decoded))
     letters = tuple(one for one in outcomes if isinstance(one, DeadLetter))
     decoded_at = how.clock()
-    how.timed(Step.DECODE, seconds + decoded_at - started)
+    how.timed(PipelineStep.DECODE, seconds + decoded_at - started)
     folded: Folded | None = None
     if events:
         try:
             folded = checked_fold(how.fold, [item.event for item in events])
         except FoldFailedError:
             folded = None  # the checkpoint folds again, in halves, and finds the one to blame
-        how.timed(Step.FOLD, how.clock() - decoded_at)
-    return Batch(tuple(records), events, folded, letters, reached, next_offsets(records, reached))
+        how.timed(PipelineStep.FOLD, how.clock() - decoded_at)
+    return RecordBatch(tuple(records), events, folded, letters, reached, next_offsets(records, reached))

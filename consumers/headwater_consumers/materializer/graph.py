@@ -1,15 +1,35 @@
-"""The graph as the loop sees it: fold events, apply what came of it, and report whether the database is well."""
+"""The graph as the loop sees it: fold events, apply what came of it, and report whether the database is well.
+
+`GraphStore` is what the loop needs; `Neo4jGraph` is one in a Neo4j database.
+
+The driver's exceptions are translated into our tree of errors. Its own retries are off: the loop retries, keeps polling
+Kafka meanwhile and reports what is going on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from headwater_consumers.materializer.errors import FoldFailedError
+from headwater_consumers.graph.connection import Neo4jTarget, connect
+from headwater_consumers.graph.schema import GraphVersionMismatch
+from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
+from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_schemas.events import LineageEvent
 
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from headwater_consumers.materializer.write import GraphWriter
+    from headwater_schemas.errors import LineageError
+
+
+T = TypeVar("T")
+
 Folded = Any
-"""What folding makes of events, and `Graph.apply` takes. The loop only passes it on."""
+"""What folding makes of events, and `GraphStore.apply` takes. The loop only passes it on."""
 
 Fold = Callable[[Sequence[LineageEvent]], Folded]
 
@@ -34,7 +54,7 @@ class WriteSummary(Protocol):
         """Events that another report with the same id superseded in the same transaction."""
 
 
-class Graph(Protocol):
+class GraphStore(Protocol):
     """Where events end up. Called from one thread at a time, not always the same one."""
 
     def prepare(self) -> None:
@@ -80,3 +100,88 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
     except Exception as error:
         name = type(error).__name__
         raise FoldFailedError(f"Folding raised {name}.", code=name) from error
+
+
+def writing_driver(target: Neo4jTarget) -> Driver:
+    """A driver for `Neo4jGraph`, without retries of its own.
+
+    Raises:
+        GraphUnusableError: the address is none.
+    """
+    try:
+        return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=4)
+    except Exception as error:
+        raise GraphUnusableError(
+            f"{target.uri!r} is no address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
+        ) from error
+
+
+class Neo4jGraph:
+    """A `GraphStore` in one Neo4j database.
+
+    Args:
+        target: where it is.
+        driver: to it; closed with this object.
+        writer: knows the statements.
+    """
+
+    def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter) -> None:
+        self._target = target
+        self._driver = driver
+        self._writer = writer
+
+    def prepare(self) -> None:
+        """Make the database ready: constraints, indexes, version.
+
+        Raises:
+            LineageError: by the tree of `errors`.
+        """
+        try:
+            self._writer.ensure_schema()
+        except GraphVersionMismatch as error:
+            raise GraphUnusableError(str(error), setting="HEADWATER_NEO4J_DATABASE") from error
+        except Exception as error:
+            raise self._meaning(error) from error
+
+    def apply(self, folded: Folded) -> WriteSummary:
+        """Write it in one transaction.
+
+        Raises:
+            LineageError: by the tree of `errors`.
+        """
+        return self._translated(lambda: self._writer.apply(folded))
+
+    def ping(self) -> None:
+        """See whether the database can be reached.
+
+        Raises:
+            LineageError: it can't.
+        """
+        self._translated(lambda: self._run("ping"))
+
+    def probe(self) -> None:
+        """See whether the database is well, by a small committed write.
+
+        Raises:
+            LineageError: it isn't.
+        """
+        self._translated(lambda: self._run("probe"))
+
+    def close(self) -> None:
+        """Let go of the connections. Never raises: nothing hangs on it."""
+        with contextlib.suppress(Exception):
+            self._driver.close()
+
+    def _run(self, statement: str) -> None:
+        text = resources.files(__package__).joinpath("cypher", f"{statement}.cypher").read_text(encoding="utf-8")
+        with self._driver.session(database=self._target.database) as session:
+            session.run(text).consume()
+
+    def _translated(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except Exception as error:
+            raise self._meaning(error) from error
+
+    def _meaning(self, error: Exception) -> LineageError:
+        return classify(error, uri=self._target.uri, user=self._target.user, database=self._target.database)

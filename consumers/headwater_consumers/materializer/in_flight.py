@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from headwater_consumers.materializer.ahead import Ahead
-    from headwater_consumers.materializer.batch import Batch
+    from headwater_consumers.materializer.batch import Ahead, RecordBatch
     from headwater_consumers.materializer.checkpoint import Checkpoint
     from headwater_consumers.materializer.limits import BatchLimit
     from headwater_consumers.materializer.records import Partition, Record
@@ -38,7 +37,7 @@ class InFlight:
         self._bytes = 0
         self._reached: dict[Partition, int] = {}
         self._scheduled: dict[Partition, int] = {}
-        self.prepared: Batch | None = None
+        self.prepared: RecordBatch | None = None
         self.current: Checkpoint | None = None
 
     @property
@@ -110,7 +109,7 @@ class InFlight:
         """Decode a few more of the fetched records."""
         self._ahead.look(self._fetched)
 
-    def prepare(self, make: Callable[[list[Record], dict[Partition, int], Ahead], Batch]) -> None:
+    def prepare(self, make: Callable[[list[Record], dict[Partition, int], Ahead], RecordBatch]) -> None:
         """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
 
         Args:
@@ -164,7 +163,7 @@ class InFlight:
         self._scheduled = {p: offset for p, offset in self._scheduled.items() if p not in gone}
         return before - self.held
 
-    def _requeue(self, batch: Batch | None) -> None:
+    def _requeue(self, batch: RecordBatch | None) -> None:
         """Put a batch back, in front of what was fetched since: order within a partition is kept."""
         if batch is not None:
             self._reached = {**batch.reached, **self._reached}

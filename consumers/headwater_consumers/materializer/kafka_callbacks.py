@@ -14,7 +14,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 if TYPE_CHECKING:
     from confluent_kafka import KafkaException
 
-    from headwater_consumers.materializer.notices import Notices
+    from headwater_consumers.materializer.reporting import Notices
 
 
 class ClientCallbacks:

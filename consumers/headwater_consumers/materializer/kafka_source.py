@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from confluent_kafka import Message
 
     from headwater_consumers.materializer.kafka_config import SourceConfig
-    from headwater_consumers.materializer.notices import Notices
     from headwater_consumers.materializer.records import Partition, Record
+    from headwater_consumers.materializer.reporting import Notices
     from headwater_consumers.materializer.source import SourceListener
 
 _REQUEST_SECONDS = 5.0

@@ -1,14 +1,61 @@
-"""The lane: one job at a time, on a thread of its own, so that the loop fetches, decodes and folds meanwhile."""
+"""The lane: one job at a time, on a thread of its own, so that the loop fetches, decodes and folds meanwhile.
+
+A job starts the graph, takes a checkpoint a step further, or pings the database; `settled` decides what an error in one
+comes to.
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from enum import StrEnum
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from headwater_consumers.materializer.errors import (
+    GraphUnavailableError,
+    GraphUnusableError,
+    OverCapacityError,
+    PermanentError,
+    UndecidedError,
+)
+from headwater_schemas.errors import TransientError
+
+
+class JobKind(StrEnum):
+    """What the lane does."""
+
+    START = "START"
+    CHECKPOINT = "CHECKPOINT"
+    PING = "PING"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt at something."""
+
+    kind: JobKind
+    run: Callable[[], None]
+
+
+def settled(job: Job, error: BaseException) -> TransientError:
+    """The passing trouble that `error` is.
+
+    A checkpoint settles by itself what an event is to blame for. Outside of one there is no event: a database that
+    fails inside may be well again later, and one that calls our own statements wrong won't.
+
+    Raises:
+        FatalError: it doesn't pass.
+        BaseException: it is none of our errors: a defect, as it was raised.
+    """
+    if isinstance(error, TransientError):
+        return error
+    if isinstance(error, UndecidedError | OverCapacityError):
+        return GraphUnavailableError(str(error), code=error.code)
+    if isinstance(error, PermanentError) and job.kind is not JobKind.CHECKPOINT:
+        raise GraphUnusableError(str(error), setting="HEADWATER_NEO4J_URI", code=error.code) from error
+    raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,42 +137,3 @@ class ThreadLane:
                 self._results.put(JobResult(error))
             else:
                 self._results.put(JobResult())
-
-
-class InlineLane:
-    """A lane without a thread, for tests and simulations: the job runs when its result is asked for."""
-
-    def __init__(self) -> None:
-        self._job: Callable[[], None] | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a job was started whose result hasn't been taken."""
-        return self._job is not None
-
-    def start(self, job: Callable[[], None]) -> None:
-        """Keep the job until its result is asked for.
-
-        Raises:
-            RuntimeError: another one is waiting.
-        """
-        if self._job is not None:
-            raise RuntimeError("the lane takes one job at a time")
-        self._job = job
-
-    def take(self, timeout_seconds: float) -> JobResult | None:  # noqa: ARG002 - nothing to wait for
-        """Run the job and return its result."""
-        if self._job is None:
-            return None
-        job, self._job = self._job, None
-        try:
-            job()
-        except Exception as error:  # noqa: BLE001 - as a thread's lane does
-            return JobResult(error)
-        return JobResult()
-
-    def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:  # noqa: ARG002 - nothing to wait for
-        """Forget a waiting job; do the last."""
-        self._job = None
-        last()
-        return True

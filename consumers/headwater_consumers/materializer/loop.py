@@ -4,31 +4,242 @@
     write, dead-letter and commit batch n   the lane's thread
 
 Only this thread decides: what is written next, when a failed attempt is made again, what is dropped on a rebalance.
-`run` is a skeleton over `run_once`, which a test or a simulation can call step by step.
+`Loop.run` is a skeleton over `run_once`, which a test or a simulation can call step by step; `Writing` is its side of
+the lane. Records are at one of the stages of `in_flight`; `checkpoint` has the order in which a batch becomes durable.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.ahead import Ahead
-from headwater_consumers.materializer.backoff import Backoff, Deadline
-from headwater_consumers.materializer.batch import prepare
-from headwater_consumers.materializer.catch_up import CatchUp
-from headwater_consumers.materializer.commits import Commits
+from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
+from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
+from headwater_consumers.materializer.checkpoint import Checkpoint, CheckpointContext, Commits
 from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
-from headwater_consumers.materializer.metrics import Rebalance
-from headwater_consumers.materializer.reporting import Reporting
-from headwater_consumers.materializer.writing import Writing
+from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
+from headwater_consumers.materializer.limits import BatchLimit
+from headwater_consumers.materializer.metrics import Metrics, Rebalance
+from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Reporting
+from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Collection
 
-    from headwater_consumers.materializer.parts import LoopPolicy, Parts
-    from headwater_consumers.materializer.records import Partition
+    from headwater_schemas.errors import TransientError
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPolicy:
+    """How the loop behaves in time, in seconds.
+
+    Attributes:
+        backoff: between attempts.
+        drain_seconds: how long the batch that is being written may take when partitions go or the consumer stops.
+        close_seconds: how long what the lane does then may still take before it is left behind.
+        idle_seconds: how long a poll waits for the first record.
+        busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
+        stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
+        ping_seconds: how often the database is looked at while there is nothing to write.
+        silence_seconds: a write that takes longer makes the consumer unready.
+        until_caught_up: stop when the group has committed what was on the topic at the start.
+    """
+
+    backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
+    drain_seconds: float = 20.0
+    close_seconds: float = 2.0
+    idle_seconds: float = 0.1
+    busy_seconds: float = 0.01
+    stall_seconds: float = 5.0
+    ping_seconds: float = 5.0
+    silence_seconds: float = 30.0
+    until_caught_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParts:
+    """What the loop drives.
+
+    Attributes:
+        start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
+        finish: lets go of what the lane used; called in the lane, last.
+        committed: called with the offsets that were committed, and how long that took.
+        watch: called now and then, for whoever shows progress.
+    """
+
+    source: RecordSource
+    lane: Lane
+    checkpoint_context: CheckpointContext
+    preparation: Preparation
+    limit: BatchLimit
+    start: Callable[[], None]
+    finish: Callable[[], None]
+    health: Health
+    metrics: Metrics
+    notices: Notices
+    totals: ConsumerTotals
+    committed: Callable[[Mapping[Partition, int], float], None]
+    watch: Callable[[], None]
+
+
+_CATCH_UP_SECONDS = 0.25
+
+
+class CatchUp:
+    """Whether the group has caught up with where the topic ended at the start.
+
+    Compares the group's committed offsets, whoever committed them, with the end offsets at the first look.
+
+    A partition that is gone since (its topic was deleted) counts as caught up: nothing of it is left to read.
+
+    Args:
+        source: answers for all partitions of the topic, not only this consumer's.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, source: RecordSource, clock: Callable[[], float]) -> None:
+        self._source = source
+        self._clock = clock
+        self._goal: dict[Partition, int] | None = None
+        self._next = 0.0
+
+    def done(self) -> bool:
+        """Whether it has; asks the brokers now and then. False where they don't answer."""
+        if self._clock() < self._next:
+            return False
+        self._next = self._clock() + _CATCH_UP_SECONDS
+        try:
+            positions = self._source.positions()
+        except BrokerUnavailableError:
+            return False
+        if self._goal is None:
+            self._goal = {position.partition: position.end for position in positions}
+        reached = {position.partition: max(position.begin, position.committed or 0) for position in positions}
+        return all(reached.get(partition, goal) >= goal for partition, goal in self._goal.items())
+
+
+class Writing:
+    """The loop's side of the lane. Called from the loop's thread alone.
+
+    Args:
+        parts: the lane, and what its jobs touch.
+        policy: how often the database is looked at while there is nothing to write.
+        in_flight: what there is to write.
+        commits: takes the offsets of what is written.
+        report: of successes and failures.
+        backoff: between attempts at one job.
+        clock: monotonic seconds.
+        ready: called once, when topics and graph are ready.
+
+    Attributes:
+        backoff: of the job that failed, if one did.
+        started: whether topics and graph are ready.
+    """
+
+    def __init__(
+        self,
+        parts: LoopParts,
+        policy: LoopPolicy,
+        *,
+        in_flight: InFlight,
+        commits: Commits,
+        report: Reporting,
+        backoff: Backoff,
+        clock: Callable[[], float],
+        ready: Callable[[], None],
+    ) -> None:
+        self._parts = parts
+        self._ping_seconds = policy.ping_seconds
+        self._in_flight = in_flight
+        self._commits = commits
+        self._report = report
+        self._clock = clock
+        self._ready = ready
+        self._job: Job | None = None
+        self._since = 0.0
+        self._next_ping = 0.0
+        self.backoff = backoff
+        self.started = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether the lane has a job whose result isn't known."""
+        return self._job is not None
+
+    @property
+    def busy_seconds(self) -> float:
+        """How long the lane has had its job; 0 where it has none."""
+        return self._clock() - self._since if self.busy else 0.0
+
+    def writes(self, partitions: Collection[Partition]) -> bool:
+        """Whether anything of these partitions is being written now."""
+        current = self._in_flight.current
+        return self.busy and current is not None and not current.batch.offsets.keys().isdisjoint(partitions)
+
+    def start(self) -> None:
+        """Give the lane its next job, where it is idle and no attempt has to wait."""
+        if self.busy or not self.backoff.due:
+            return
+        job = self._next()
+        if job is not None:
+            self._job, self._since = job, self._clock()
+            self._parts.lane.start(job.run)
+
+    def finish(self, timeout_seconds: float) -> None:
+        """Take the result of the lane's job, if there is one by then.
+
+        Raises:
+            FatalError: a person has to change a setting.
+        """
+        result = self._parts.lane.take(timeout_seconds)
+        if result is None or self._job is None:
+            return
+        job, self._job = self._job, None
+        seconds = self._clock() - self._since
+        self._next_ping = self._clock() + self._ping_seconds
+        if result.error is None:
+            self._succeeded(job, seconds)
+        else:
+            self._failed(settled(job, result.error))
+
+    def _next(self) -> Job | None:
+        in_flight = self._in_flight
+        if not self.started:
+            return Job(JobKind.START, self._parts.start)
+        if in_flight.current is None and in_flight.prepared is not None:
+            in_flight.current, in_flight.prepared = Checkpoint(in_flight.prepared, self._parts.checkpoint_context), None
+        if in_flight.current is not None:
+            return Job(JobKind.CHECKPOINT, in_flight.current.advance)
+        if self._clock() >= self._next_ping:
+            return Job(JobKind.PING, self._parts.checkpoint_context.graph.ping)
+        return None
+
+    def _succeeded(self, job: Job, seconds: float) -> None:
+        self.backoff.succeeded()
+        self._report.over(RetryCause.GRAPH, RetryCause.RACE)
+        if job.kind is not JobKind.PING:
+            self._report.over(RetryCause.DEAD_LETTERS)
+        if job.kind is JobKind.START:
+            self.started = True
+            self._ready()
+        elif job.kind is JobKind.CHECKPOINT and self._in_flight.current is not None:
+            if self._in_flight.current.was_split:
+                self._parts.limit.halve()
+            else:
+                self._parts.limit.fitted(len(self._in_flight.current.batch.records), seconds)
+            self._report.through(self._in_flight.current)
+            self._commits.add(self._in_flight.current.batch.offsets)
+            self._in_flight.current = None
+
+    def _failed(self, error: TransientError) -> None:
+        self.backoff.failed()
+        self._report.trouble(error)
 
 
 class Loop:
@@ -42,12 +253,20 @@ class Loop:
     """
 
     def __init__(
-        self, parts: Parts, policy: LoopPolicy, *, clock: Callable[[], float], random: Callable[[], float]
+        self, parts: LoopParts, policy: LoopPolicy, *, clock: Callable[[], float], random: Callable[[], float]
     ) -> None:
         self._parts = parts
         self._policy = policy
         self._clock = clock
-        self._report = Reporting(parts, clock)
+        self._report = Reporting(
+            source=parts.source,
+            health=parts.health,
+            metrics=parts.metrics,
+            notices=parts.notices,
+            totals=parts.totals,
+            watch=parts.watch,
+            clock=clock,
+        )
         self._in_flight = InFlight(parts.limit, Ahead(parts.preparation))
         self._catch_up = CatchUp(parts.source, clock)
         self._decode_backoff = Backoff(policy.backoff, clock, random)

@@ -22,7 +22,7 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     retry_cause,
 )
-from headwater_consumers.materializer.neo4j_retry import Neo4jRetry, neo4j_retry
+from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.avro_schema import released_schemas
 
@@ -45,7 +45,7 @@ _LAG_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_6
 _RECORDS = (1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000)
 
 
-class Step(StrEnum):
+class PipelineStep(StrEnum):
     """A step that is timed."""
 
     DECODE = "decode"
@@ -145,7 +145,7 @@ class Metrics:
             self._neo4j_retries.labels(trouble.value)
         for kind in Rebalance:
             self._rebalances.labels(kind.value)
-        for step in Step:
+        for step in PipelineStep:
             self._steps.labels(step.value)
         for dependency in Dependency:
             self._up.labels(dependency.value)
@@ -163,7 +163,7 @@ class Metrics:
         for item in events:
             # A producer's clock may be ahead of ours.
             self._event_lag.observe(max(0.0, now - item.event.event_time.timestamp()))
-        self.timed(Step.WRITE, seconds)
+        self.timed(PipelineStep.WRITE, seconds)
         self._nodes.inc(summary.nodes_created)
         self._relationships.inc(summary.relationships_created)
         self._last.set(now)
@@ -176,15 +176,15 @@ class Metrics:
         """These dead letters are acknowledged."""
         for letter in letters:
             self._dead.labels(letter.reason.value).inc()
-        self.timed(Step.DEAD_LETTER, seconds)
+        self.timed(PipelineStep.DEAD_LETTER, seconds)
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:  # noqa: ARG002 - as above
         """These offsets are committed."""
-        self.timed(Step.COMMIT, seconds)
+        self.timed(PipelineStep.COMMIT, seconds)
 
     # Of the loop.
 
-    def timed(self, step: Step, seconds: float) -> None:
+    def timed(self, step: PipelineStep, seconds: float) -> None:
         """A step took so long."""
         self._steps.labels(step.value).observe(seconds)
 

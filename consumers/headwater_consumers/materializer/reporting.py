@@ -1,21 +1,165 @@
-"""Reporting of the loop: metrics, health, totals and log lines, from one place."""
+"""Reporting of one consumer: log lines while trouble lasts, totals of the run, metrics and health.
+
+Trouble is logged at once, then once a minute, and once when it is over (`Notices`).
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.materializer.errors import RetryCause, retry_cause
 from headwater_consumers.materializer.metrics import Dependency, Rebalance
+from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.records import Partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from headwater_consumers.materializer.checkpoint import Checkpoint
+    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.graph import WriteSummary
+    from headwater_consumers.materializer.health import Health
     from headwater_consumers.materializer.in_flight import InFlight
-    from headwater_consumers.materializer.parts import Parts
-    from headwater_consumers.materializer.records import Partition
-    from headwater_schemas.errors import TransientError
+    from headwater_consumers.materializer.metrics import Metrics
+    from headwater_consumers.materializer.records import Decoded
+    from headwater_consumers.materializer.source import RecordSource
+    from headwater_schemas.errors import LineageError, TransientError
+
+
+EVERY_SECONDS = 60.0
+"""How often trouble that lasts is logged again."""
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """One episode. `reported`: whether its beginning was logged, so that its end is."""
+
+    since: float
+    reported: bool
+
+
+class Notices:
+    """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
+
+    Args:
+        warn: logs a line.
+        clock: monotonic seconds.
+        every_seconds: how often lasting trouble is reported again.
+        info: logs a line when trouble is over; default: `warn`.
+    """
+
+    def __init__(
+        self,
+        warn: Callable[[str], None],
+        clock: Callable[[], float],
+        every_seconds: float = EVERY_SECONDS,
+        info: Callable[[str], None] | None = None,
+    ) -> None:
+        self._warn = warn
+        self._info = info or warn
+        self._clock = clock
+        self._every = every_seconds
+        self._troubles: dict[RetryCause, _Trouble] = {}
+        self._last_reported: dict[RetryCause, float] = {}
+
+    def trouble(self, cause: RetryCause, message: str) -> None:
+        """It is (still) there. Logged unless it was within `every_seconds`."""
+        now = self._clock()
+        new = cause not in self._troubles
+        known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
+        if cause in self._last_reported and now - self._last_reported[cause] < self._every:
+            return
+        self._last_reported[cause] = now
+        if new or not known.reported:
+            self._warn(f"{message} Trying on; nothing is lost meanwhile.")
+        else:
+            self._warn(f"{message} Still trying after {_duration(now - known.since)}.")
+        known.reported = True
+
+    def over(self, *causes: RetryCause) -> None:
+        """They aren't there, or not any more."""
+        for cause in causes:
+            known = self._troubles.pop(cause, None)
+            if known is not None and known.reported:
+                self._info(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+@dataclass(slots=True)
+class ConsumerTotals:
+    """Counts since the start of this process. What the group has done altogether is `accounting`'s to report.
+
+    Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each record that was read is in one.
+
+    Attributes:
+        consumed: records read from the topic; one that was released and read again counts twice.
+        applied: records whose effect is in the graph, whether it was there already or not.
+        dead_lettered: records that the dead-letter topic has acknowledged, by reason.
+        released: records let go of before they were through, because their partition went to another consumer or this
+            one stopped; no offset of theirs is committed, so they are read again.
+        committed: the last offset committed in each partition.
+        behind: offsets between the last commits and the end offsets, over the partitions of this consumer; None before
+            anything is known of them.
+    """
+
+    consumed: int = 0
+    applied: int = 0
+    released: int = 0
+    transactions: int = 0
+    retries: int = 0
+    dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
+    committed: dict[Partition, int] = field(default_factory=dict)
+    behind: int | None = None
+    seconds: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """As `headwater consume --json` prints them."""
+        return {
+            "consumed": self.consumed,
+            "applied": self.applied,
+            "dead_lettered": self.dead_lettered.total(),
+            "dead_lettered_by_reason": {reason.value: n for reason, n in sorted(self.dead_lettered.items())},
+            "released": self.released,
+            "transactions": self.transactions,
+            "retries": self.retries,
+            "committed": {str(partition): offset for partition, offset in sorted(self.committed.items())},
+            "seconds": round(self.seconds, 3),
+        }
+
+
+class Tally:
+    """Observer of checkpoints (`checkpoint.Observer`) and of the loop, which keeps totals and metrics."""
+
+    def __init__(self, totals: ConsumerTotals, metrics: Metrics) -> None:
+        self._totals = totals
+        self._metrics = metrics
+
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+        """A transaction with these events was committed."""
+        self._totals.transactions += 1
+        self._metrics.wrote(events, seconds, summary)
+
+    def split(self, events: int, error: LineageError) -> None:
+        """So many events are halved, for this error."""
+        self._metrics.split(events, error)
+
+    def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
+        """These dead letters are acknowledged."""
+        self._metrics.acknowledged(letters, seconds)
+
+    def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
+        """These offsets are committed."""
+        self._totals.committed.update(offsets)
+        self._metrics.committed(offsets, seconds)
+
 
 _SHOW_SECONDS = 0.5
 
@@ -26,62 +170,79 @@ class Reporting:
     """Reports what happened. Decides nothing.
 
     Args:
-        parts: metrics, health, totals and notices.
+        source: of the records, for whether a broker is connected and how far behind the consumer is.
+        health, metrics, notices, totals: what is kept up to date.
+        watch: called now and then, for whoever shows progress.
         clock: monotonic seconds.
     """
 
-    def __init__(self, parts: Parts, clock: Callable[[], float]) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        *,
+        source: RecordSource,
+        health: Health,
+        metrics: Metrics,
+        notices: Notices,
+        totals: ConsumerTotals,
+        watch: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._source = source
+        self._health = health
+        self._metrics = metrics
+        self._notices = notices
+        self._totals = totals
+        self._watch = watch
         self._clock = clock
         self._next = 0.0
 
     def moved(self) -> None:
         """The loop went round."""
-        self._parts.health.moved()
+        self._health.moved()
 
     def trouble(self, error: TransientError) -> None:
         """An attempt failed for a passing reason."""
-        self._parts.totals.retries += 1
-        self._parts.metrics.retried(error)
+        self._totals.retries += 1
+        self._metrics.retried(error)
         cause = retry_cause(error)
-        self._parts.notices.trouble(cause, str(error))
+        self._notices.trouble(cause, str(error))
         if cause is RetryCause.GRAPH:
-            self._parts.health.up(Dependency.NEO4J, up=False)
+            self._health.up(Dependency.NEO4J, up=False)
 
     def commit_failed(self, error: TransientError) -> None:
         """The brokers didn't confirm offsets."""
-        self._parts.metrics.commit_failed()
+        self._metrics.commit_failed()
         self.trouble(error)
 
     def silent(self, seconds: float) -> None:
         """The database hasn't answered for so long."""
-        self._parts.health.up(Dependency.NEO4J, up=False)
-        self._parts.notices.trouble(RetryCause.GRAPH, f"Neo4j hasn't answered a write for {seconds:.0f} s.")
+        self._health.up(Dependency.NEO4J, up=False)
+        self._notices.trouble(RetryCause.GRAPH, f"Neo4j hasn't answered a write for {seconds:.0f} s.")
 
     def over(self, *causes: RetryCause) -> None:
         """These troubles are not, or not any more."""
-        self._parts.notices.over(*causes)
+        self._notices.over(*causes)
         if RetryCause.GRAPH in causes:
-            self._parts.health.up(Dependency.NEO4J, up=True)
+            self._health.up(Dependency.NEO4J, up=True)
 
     def consumed(self, records: int) -> None:
         """So many records were read."""
-        self._parts.totals.consumed += records
-        self._parts.metrics.consumed(records)
+        self._totals.consumed += records
+        self._metrics.consumed(records)
 
     def through(self, batch: Checkpoint) -> None:
         """A batch is through steps 1 and 2."""
-        self._parts.totals.applied += batch.size - batch.letters
-        self._parts.totals.dead_lettered.update(batch.reasons)
+        self._totals.applied += batch.size - batch.letters
+        self._totals.dead_lettered.update(batch.reasons)
 
     def released(self, records: int) -> None:
         """So many records were read and let go of: whoever has their partitions next reads them again."""
-        self._parts.totals.released += records
+        self._totals.released += records
 
     def rebalanced(self, kind: Rebalance, moved: Collection[Partition], assigned: int) -> None:
         """These partitions came or went; so many are ours now."""
-        self._parts.metrics.rebalanced(kind, assigned)
-        self._parts.health.assigned(assigned)
+        self._metrics.rebalanced(kind, assigned)
+        self._health.assigned(assigned)
         names = ", ".join(str(partition) for partition in sorted(moved)) or "none"
         log.info("Partitions %s: %s; %d are held now.", kind.value, names, assigned)
 
@@ -93,17 +254,16 @@ class Reporting:
             paused: whether fetching is paused.
             committing: whether offsets are committed without trouble.
         """
-        parts = self._parts
-        reachable = parts.source.reachable
-        parts.health.up(Dependency.KAFKA, up=reachable)
-        parts.metrics.holding(in_flight.records, paused=paused)
+        reachable = self._source.reachable
+        self._health.up(Dependency.KAFKA, up=reachable)
+        self._metrics.holding(in_flight.records, paused=paused)
         if reachable and committing:
             self.over(RetryCause.BROKER)
         if self._clock() < self._next:
             return
         self._next = self._clock() + _SHOW_SECONDS
-        lag = parts.source.lag()
-        parts.metrics.lag(lag)
-        parts.metrics.oldest(in_flight.oldest)
-        parts.totals.behind = sum(lag.values()) if lag else None
-        parts.watch()
+        lag = self._source.lag()
+        self._metrics.lag(lag)
+        self._metrics.oldest(in_flight.oldest)
+        self._totals.behind = sum(lag.values()) if lag else None
+        self._watch()

@@ -42,7 +42,7 @@ class SourceListener(Protocol):
         """The answer to the last `commit`; None: it is done."""
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where records come from. All calls come from one thread."""
 
     def subscribe(self, listener: SourceListener) -> None:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
-from headwater_consumers.materializer.lane import InlineLane, Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
-from headwater_consumers.materializer.loop import Loop
+from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.notices import Notices
-from headwater_consumers.materializer.parts import LoopPolicy, Parts
-from headwater_consumers.materializer.totals import Tally, Totals
+from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
 from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.clock import FakeClock
 from support.materializer.events import event_id
 from support.materializer.graph import FakeGraph, fold_ids
+from support.materializer.lane import InlineLane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from headwater_consumers.materializer.lane import Lane
 
 
 class Harness:
@@ -50,7 +50,7 @@ class Harness:
         self.metrics = metrics or Metrics()
         self.health = Health(self.metrics, self.clock)
         self.said: list[str] = []
-        self.totals = Totals()
+        self.totals = ConsumerTotals()
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
         tally = Tally(self.totals, self.metrics)
@@ -62,7 +62,7 @@ class Harness:
             observer=tally,
             clock=self.clock,
         )
-        self.parts = Parts(
+        self.parts = LoopParts(
             source=self.source,
             lane=lane or InlineLane(),
             checkpoint_context=checkpoint_context,

@@ -19,7 +19,6 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
-from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.records import Partition
@@ -28,11 +27,13 @@ from support.materializer import events
 from support.materializer.broker import FakeBroker
 from support.materializer.graph import FakeGraph
 from support.materializer.harness import Harness
+from support.materializer.lane import InlineLane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.lane import JobResult
     from headwater_consumers.materializer.records import Record
 
 GOOD = [events.good(number) for number in range(120)]

@@ -14,13 +14,13 @@ from confluent_kafka.admin import AdminClient
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_records import headers_of
 from headwater_consumers.materializer.kafka_source import KafkaSource
-from headwater_consumers.materializer.neo4j_graph import Neo4jGraph, writing_driver
-from headwater_consumers.materializer.notices import Notices
 from headwater_consumers.materializer.records import Headers, Partition, Record
-from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
@@ -29,8 +29,8 @@ from support.materializer.graph import FakeGraph, fold_ids
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.dead_letter import DeadLetterSink
-    from headwater_consumers.materializer.graph import Fold, Graph
-    from headwater_consumers.materializer.source import Source
+    from headwater_consumers.materializer.graph import Fold, GraphStore
+    from headwater_consumers.materializer.source import RecordSource
     from support.stack import StackUnderTest
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class World(Protocol):
     def expire(self, before: int) -> None:
         """Delete the records of partition 0 that lie before an offset, as retention does."""
 
-    def source(self) -> Source:
+    def source(self) -> RecordSource:
         """A new member of the one group."""
 
     def dead_letters(self) -> DeadLetterSink:
@@ -106,13 +106,13 @@ class World(Protocol):
     def letters(self) -> Sequence[Letter]:
         """What is on it."""
 
-    def graph(self) -> Graph:
+    def graph(self) -> GraphStore:
         """The graph."""
 
     def recreate(self) -> None:
         """Delete the events topic and create it again."""
 
-    def share(self, stays: Source, comes: Source) -> None:
+    def share(self, stays: RecordSource, comes: RecordSource) -> None:
         """Have a second member take over a partition; where the broker decides that by itself, do nothing."""
 
 
@@ -166,7 +166,7 @@ class FakeWorld:
     def recreate(self) -> None:
         self.broker.recreate("second")
 
-    def share(self, stays: Source, comes: Source) -> None:
+    def share(self, stays: RecordSource, comes: RecordSource) -> None:
         assert isinstance(stays, FakeSource)
         assert isinstance(comes, FakeSource)
         stays.revoke(1)
@@ -274,7 +274,7 @@ class RealWorld:
     def graph(self) -> Neo4jGraph:
         target = Neo4jTarget(self.stack.neo4j_uri, self.stack.neo4j_user, self.stack.neo4j_password, "neo4j")
         driver = writing_driver(target)
-        graph = Neo4jGraph(target, driver, GraphWriter(driver, "neo4j"), version_mismatch=GraphVersionMismatch)
+        graph = Neo4jGraph(target, driver, GraphWriter(driver, "neo4j"))
         self._opened.append(graph.close)
         return graph
 
@@ -287,7 +287,7 @@ class RealWorld:
             pass
         self._create()
 
-    def share(self, stays: Source, comes: Source) -> None:
+    def share(self, stays: RecordSource, comes: RecordSource) -> None:
         """The group's own protocol does it."""
 
     def close(self) -> None:
@@ -295,7 +295,7 @@ class RealWorld:
             close()
 
 
-def gather(source: Source, count: int, *, also: Sequence[Source] = (), seconds: float = 30) -> list[Record]:
+def gather(source: RecordSource, count: int, *, also: Sequence[RecordSource] = (), seconds: float = 30) -> list[Record]:
     """Poll until so many records have come; `also` are polled along, as members of a group must be."""
     records: list[Record] = []
     deadline = time.monotonic() + seconds
@@ -307,7 +307,7 @@ def gather(source: Source, count: int, *, also: Sequence[Source] = (), seconds: 
     return records
 
 
-def until(condition: Callable[[], bool], *sources: Source, seconds: float = 30) -> None:
+def until(condition: Callable[[], bool], *sources: RecordSource, seconds: float = 30) -> None:
     """Poll until it holds; what the polls bring is dropped."""
     deadline = time.monotonic() + seconds
     while not condition():

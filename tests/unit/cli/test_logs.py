@@ -17,7 +17,7 @@ from headwater.consuming import summary
 from headwater.errors import ConfigurationError
 from headwater.logs import LogFormat, LogLevel, LogSettings, fields, start_logging
 from headwater_consumers.materializer.reasons import DeadLetterReason
-from headwater_consumers.materializer.totals import Totals
+from headwater_consumers.materializer.reporting import ConsumerTotals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def test_what_ends_a_service_is_a_line_of_its_log_too(capsys: pytest.CaptureFixt
 
 
 def test_the_last_line_accounts_for_every_record() -> None:
-    totals = Totals(consumed=130, applied=111, released=13, seconds=4.2)
+    totals = ConsumerTotals(consumed=130, applied=111, released=13, seconds=4.2)
     totals.dead_lettered.update({DeadLetterReason.NOT_AN_EVENT: 4, DeadLetterReason.INVALID_EVENT: 2})
     assert summary(totals) == (
         "Stopped after 4.2 s: 130 consumed = 111 applied + 6 dead-lettered (INVALID_EVENT 2, NOT_AN_EVENT 4) "

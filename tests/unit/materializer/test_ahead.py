@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.ahead import Ahead
-from headwater_consumers.materializer.batch import Preparation, prepare
+from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import SchemasUnavailableError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
-from headwater_consumers.materializer.commits import Commits
+from headwater_consumers.materializer.checkpoint import Commits
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.clock import FakeClock

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.ahead import Ahead
-from headwater_consumers.materializer.batch import Batch, Preparation, prepare
+from headwater_consumers.materializer.batch import Ahead, Preparation, RecordBatch, prepare
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy
 from headwater_consumers.materializer.records import Partition, Record
@@ -32,11 +31,11 @@ def in_flight_of(records: int) -> InFlight:
     return InFlight(BatchLimit(BatchPolicy(max_records=records)), Ahead(how()))
 
 
-def batch(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead) -> Batch:
+def batch(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead) -> RecordBatch:
     return prepare(records, reached, ahead, how())
 
 
-def prepared(in_flight: InFlight) -> Batch:
+def prepared(in_flight: InFlight) -> RecordBatch:
     in_flight.prepare(batch)
     assert in_flight.prepared is not None
     made, in_flight.prepared = in_flight.prepared, None

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
-from headwater_consumers.materializer.loop import Loop
-from headwater_consumers.materializer.parts import LoopPolicy
+from headwater_consumers.materializer.loop import Loop, LoopPolicy
 from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker
 from support.materializer.events import GARBAGE, good

@@ -17,7 +17,6 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
-from headwater_consumers.materializer.lane import InlineLane, JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.codec import Decoder
@@ -25,9 +24,11 @@ from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedE
 from support.materializer import events
 from support.materializer.events import event_id, good
 from support.materializer.harness import Harness, ids
+from support.materializer.lane import InlineLane
 
 if TYPE_CHECKING:
     from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.lane import JobResult
     from headwater_schemas.events import LineageEvent
 
 AWAY = GraphUnavailableError("Neo4j at bolt://x doesn't answer.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_consumers.materializer.neo4j_retry import Neo4jRetry, neo4j_retry
+from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
 
 KINDS = {
     Neo4jRetry.UNREACHABLE: ["ServiceUnavailable", "SessionExpired", "ConnectionResetError"],

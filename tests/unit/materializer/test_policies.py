@@ -7,7 +7,7 @@ import pytest
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
 from headwater_consumers.materializer.errors import DeadLetterLimitError, RetryCause
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
-from headwater_consumers.materializer.notices import Notices
+from headwater_consumers.materializer.reporting import Notices
 from support.materializer.clock import FakeClock
 
 

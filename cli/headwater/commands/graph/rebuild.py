@@ -23,7 +23,7 @@ from headwater_schemas.redaction import without_user_info
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
-    from headwater_consumers.materializer.totals import Totals
+    from headwater_consumers.materializer.reporting import ConsumerTotals
 
 
 def rebuild(
@@ -90,7 +90,7 @@ def _opened(location: str) -> ArchiveSource:
     return source
 
 
-def _from_archive(settings: Settings, source: ArchiveSource) -> Totals:
+def _from_archive(settings: Settings, source: ArchiveSource) -> ConsumerTotals:
     """Write what is archived, and have the group go on where that ends."""
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     totals = consume(settings, until_caught_up=True, source=source)
