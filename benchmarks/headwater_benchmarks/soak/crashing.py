@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
+from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.graph import Neo4jGraph
 from headwater_consumers.materializer.kafka_source import KafkaSource
 

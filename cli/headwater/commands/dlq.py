@@ -19,12 +19,11 @@ from headwater.settings import connected_settings
 from headwater.show import dlq as show_dlq
 from headwater.times import time_if_given
 from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
-from headwater_consumers.dead_letters.census import Census
-from headwater_consumers.dead_letters.choice import Choice, Standing
-from headwater_consumers.dead_letters.content import content
-from headwater_consumers.dead_letters.letter import Letter, letters
-from headwater_consumers.dead_letters.replay import replay as send_back
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
+from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
+from headwater_consumers.materializer.dead_letters.replay import replay as send_back
+from headwater_consumers.materializer.dead_letters.topic import letters
+from headwater_consumers.materializer.errors import DeadLetterReason
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
@@ -125,8 +124,8 @@ def replay(
 class _Meant:
     """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves."""
 
-    def __init__(self, topics: _Topics, choice: Choice) -> None:
-        standing = Standing(letters(topics.client, topics.dead_letters))
+    def __init__(self, topics: _Topics, choice: LetterFilter) -> None:
+        standing = LatestLetters(letters(topics.client, topics.dead_letters))
         self.census = Census()
         self._places: set[str] = set()
         for letter in filter(choice.takes, letters(topics.client, topics.dead_letters)):
@@ -136,17 +135,17 @@ class _Meant:
             else:
                 self.census.overtaken += 1
 
-    def includes(self, letter: Letter) -> bool:
+    def includes(self, letter: StoredDeadLetter) -> bool:
         """Whether it is one of them; not one that came since."""
         return letter.where in self._places
 
 
-def _meant(topics: _Topics, choice: Choice) -> _Meant:
+def _meant(topics: _Topics, choice: LetterFilter) -> _Meant:
     with console.status(f"Reading {topics.dead_letters}"):
         return _Meant(topics, choice)
 
 
-def _find(topics: _Topics, place: str) -> Letter:
+def _find(topics: _Topics, place: str) -> StoredDeadLetter:
     """The letter that is meant, as `letter_named` finds it.
 
     Raises:
@@ -161,7 +160,7 @@ def _find(topics: _Topics, place: str) -> Letter:
     return letter
 
 
-def letter_named(place: str, among: Iterable[Letter]) -> Letter | None:
+def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
     """The letter at a place; else the last one of the event with that id, or of the only one whose id begins so.
 
     Raises:
@@ -170,9 +169,9 @@ def letter_named(place: str, among: Iterable[Letter]) -> Letter | None:
     named = _PLACE.fullmatch(place)
     where = None if named is None else f"{named[1] or 0}@{named[2]}"
     prefixes = tuple(id_prefixes(place))
-    at_place: Letter | None = None
-    of_event: Letter | None = None
-    begun: dict[str, Letter] = {}
+    at_place: StoredDeadLetter | None = None
+    of_event: StoredDeadLetter | None = None
+    begun: dict[str, StoredDeadLetter] = {}
     for letter in among:
         if letter.where == where:
             at_place = letter
@@ -190,8 +189,10 @@ def letter_named(place: str, among: Iterable[Letter]) -> Letter | None:
     return exact or next(iter(begun.values()), None)
 
 
-def _choice(reasons: list[DeadLetterReason] | None, job: str | None, since: str | None, until: str | None) -> Choice:
-    return Choice(
+def _choice(
+    reasons: list[DeadLetterReason] | None, job: str | None, since: str | None, until: str | None
+) -> LetterFilter:
+    return LetterFilter(
         frozenset(reason.value for reason in reasons or ()),
         job,
         time_if_given(since),

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from headwater_consumers.dead_letters.census import Census
-    from headwater_consumers.dead_letters.content import Content
-    from headwater_consumers.dead_letters.letter import Letter
+    from headwater_consumers.materializer.dead_letters.inspection import Census, Content
+    from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 
 
 def census_document(found: Census) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def census_view(found: Census) -> RenderableType:
     )
 
 
-def letter_document(letter: Letter, content: Content) -> dict[str, Any]:
+def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any]:
     """`dlq show --json`."""
     return {
         "at": letter.where,

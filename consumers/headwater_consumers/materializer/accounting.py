@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException
 
-from headwater_consumers.materializer import dead_letter
+from headwater_consumers.materializer.dead_letters.letter import coordinate
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end
@@ -155,16 +155,3 @@ def _coordinates(client: Mapping[str, Any], topic: str) -> list[tuple[Partition,
     """Source coordinates of every letter on the dead-letter topic."""
     letters = records_to_end(client, topic)
     return [source for letter in letters if (source := coordinate(letter.headers)) is not None]
-
-
-def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> tuple[Partition, int] | None:
-    """Where a dead letter came from, by its headers; None where they aren't ours."""
-    values = {name: value for name, value in headers or () if isinstance(value, bytes)}
-    try:
-        topic = values[dead_letter.TOPIC].decode()
-        number = int(values[dead_letter.PARTITION])
-        offset = int(values[dead_letter.OFFSET])
-        topic_id = values.get(dead_letter.TOPIC_ID, b"").decode()
-    except (KeyError, ValueError):
-        return None
-    return Partition(topic, number, topic_id), offset

@@ -12,7 +12,7 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
-from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
+from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Health, HealthServer

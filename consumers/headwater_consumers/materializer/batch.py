@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
-from headwater_consumers.materializer.errors import FoldFailedError
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.errors import DeadLetterReason, FoldFailedError
 from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
 from headwater_consumers.materializer.metrics import PipelineStep
-from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
 from headwater_schemas.errors import DecodeError, LineageError
 from headwater_schemas.events import LineageEvent

@@ -19,9 +19,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from headwater_consumers.materializer.dead_letter import DeadLetter, DeadLetterSink, Stage
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
-    DeadLettersUndeliveredError,
     EventRefusedError,
     GraphUnavailableError,
     OverCapacityError,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from headwater_consumers.materializer.backoff import Backoff
     from headwater_consumers.materializer.batch import RecordBatch
+    from headwater_consumers.materializer.errors import DeadLetterReason
     from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.reasons import DeadLetterReason
     from headwater_consumers.materializer.source import RecordSource
     from headwater_schemas.errors import LineageError
 

@@ -18,7 +18,8 @@
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         └── DeadLetterLimitError         so much is dead-lettered that the fault is hardly the events'
 
-Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`.
+Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`;
+DeadLettersUndeliveredError is beside the topic, in `dead_letters.topic`.
 
 No message holds any of a record's payload: those of Neo4j may quote values, so only its code is kept.
 """
@@ -26,15 +27,56 @@ No message holds any of a record's payload: those of Neo4j may quote values, so 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from headwater_consumers.materializer.reasons import DeadLetterReason
-from headwater_schemas.errors import FatalError, LineageError, SchemasUnavailableError, TransientError
+from headwater_schemas.errors import FatalError, LineageError, TransientError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+class DeadLetterReason(StrEnum):
+    """What is wrong with a record, for good: trying again with the same code, schemas and bytes ends the same.
+
+    Trouble that may pass (an unreachable database, a full disk) has no reason here, because it never dead-letters.
+    The first nine are `headwater_schemas.errors.DecodeReason`, name for name.
+    """
+
+    EMPTY = "EMPTY"
+    """The value is null or has 0 bytes."""
+
+    NOT_AN_EVENT = "NOT_AN_EVENT"
+    """The first bytes are of no wire format that a reader takes: garbage, or JSON."""
+
+    TRUNCATED = "TRUNCATED"
+    """The bytes end inside a field."""
+
+    MALFORMED = "MALFORMED"
+    """The bytes don't follow their schema."""
+
+    TRAILING_BYTES = "TRAILING_BYTES"
+    """Bytes are left over behind a complete event."""
+
+    UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
+    """A well-formed header names a schema that is neither shipped nor published."""
+
+    INCOMPATIBLE_SCHEMA = "INCOMPATIBLE_SCHEMA"
+    """The schema is known, but what it describes can't be read as an event."""
+
+    UNKNOWN_KIND = "UNKNOWN_KIND"
+    """The event is of a kind that this release doesn't know; replay it after the upgrade."""
+
+    INVALID_EVENT = "INVALID_EVENT"
+    """Well-formed, but it breaks a rule of the contract: a required field is missing, fields contradict each other."""
+
+    UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
+    """A value that the graph can't hold: an integer over 64 bits, a lone surrogate."""
+
+    FOLD_FAILED = "FOLD_FAILED"
+    """Folding this event alone raised: a defect of the materializer, which the event brought to light."""
+
+    WRITE_REFUSED = "WRITE_REFUSED"
+    """A healthy database refuses this event, written alone, as wrong."""
+
+    TOO_LARGE = "TOO_LARGE"
+    """A healthy database has not the memory or time to write this event, even alone."""
 
 
 class RetryCause(StrEnum):
@@ -67,18 +109,6 @@ class GraphUnavailableError(TransientError):
     def __init__(self, message: str, *, code: str = "", cause: RetryCause = RetryCause.GRAPH) -> None:
         super().__init__(message, code=code)
         self.cause = cause
-
-
-class DeadLettersUndeliveredError(TransientError):
-    """The dead-letter topic didn't acknowledge every letter.
-
-    Attributes:
-        remaining: the letters still to be sent.
-    """
-
-    def __init__(self, message: str, *, remaining: Sequence[DeadLetter], code: str = "") -> None:
-        super().__init__(message, code=code)
-        self.remaining = remaining
 
 
 class PermanentError(LineageError):
@@ -115,12 +145,3 @@ class GraphUnusableError(FatalError):
 
 class DeadLetterLimitError(FatalError):
     """Too large a share of the last records is dead letters."""
-
-
-def retry_cause(error: TransientError) -> RetryCause:
-    """What a retry after this error waits for."""
-    if isinstance(error, GraphUnavailableError):
-        return error.cause
-    if isinstance(error, DeadLettersUndeliveredError):
-        return RetryCause.DEAD_LETTERS
-    return RetryCause.SCHEMAS if isinstance(error, SchemasUnavailableError) else RetryCause.BROKER

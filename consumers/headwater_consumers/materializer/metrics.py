@@ -15,24 +15,20 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from headwater_consumers.materializer.dead_letter import is_replay
-from headwater_consumers.materializer.errors import (
-    DeadLettersUndeliveredError,
-    GraphUnavailableError,
-    RetryCause,
-    retry_cause,
-)
+from headwater_consumers.materializer.dead_letters.letter import is_replay
+from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
+from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, RetryCause
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
-from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.avro_schema import released_schemas
+from headwater_schemas.errors import SchemasUnavailableError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.records import Decoded, Partition
-    from headwater_schemas.errors import LineageError, TransientError
+    from headwater_schemas.errors import LineageError
 
 # A `_created` series beside every counter would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -235,3 +231,12 @@ class Metrics:
 
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
+
+
+def retry_cause(error: TransientError) -> RetryCause:
+    """What a retry after this error waits for."""
+    if isinstance(error, GraphUnavailableError):
+        return error.cause
+    if isinstance(error, DeadLettersUndeliveredError):
+        return RetryCause.DEAD_LETTERS
+    return RetryCause.SCHEMAS if isinstance(error, SchemasUnavailableError) else RetryCause.BROKER

@@ -10,16 +10,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.materializer.errors import RetryCause, retry_cause
-from headwater_consumers.materializer.metrics import Dependency, Rebalance
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
+from headwater_consumers.materializer.metrics import Dependency, Rebalance, retry_cause
 from headwater_consumers.materializer.records import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from headwater_consumers.materializer.checkpoint import Checkpoint
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
     from headwater_consumers.materializer.graph import WriteSummary
     from headwater_consumers.materializer.health import Health
     from headwater_consumers.materializer.in_flight import InFlight

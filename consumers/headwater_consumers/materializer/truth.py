@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.accounting import coordinate
+from headwater_consumers.materializer.dead_letters.letter import coordinate
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.rejection import reject

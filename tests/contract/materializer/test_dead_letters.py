@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.accounting import coordinate
-from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 

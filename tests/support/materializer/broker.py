@@ -7,8 +7,8 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.dead_letter import DeadLetter
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
+from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener

@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from headwater_consumers.materializer.checkpoint import TRIES_ALONE
+from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
-    DeadLettersUndeliveredError,
     EventRefusedError,
     GraphUnavailableError,
     OverCapacityError,
@@ -32,7 +32,7 @@ from support.materializer.lane import InlineLane
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
     from headwater_consumers.materializer.lane import JobResult
     from headwater_consumers.materializer.records import Record
 

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.materializer.dead_letter_topic import KafkaDeadLetters
+from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.kafka_config import SourceConfig
@@ -28,7 +28,7 @@ from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.graph import FakeGraph, fold_ids
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.dead_letter import DeadLetterSink
+    from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink
     from headwater_consumers.materializer.graph import Fold, GraphStore
     from headwater_consumers.materializer.source import RecordSource
     from support.stack import StackUnderTest

@@ -71,7 +71,8 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
         "headwater_consumers.materializer.fold",
         "headwater_consumers.materializer.write",
         "headwater_consumers.archive",
-        "headwater_consumers.dead_letters",
+        "headwater_consumers.materializer.dead_letters",
+        "headwater_consumers.materializer",
     ],
 )
 def test_parts_of_a_package_are_in_no_cycle(package: str) -> None:

@@ -46,7 +46,7 @@ from headwater.show import trace as show_trace
 from headwater.show.diagram import Diagram, Format, drawn
 from headwater.show.diagram.diagram import Node
 from headwater.show.fitting import Fitted
-from headwater_consumers.dead_letters.census import Census, Group
+from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
 from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def arguments_of(function: Any) -> dict[str, Any]:
 
 def census() -> Census:
     found = Census()
-    found._groups[HOSTILE, HOSTILE] = dataclasses.replace(hostile(Group), sample="0@1")
+    found._groups[HOSTILE, HOSTILE] = dataclasses.replace(hostile(LetterGroup), sample="0@1")
     return found
 
 

@@ -16,7 +16,7 @@ from headwater.console import console
 from headwater.consuming import summary
 from headwater.errors import ConfigurationError
 from headwater.logs import LogFormat, LogLevel, LogSettings, fields, start_logging
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.reporting import ConsumerTotals
 
 if TYPE_CHECKING:

@@ -10,13 +10,10 @@ import pytest
 
 from headwater.commands.dlq import letter_named
 from headwater.errors import InputError
-from headwater_consumers.dead_letters.census import Census
-from headwater_consumers.dead_letters.choice import Choice, Standing
-from headwater_consumers.dead_letters.content import content
-from headwater_consumers.dead_letters.letter import Letter, letter_of
-from headwater_consumers.dead_letters.replay import replay_headers
-from headwater_consumers.materializer.dead_letter import DeadLetter, Stage
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, StoredDeadLetter, letter_of
+from headwater_consumers.materializer.dead_letters.replay import replay_headers
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_schemas.codec import Decoder
 from support.materializer import events
@@ -33,7 +30,7 @@ def letter(
     headers: Headers = (("mine", b"kept"),),
     reason: DeadLetterReason = DeadLetterReason.INVALID_EVENT,
     **record: Any,
-) -> Letter:
+) -> StoredDeadLetter:
     """What the materializer makes of the record at this offset of the events topic, as read back at `at`."""
     fields = {
         "value": b"v",
@@ -46,7 +43,7 @@ def letter(
     return letter_of(Record(LETTERS, at, headers=sent.headers(group="g"), **fields))
 
 
-def replayed(found: Letter, source: int, at: int) -> Letter:
+def replayed(found: StoredDeadLetter, source: int, at: int) -> StoredDeadLetter:
     """The letter that comes of replaying one in vain."""
     return letter(source, at, headers=replay_headers(found))
 
@@ -67,7 +64,7 @@ def test_a_key_that_names_no_job(key: bytes | None) -> None:
 def test_a_record_of_another_program_is_a_letter_with_no_reason() -> None:
     found = letter_of(Record(LETTERS, 9, b"x", headers=(("theirs", None),)))
     assert (found.reason, found.source, found.attempt) == ("UNKNOWN", None, 1)
-    assert Standing([found]).stands(found)
+    assert LatestLetters([found]).stands(found)
 
 
 def test_what_goes_back_is_the_original_with_its_attempt() -> None:
@@ -91,32 +88,32 @@ def test_a_replay_in_vain_is_one_attempt_more_of_the_same_bytes() -> None:
 def test_of_each_record_the_last_letter_stands() -> None:
     first, again, other = letter(17, 0), letter(17, 1), letter(18, 2)
     second = replayed(again, 40, 3)
-    standing = Standing([first, again, other, second])
+    standing = LatestLetters([first, again, other, second])
     assert [standing.stands(each) for each in (first, again, other, second)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize(
     ("choice", "taken"),
     [
-        (Choice(), True),
-        (Choice(reasons=frozenset({"INVALID_EVENT", "EMPTY"})), True),
-        (Choice(reasons=frozenset({"EMPTY"})), False),
-        (Choice(job="ns/enrich"), True),
-        (Choice(job="enrich"), True),
-        (Choice(job="rich"), False),
-        (Choice(since=NOON), True),
-        (Choice(until=NOON), False),
-        (Choice(since=NOON, job="other"), False),
+        (LetterFilter(), True),
+        (LetterFilter(reasons=frozenset({"INVALID_EVENT", "EMPTY"})), True),
+        (LetterFilter(reasons=frozenset({"EMPTY"})), False),
+        (LetterFilter(job="ns/enrich"), True),
+        (LetterFilter(job="enrich"), True),
+        (LetterFilter(job="rich"), False),
+        (LetterFilter(since=NOON), True),
+        (LetterFilter(until=NOON), False),
+        (LetterFilter(since=NOON, job="other"), False),
     ],
 )
-def test_a_choice_takes_what_agrees_with_all_of_it(choice: Choice, taken: bool) -> None:
+def test_a_choice_takes_what_agrees_with_all_of_it(choice: LetterFilter, taken: bool) -> None:
     assert choice.takes(letter(1, 1)) is taken
 
 
 def test_a_letter_without_a_time_is_meant_only_where_none_is_asked_for() -> None:
     timeless = letter(1, 1, timestamp_ms=None)
-    assert Choice().takes(timeless)
-    assert not Choice(until=NOON).takes(timeless)
+    assert LetterFilter().takes(timeless)
+    assert not LetterFilter(until=NOON).takes(timeless)
 
 
 def test_the_census_counts_by_reason_and_job() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.demo.broken import BrokenRecord, broken_records
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.fold import reject
-from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas import identity
 from headwater_schemas.events import (
     ColumnEdge,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
     DeadLetterLimitError,
-    DeadLettersUndeliveredError,
+    DeadLetterReason,
     EventRefusedError,
     GraphUnavailableError,
     GraphUnusableError,
@@ -18,7 +19,6 @@ from headwater_consumers.materializer.errors import (
     UndecidedError,
 )
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
-from headwater_consumers.materializer.reasons import DeadLetterReason
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError, SchemasUnavailableError
 from support.materializer import events
@@ -27,7 +27,7 @@ from support.materializer.harness import Harness, ids
 from support.materializer.lane import InlineLane
 
 if TYPE_CHECKING:
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
     from headwater_consumers.materializer.lane import JobResult
     from headwater_schemas.events import LineageEvent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from headwater_consumers.materializer.dead_letter import REPLAYED_FROM
+from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError, RetryCause
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_schemas.avro_schema import current_schema

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater_consumers.materializer.reasons import DeadLetterReason
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_schemas.events import EventKind, LineageEvent
 from headwater_schemas.identity import event_id, plan_digest
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.dead_letters.choice import named
-from headwater_consumers.materializer import dead_letter as header
+from headwater_consumers.materializer.dead_letters import letter as header
+from headwater_consumers.materializer.dead_letters.inspection import named
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure
@@ -20,7 +20,7 @@ from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from headwater_consumers.dead_letters.letter import Letter
+    from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 
 _DELIVERY_SECONDS = 30
 
@@ -38,7 +38,9 @@ class Replayed:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, sent: Callable[[], None]) -> Replayed:
+def replay(
+    client: Mapping[str, Any], topic: str, letters: Iterable[StoredDeadLetter], *, sent: Callable[[], None]
+) -> Replayed:
     """Send letters to the events topic and wait until each is acknowledged or refused.
 
     Args:
@@ -57,7 +59,7 @@ def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, 
     producer = AcknowledgedProducer(config)
     report = Replayed()
     unreachable: list[Undelivered] = []
-    taken: dict[int, Letter] = {}
+    taken: dict[int, StoredDeadLetter] = {}
 
     def records() -> Iterator[ProducerRecord]:
         for number, letter in enumerate(letters):
@@ -84,7 +86,7 @@ def replay(client: Mapping[str, Any], topic: str, letters: Iterable[Letter], *, 
     return report
 
 
-def replay_headers(letter: Letter) -> tuple[tuple[str, bytes | None], ...]:
+def replay_headers(letter: StoredDeadLetter) -> tuple[tuple[str, bytes | None], ...]:
     """Headers of the record that goes back: the original's, which attempt this is, and what it is an attempt at."""
     kept = tuple((name, value) for name, value in letter.original_headers if name != header.REPLAYED_FROM)
     added = [(header.ATTEMPT, str(letter.attempt + 1))]

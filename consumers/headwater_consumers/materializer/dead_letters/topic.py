@@ -1,22 +1,55 @@
-"""The dead-letter topic as a sink: every letter is acknowledged before `send` returns, or handed back."""
+"""The dead-letter topic: every letter is acknowledged before `send` returns, or handed back; reading them all."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from headwater_consumers.materializer.errors import DeadLettersUndeliveredError
-from headwater_schemas.errors import FatalError, LineageError
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, StoredDeadLetter, letter_of
+from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.errors import FatalError, LineageError, TransientError
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from confluent_kafka import KafkaError
 
-    from headwater_consumers.materializer.dead_letter import DeadLetter
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
+
 
 _DELIVERY_SECONDS = 20
+
+
+class DeadLettersUndeliveredError(TransientError):
+    """The dead-letter topic didn't acknowledge every letter.
+
+    Attributes:
+        remaining: the letters still to be sent.
+    """
+
+    def __init__(self, message: str, *, remaining: Sequence[DeadLetter], code: str = "") -> None:
+        super().__init__(message, code=code)
+        self.remaining = remaining
+
+
+class DeadLetterSink(Protocol):
+    """Where dead letters go."""
+
+    def send(self, letters: Sequence[DeadLetter]) -> None:
+        """Return once each letter is acknowledged by the topic's in-sync replicas.
+
+        A letter may end up there twice (a lost acknowledgement, a crash before the offsets are committed): readers
+        count distinct source coordinates.
+
+        Raises:
+            DeadLettersUndeliveredError: some are not; try those again.
+            FatalError: the topic can't be written as things are configured.
+        """
+
+    def close(self) -> None:
+        """Let go of the connections. Never raises."""
 
 
 class KafkaDeadLetters:
@@ -101,3 +134,17 @@ class KafkaDeadLetters:
     @property
     def _servers(self) -> str:
         return str(self._client.get("bootstrap.servers", ""))
+
+
+def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]:
+    """Every letter that is on the topic now, each once for each time it was sent. One is in memory at a time.
+
+    Args:
+        client: librdkafka settings that say where the cluster is and who we are.
+        topic: the dead-letter topic.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+        BrokerUnavailableError: they stop answering half-way.
+    """
+    return map(letter_of, records_to_end(quiet(client), topic))

@@ -1,0 +1,200 @@
+"""Inspection of dead letters, for people: which are meant, how many there are and how old, and what one holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater_schemas.errors import DecodeError
+from headwater_schemas.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
+    from headwater_schemas.codec import Decoder
+
+
+@dataclass(frozen=True, slots=True)
+class LetterFilter:
+    """A letter is meant where everything that is set agrees with it.
+
+    Attributes:
+        reasons: one of these.
+        job: of this job or dataset: `namespace/name`, or the name alone.
+        since: published then or later.
+        until: published before.
+    """
+
+    reasons: frozenset[str] = frozenset()
+    job: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes(self, letter: StoredDeadLetter) -> bool:
+        """Whether the letter is meant. One without a time is meant only where no time is asked for."""
+        if self.reasons and letter.reason not in self.reasons:
+            return False
+        if self.job is not None and not _is_called(letter.job, self.job):
+            return False
+        if self.since is None and self.until is None:
+            return True
+        time = letter.time
+        return (
+            time is not None
+            and (self.since is None or time >= self.since)
+            and (self.until is None or time < self.until)
+        )
+
+
+class LatestLetters:
+    """Which letters of a topic stand for themselves: sent once, and not overtaken by a later one of the same record.
+
+    A crash may send a letter twice, and a replay that fails makes another letter of the same bytes. Of each record the
+    last letter stands.
+    """
+
+    def __init__(self, letters: Iterable[StoredDeadLetter]) -> None:
+        self._last: dict[RecordCoordinates, str] = {}
+        self._overtaken: set[str] = set()
+        for letter in letters:
+            if letter.source is not None:
+                self._last[letter.source] = letter.where
+            if letter.replayed_from is not None:
+                self._overtaken.add(letter.replayed_from)
+
+    def stands(self, letter: StoredDeadLetter) -> bool:
+        """Whether it is the last of its record."""
+        if letter.source is None:
+            return True
+        return self._last[letter.source] == letter.where and named(letter.source) not in self._overtaken
+
+
+def named(source: RecordCoordinates) -> str:
+    """A source in a header: the topic's incarnation, where it has one, the partition, the offset."""
+    return f"{source.partition.topic_id or source.partition.topic}/{source.partition.number}/{source.offset}"
+
+
+def _is_called(job: str | None, name: str) -> bool:
+    return job is not None and (job == name or job.partition("/")[2] == name or job.endswith(f"/{name}"))
+
+
+@dataclass(slots=True)
+class LetterGroup:
+    """Letters of one reason and one job.
+
+    Attributes:
+        job: `namespace/name`; None where the records have no key that says it.
+        letters: how many.
+        bytes: of their keys and values.
+        oldest, newest: when the first and the last of them were published.
+        sample: where one of them is, for `dlq show`.
+    """
+
+    reason: str
+    job: str | None
+    letters: int = 0
+    bytes: int = 0
+    oldest: datetime | None = None
+    newest: datetime | None = None
+    sample: str = ""
+
+    def add(self, letter: StoredDeadLetter) -> None:
+        """Count it."""
+        self.letters += 1
+        self.bytes += letter.record.size
+        self.sample = letter.where
+        if (time := letter.time) is not None:
+            self.oldest = time if self.oldest is None else min(self.oldest, time)
+            self.newest = time if self.newest is None else max(self.newest, time)
+
+
+class Census:
+    """Groups of the letters added so far.
+
+    Attributes:
+        overtaken: letters besides that were sent twice, or whose record was replayed and has a later letter.
+    """
+
+    def __init__(self) -> None:
+        self.overtaken = 0
+        self._groups: dict[tuple[str, str | None], LetterGroup] = {}
+
+    def add(self, letter: StoredDeadLetter) -> None:
+        """Count it."""
+        of = (letter.reason, letter.job)
+        self._groups.setdefault(of, LetterGroup(*of)).add(letter)
+
+    @property
+    def groups(self) -> list[LetterGroup]:
+        """The largest first."""
+        return sorted(self._groups.values(), key=lambda group: (-group.letters, group.reason, group.job or ""))
+
+    @property
+    def letters(self) -> int:
+        """How many, of all groups."""
+        return sum(group.letters for group in self._groups.values())
+
+    @property
+    def by_reason(self) -> dict[str, int]:
+        """Letters by reason alone, the most frequent first."""
+        counts: dict[str, int] = defaultdict(int)
+        for group in self._groups.values():
+            counts[group.reason] += group.letters
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+# Magic and fingerprint, and no more: what follows may be anything, a secret too.
+_SHOWN_BYTES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A value.
+
+    Attributes:
+        bytes: how long it is.
+        starts: its first 10 bytes, in hexadecimal.
+        problem: what is wrong with it by this release; None where it is a good event now.
+        fields: what was decoded, redacted; None where the bytes don't follow a known schema.
+    """
+
+    bytes: int
+    starts: str
+    problem: str | None
+    fields: dict[str, Any] | None
+
+
+def content(value: bytes | None, decoder: Decoder) -> Content:
+    """Decode a value as far as it goes.
+
+    Raises:
+        TransientError: its schema can't be looked up now.
+    """
+    problem, fields = None, None
+    try:
+        decoder.decode(value)
+    except DecodeError as error:
+        problem = str(error)
+    try:
+        datum = decoder.datum(value)
+    except DecodeError:
+        datum = None
+    if isinstance(datum, dict):
+        fields = _without_secrets(datum)
+    return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
+
+
+def _without_secrets(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _without_secrets(inner) for name, inner in value.items()}
+        case list():
+            return [_without_secrets(inner) for inner in value]
+        case str():
+            return redact(value)
+        case bytes():
+            return value.hex()
+    return value

@@ -1,0 +1,202 @@
+"""Dead letter: a record that can't be applied, and why; what it carries on its topic, and as it is read back.
+
+A letter is the original record, byte for byte (key, value, headers, timestamp), with headers added that record where it
+was and what is wrong. The `__connect.errors.*` names and meanings are Kafka Connect's
+(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_consumers.materializer.records import Partition, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headwater_consumers.materializer.records import Headers
+
+
+CONNECT = "__connect.errors."
+OURS = "headwater."
+TOPIC = CONNECT + "topic"
+PARTITION = CONNECT + "partition"
+OFFSET = CONNECT + "offset"
+TOPIC_ID = OURS + "topic.id"
+REASON = OURS + "reason"
+EVENT_ID = OURS + "event.id"
+ATTEMPT = OURS + "attempt"
+# Of a record that a replay brought back: the source of the letter it was.
+REPLAYED_FROM = OURS + "replayed.from"
+
+# The dead-letter topic takes the events topic's largest record and 64 KiB. Names and ids are bounded by Kafka; the
+# message and the event's id, which a broken event may have of any length, are what could grow.
+MAX_MESSAGE_CHARACTERS = 2_000
+MAX_EVENT_ID_CHARACTERS = 200
+
+
+class Stage(StrEnum):
+    """Where a record failed, by Connect's names: reading its value, or putting it into the sink."""
+
+    DECODE = "VALUE_CONVERTER"
+    APPLY = "TASK_PUT"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that can't be applied, and why.
+
+    Attributes:
+        error: class of the error.
+        message: what is wrong, without any of the payload.
+        event_id: where it could be read.
+    """
+
+    record: Record
+    reason: DeadLetterReason
+    stage: Stage
+    error: str
+    message: str
+    event_id: str = ""
+
+    def headers(self, *, group: str) -> Headers:
+        """All headers of the letter: the record's own, less those of an earlier time as a dead letter, then ours.
+
+        Args:
+            group: the consumer group, which stands for Connect's connector.
+        """
+        partition = self.record.partition
+        added = {
+            TOPIC: partition.topic,
+            PARTITION: str(partition.number),
+            OFFSET: str(self.record.offset),
+            CONNECT + "connector.name": group,
+            CONNECT + "task.id": "0",
+            CONNECT + "stage": self.stage.value,
+            CONNECT + "class.name": "headwater_consumers.materializer",
+            CONNECT + "exception.class.name": self.error,
+            CONNECT + "exception.message": self.message[:MAX_MESSAGE_CHARACTERS],
+            TOPIC_ID: partition.topic_id,
+            REASON: self.reason.value,
+            EVENT_ID: self.event_id[:MAX_EVENT_ID_CHARACTERS],
+            ATTEMPT: str(_attempt(self.record.headers)),
+        }
+        kept = tuple((name, value) for name, value in self.record.headers if name not in added)
+        return kept + tuple((name, value.encode("utf-8", "replace")) for name, value in added.items())
+
+
+def is_replay(headers: Headers) -> bool:
+    """Whether a replay of dead letters brought the record back."""
+    return any(name == REPLAYED_FROM for name, _ in headers)
+
+
+def _attempt(headers: Headers) -> int:
+    """1, or for a record that a replay brought back the number it was given."""
+    for name, value in headers:
+        if name == ATTEMPT and value is not None and value.isdigit():
+            return int(value[:9])
+    return 1
+
+
+def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> tuple[Partition, int] | None:
+    """Where a dead letter came from, by its headers; None where they aren't ours."""
+    values = {name: value for name, value in headers or () if isinstance(value, bytes)}
+    try:
+        topic = values[TOPIC].decode()
+        number = int(values[PARTITION])
+        offset = int(values[OFFSET])
+        topic_id = values.get(TOPIC_ID, b"").decode()
+    except (KeyError, ValueError):
+        return None
+    return Partition(topic, number, topic_id), offset
+
+
+UNKNOWN = "UNKNOWN"
+"""The reason of a letter that has none: another program put it there."""
+
+_ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCoordinates:
+    """Where a record was read that became a letter. A topic made anew has another id."""
+
+    partition: Partition
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.partition}@{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDeadLetter:
+    """A dead letter.
+
+    Attributes:
+        record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
+            timestamp.
+        source: where the original was; None where the headers don't say.
+        reason: a `DeadLetterReason`, or UNKNOWN.
+        attempt: 1, or which replay of the record ended here.
+        replayed_from: the source of the letter whose replay ended here; None for a first attempt.
+    """
+
+    record: Record
+    source: RecordCoordinates | None
+    reason: str
+    stage: str
+    error: str
+    message: str
+    event_id: str
+    attempt: int
+    replayed_from: str | None
+
+    @property
+    def where(self) -> str:
+        """Its place on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
+        return f"{self.record.partition.number}@{self.record.offset}"
+
+    @property
+    def time(self) -> datetime | None:
+        """When the original was published."""
+        milliseconds = self.record.timestamp_ms
+        return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+    @property
+    def job(self) -> str | None:
+        """Namespace and name of the job, or dataset, whose event it is, by the record's key; None where it has none."""
+        try:
+            parts = json.loads(self.record.key or b"")
+        except ValueError:  # UnicodeDecodeError is one
+            return None
+        if not (isinstance(parts, list) and len(parts) == 3 and all(isinstance(part, str) for part in parts)):
+            return None
+        return f"{parts[1]}/{parts[2]}"
+
+    @property
+    def original_headers(self) -> tuple[tuple[str, bytes | None], ...]:
+        """The original record's headers."""
+        return tuple((name, value) for name, value in self.record.headers if not name.startswith(_ADDED_HEADERS))
+
+
+def letter_of(record: Record) -> StoredDeadLetter:
+    """What a record of the dead-letter topic says."""
+    said = {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
+    source = coordinate(record.headers)
+    attempt = said.get(ATTEMPT, "")
+    return StoredDeadLetter(
+        record,
+        source=None if source is None else RecordCoordinates(*source),
+        reason=said.get(REASON, UNKNOWN),
+        stage=said.get(CONNECT + "stage", ""),
+        error=said.get(CONNECT + "exception.class.name", ""),
+        message=said.get(CONNECT + "exception.message", ""),
+        event_id=said.get(EVENT_ID, ""),
+        attempt=int(attempt[:9]) if attempt.isdecimal() else 1,
+        replayed_from=said.get(REPLAYED_FROM),
+    )
