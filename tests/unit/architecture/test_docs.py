@@ -17,6 +17,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "op
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+)\b", re.MULTILINE)
+MODULE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|cypher|ts|avsc))`")
 OUR_PATH = re.compile(r"`((?:schemas|producers|consumers|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`")
 VARIABLE = re.compile(r"\bHEADWATER_[A-Z0-9_]*[A-Z0-9]\b")
 
@@ -72,6 +73,18 @@ def test_a_page_is_found_from_the_index() -> None:
 
 def test_a_file_that_is_named_exists(page: Path) -> None:
     assert [name for name in OUR_PATH.findall(page.read_text(encoding="utf-8")) if not (ROOT / name).exists()] == []
+
+
+@pytest.fixture(scope="session")
+def tracked() -> str:
+    """Every file of the repository, each on a line that begins with a slash."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return "".join(f"/{name}\n" for name in listed.splitlines())
+
+
+def test_a_module_that_is_named_without_its_folder_exists(page: Path, tracked: str) -> None:
+    named = MODULE.findall(page.read_text(encoding="utf-8"))
+    assert [name for name in named if f"/{name}\n" not in tracked] == []
 
 
 def test_python_in_the_documents_compiles(page: Path) -> None:
