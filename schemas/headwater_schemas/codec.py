@@ -1,6 +1,6 @@
 """Events to bytes and back.
 
-Two wire formats, told apart by their first byte:
+Two wire formats, distinguished by their first byte:
 
     C3 01 · 8-byte fingerprint · Avro        Avro's single-object encoding; the default, needs no registry
     00 · 4-byte schema id, big-endian · Avro  Confluent's; read and written where there is a schema registry
@@ -55,7 +55,7 @@ class SchemaSource(Protocol):
         """The schema with these 8 bytes; None where there is certainly none.
 
         Raises:
-            TransientError: it can't be told now.
+            TransientError: it can't be looked up now.
         """
 
 
@@ -66,7 +66,7 @@ class SchemaRegistry(Protocol):
         """The schema with this id; None where there is certainly none.
 
         Raises:
-            TransientError: it can't be told now.
+            TransientError: it can't be looked up now.
         """
 
 

@@ -53,7 +53,7 @@ class LineageError(Exception):
     """Any error of Headwater's libraries.
 
     Attributes:
-        retryable: whether the same call may succeed later without anybody changing anything.
+        retryable: whether the same call may succeed later without a change of settings, code or data.
         code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
             the exception behind it; empty where there is no other side.
     """
@@ -133,7 +133,7 @@ class TrailingBytesError(DecodeError):
 
 
 class UnknownSchemaError(DecodeError):
-    """No schema of that fingerprint or id is known, even after asking where newer ones are published."""
+    """No schema of that fingerprint or id is known, even after a look at where newer ones are published."""
 
     reason = DecodeReason.UNKNOWN_SCHEMA
 
@@ -151,7 +151,7 @@ class UnknownKindError(DecodeError):
 
 
 class InvalidEventError(DecodeError):
-    """Well-formed Avro that breaks a rule of the contract: `field` says where."""
+    """Well-formed Avro that breaks a rule of the contract: `field` is its path."""
 
     reason = DecodeReason.INVALID_EVENT
 

@@ -58,7 +58,7 @@ def from_micros(microseconds: int) -> datetime:
 
 
 def canonical(parts: Iterable[Part]) -> bytes:
-    """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer told from text.
+    """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer distinct from text.
 
     So `("s3://b", "x/y")` is not `("s3://b/x", "y")`, and `None` is not `""`.
     """

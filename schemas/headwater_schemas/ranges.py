@@ -33,7 +33,7 @@ class RangeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range as somebody wrote it.
+    """A range as it was written.
 
     Attributes:
         start: the first.

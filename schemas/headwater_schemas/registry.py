@@ -34,7 +34,7 @@ class RegistrySettings(BaseModel):
 
     Attributes:
         url: `http(s)://host:port`, of one that is Confluent-compatible; None: there is no registry.
-        username, password: for basic authentication, where it asks for it.
+        username, password: for basic authentication, where the registry requires it.
         timeout_seconds: of each request.
     """
 
@@ -47,7 +47,7 @@ class RegistrySettings(BaseModel):
 
 
 class RegistryClient:
-    """Asks a registry for schemas, and gives it ours. Safe to use from many threads.
+    """Looks schemas up in a registry, and registers ours. Safe to use from many threads.
 
     Args:
         settings: which one.
@@ -59,7 +59,7 @@ class RegistryClient:
 
     def __init__(self, settings: RegistrySettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         if settings.url is None:
-            raise ValueError("no registry to ask: HEADWATER_REGISTRY_URL isn't set")
+            raise ValueError("no schema registry is configured: HEADWATER_REGISTRY_URL isn't set")
         self._settings = settings
         self._url = settings.url.rstrip("/")
         self._clock = clock
@@ -101,7 +101,7 @@ class RegistryClient:
         status, answer = self._request(path, {"schema": schema.text})
         if status != http.client.OK or not isinstance(answer.get("id"), int):
             raise RegistryRefusedError(
-                f"the registry at {self._where} answers {status} to the schema for {subject}: "
+                f"the schema registry at {self._where} answers {status} to the schema for {subject}: "
                 f"{answer.get('message', 'no reason')}",
                 setting="HEADWATER_REGISTRY_URL",
             )
@@ -134,14 +134,14 @@ class RegistryClient:
             with error:
                 status, content = error.code, error.read()
         except (OSError, http.client.HTTPException) as error:
-            raise SchemasUnavailableError(f"the registry at {self._where} doesn't answer: {error}") from error
+            raise SchemasUnavailableError(f"the schema registry at {self._where} doesn't answer: {error}") from error
         if status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
             raise CredentialsRefusedError(
-                f"the registry at {self._where} refuses the credentials ({status})",
+                f"the schema registry at {self._where} refuses the credentials ({status})",
                 setting="HEADWATER_REGISTRY_USERNAME, HEADWATER_REGISTRY_PASSWORD",
             )
         if status >= http.client.INTERNAL_SERVER_ERROR or status == http.client.TOO_MANY_REQUESTS:
-            raise SchemasUnavailableError(f"the registry at {self._where} answers {status}")
+            raise SchemasUnavailableError(f"the schema registry at {self._where} answers {status}")
         return status, _object(content)
 
     @property
@@ -151,7 +151,7 @@ class RegistryClient:
 
 
 def _object(content: bytes) -> dict[str, Any]:
-    """A JSON object, or an empty one where a proxy answered in its own words."""
+    """A JSON object, or an empty one where a proxy answered something else."""
     try:
         answer = json.loads(content)
     except ValueError:

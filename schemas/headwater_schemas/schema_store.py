@@ -1,7 +1,7 @@
 """SchemaStore: writers' schemas by fingerprint, the released ones and those published on the schemas topic.
 
 A publisher's schema is acknowledged on the topic before its first event is sent. So a reader that meets a fingerprint
-it doesn't know, and then reads the topic to its end, either finds the schema or knows that there is none.
+it doesn't know, and then reads the topic to its end, either finds the schema or has certainty that there is none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A fingerprint that wasn't there is asked for again after this long: garbage with a good header must not make every
+# A fingerprint that wasn't there is looked up again after this long: garbage with a good header must not make every
 # record a round trip, and a schema put there late (a dead letter replayed) must still be found.
 ASK_AGAIN_SECONDS = 60.0
 _UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
@@ -100,7 +100,7 @@ class SchemaStore:
     def _worth_asking(self, fingerprint: bytes) -> bool:
         asked = self._absent.get(fingerprint)
         if asked is None:
-            # Each is 8 bytes of somebody's choosing: forget the old ones before they fill the memory.
+            # Each is 8 bytes from outside: forget the old ones before they fill the memory.
             if len(self._absent) >= 10_000:
                 self._absent.clear()
             return True
@@ -161,7 +161,7 @@ class SchemaStore:
             except KafkaException as failure:
                 if failure.args[0].code() in _UNKNOWN_TOPIC:
                     raise
-                # Serves the callback that tells refused credentials from a broker that isn't there.
+                # Serves the callback that distinguishes refused credentials from a broker that isn't there.
                 self._take(consumer.poll(0))
                 if self._refused is not None or self._clock() + _SLICE_SECONDS > deadline:
                     raise
@@ -193,7 +193,7 @@ class SchemaStore:
         if partition is None or offset is None:
             return
         if at_end:
-            # Told by its own event, because compaction leaves holes in the offsets before it.
+            # Reported by an event of its own, because compaction leaves holes in the offsets before it.
             self._next_offset[partition] = max(self._next_offset[partition], offset)
             return
         self._next_offset[partition] = offset + 1
@@ -203,9 +203,16 @@ class SchemaStore:
         try:
             schema = AvroSchema.from_json(value.decode())
         except ValueError as problem:  # UnicodeDecodeError is one
-            logger.warning("Topic %s, partition %d, offset %d: %s", self._topic, partition, offset, problem)
+            logger.warning(
+                "Topic %s, partition %d, offset %d holds no Avro schema and is skipped: %s. Events written with it "
+                "become dead letters",
+                self._topic,
+                partition,
+                offset,
+                problem,
+            )
             return
-        # By its own fingerprint: a record's key is anybody's word.
+        # By its own fingerprint: a record's key isn't checked.
         self._known.setdefault(schema.fingerprint, schema)
 
     def _unreachable(self, error: KafkaError) -> LineageError:

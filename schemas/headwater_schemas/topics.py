@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_PARTITIONS = 8
 # Kafka's own default for a record batch (message.max.bytes): 1 MiB and the batch header.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
-# A dead letter is the original record plus headers that say what happened to it.
+# A dead letter is the original record plus headers that describe what happened to it.
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
 _SLICE_SECONDS = 0.5
 _RETRY_SECONDS = 0.1
@@ -67,7 +67,7 @@ TopicPrefix = Annotated[str, AfterValidator(_legal_prefix)]
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """Names of the topics. Another prefix tells environments on one cluster apart.
+    """Names of the topics. Another prefix keeps environments on one cluster apart.
 
     Example: `TopicNames("staging.lineage").events` is `staging.lineage.events`.
     """
@@ -110,7 +110,7 @@ class TopicSpec:
 
 @dataclass(frozen=True, slots=True)
 class TopicDifference:
-    """A setting of an existing topic that isn't as it should be. Whoever owns the cluster decides what to do."""
+    """A setting of an existing topic that isn't as it should be. The owner of the cluster decides what to do."""
 
     topic: str
     setting: str
@@ -138,7 +138,7 @@ def topic_specs(
 
     Args:
         names: of the topics.
-        partitions: of the events topic. The others have one: they are small, and order helps whoever reads them.
+        partitions: of the events topic. The others have one: they are small, and their readers want them in order.
         replication_factor: of all three.
         max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
     """
@@ -159,8 +159,8 @@ def ensure_topics(
 ) -> TopicReport:
     """Create the topics that aren't there. Safe to call again, and from many processes at once.
 
-    An existing topic is never changed; `TopicReport.differences` says where it isn't as it should be (nothing, where
-    the brokers don't tell, for want of rights or time).
+    An existing topic is never changed; `TopicReport.differences` lists where it isn't as it should be (nothing, where
+    the brokers don't answer, or don't allow the request).
 
     Args:
         admin_conf: librdkafka settings, at least `bootstrap.servers`.
@@ -196,10 +196,10 @@ def _present(
     while True:
         left = deadline - time.monotonic()
         try:
-            # Naming a topic in the request could make the broker create it with defaults; asking for all never does.
+            # Naming a topic in the request could make the broker create it with defaults; a request for all never does.
             return admin.list_topics(timeout=max(0.01, min(left, _SLICE_SECONDS))).topics
         except KafkaException as error:
-            admin.poll(0)  # the callback that tells refused credentials from a broker that isn't there
+            admin.poll(0)  # serves the callback that distinguishes refused credentials from a broker that isn't there
             if refused or left <= _SLICE_SECONDS:
                 raise _unreachable(error.args[0], conf, refused) from error
 
@@ -273,7 +273,7 @@ def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: fl
 
 
 def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Mapping[str, ConfigEntry]:
-    """The topic's settings; none where the brokers don't tell."""
+    """The topic's settings; none where the brokers don't answer."""
     deadline = time.monotonic() + timeout_seconds
     resource = ConfigResource(ResourceType.TOPIC, topic)
     while True:

@@ -5,9 +5,9 @@ r"""Text from outside made safe for a terminal: characters that act on it, or ca
 Names of topics, jobs and columns, keys, headers, paths and errors are written by others. Shown are the characters that
 `str.isprintable` allows, and the space: so no C0 and C1 control, DEL, ESC, format character (bidirectional controls,
 zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character; nor those
-that Unicode calls default-ignorable (variation selectors, fillers), which no format character is and nobody sees. Two
-different names so never look the same for a character that isn't drawn. A backslash of the name stands as it is: what
-has to be exact is `--json`.
+that Unicode calls default-ignorable (variation selectors, fillers), which are invisible without being format
+characters. Two different names so never look the same for a character that isn't drawn. A backslash of the name stands
+as it is: what has to be exact is `--json`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from headwater.consuming import consume
 from headwater.settings import load_settings
 from headwater_benchmarks.ingest.stages import Stage, Timeline
 from headwater_benchmarks.memory import own_peak_mb, peak_mb
-from headwater_consumers.materializer.kafka_config import SourceConfig
-from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
 from headwater_consumers.materializer.reporting import Notices
 from headwater_schemas.kafka.client import quiet

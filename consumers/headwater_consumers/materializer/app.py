@@ -16,8 +16,7 @@ from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Health, HealthServer
-from headwater_consumers.materializer.kafka_config import SourceConfig
-from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy

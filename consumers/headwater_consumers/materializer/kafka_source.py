@@ -9,24 +9,26 @@ is read from its beginning, whatever offset was committed for the topic of the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.materializer.incarnation import Incarnation
-from headwater_consumers.materializer.kafka_callbacks import ClientCallbacks
+from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
-from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets, start_offset
+from headwater_consumers.materializer.offsets import Committed, OffsetReader, PartitionOffsets, start_offset
 from headwater_consumers.materializer.ownership import Ownership, committable
 from headwater_consumers.materializer.source import Polled
-from headwater_schemas.errors import FatalError
+from headwater_schemas.errors import BrokerUnavailableError, FatalError
+from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     from confluent_kafka import Message
 
-    from headwater_consumers.materializer.kafka_config import SourceConfig
     from headwater_consumers.materializer.records import Partition, Record
     from headwater_consumers.materializer.reporting import Notices
     from headwater_consumers.materializer.source import SourceListener
@@ -35,6 +37,172 @@ _REQUEST_SECONDS = 5.0
 # Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
 # that this many would overrun the byte budget.
 _CHUNK_RECORDS = 250
+# Of one answer to a fetch, as compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
+# record batch whole all the same, so nothing gets stuck on it.
+_FETCH_BYTES = 2 * 1024 * 1024
+# Of each partition: a batch, should they all come from one.
+_QUEUED_MESSAGES = 4_000
+# How soon a topic that was deleted and created again is noticed. One small request.
+CHECK_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """What a `KafkaSource` needs to know.
+
+    Attributes:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        topic: the events topic.
+        group: the consumer group.
+        queued_kilobytes: librdkafka's fetch-ahead, of all partitions together; with the three batches the bulk of the
+            process's memory.
+    """
+
+    client: Mapping[str, Any]
+    topic: str
+    group: str
+    queued_kilobytes: int = 4_096
+
+    @property
+    def servers(self) -> str:
+        """Where the cluster is, for messages."""
+        return str(self.client.get("bootstrap.servers", ""))
+
+    def consumer_config(self) -> dict[str, Any]:
+        """The consumer's librdkafka settings. The user's own win over what is tuning, not over what we rely on."""
+        return {
+            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
+            # thread's, so neither a long write nor Python's lock delays them.
+            "session.timeout.ms": 15_000,
+            "queued.max.messages.kbytes": self.queued_kilobytes,
+            # That bound counts values, of all partitions together, and is looked at before a fetch, not after: what one
+            # fetch brings comes on top, uncompressed. Nor does it count what librdkafka adds to each message, some
+            # hundred bytes, so messages have a bound too, of each partition: with the default of 100,000, eight
+            # partitions of small ones would take more than all else.
+            "fetch.max.bytes": min(_FETCH_BYTES, self.queued_kilobytes * 1024),
+            "queued.min.messages": _QUEUED_MESSAGES,
+            # A new or deleted topic is noticed within this, instead of five minutes.
+            "topic.metadata.refresh.interval.ms": 30_000,
+            # Recovery within seconds of a broker's return, not the default's ten.
+            "reconnect.backoff.max.ms": 2_000,
+            **self.client,
+            "group.id": self.group,
+            "client.id": "headwater-materializer",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "partition.assignment.strategy": "cooperative-sticky",
+            "allow.auto.create.topics": False,
+            "statistics.interval.ms": 2_000,
+        }
+
+
+class ClientCallbacks:
+    """librdkafka's `error_cb` and `stats_cb`, and the errors they lead to. Run within a poll, on the polling thread.
+
+    Args:
+        servers: where the cluster is, for messages.
+        notices: log the trouble.
+
+    Attributes:
+        reachable: whether a broker was connected at the last callback.
+    """
+
+    def __init__(self, servers: str, notices: Notices) -> None:
+        self._servers = servers
+        self._notices = notices
+        self._fatal: FatalError | None = None
+        self._last_error: KafkaError | None = None
+        self.reachable = False
+
+    def raise_fatal(self) -> None:
+        """Raise what no further poll would mend.
+
+        Raises:
+            FatalError: if there was any.
+        """
+        if self._fatal is not None:
+            raise self._fatal
+
+    def on_error(self, error: KafkaError) -> None:
+        """For `error_cb`."""
+        # With one of several brokers away nothing is amiss; when all are, the last one's error is the precise one.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
+            self._last_error = error
+            self.recorded(error, "consuming")
+            return
+        self.reachable = False
+        self.trouble(self._last_error or error)
+
+    def on_stats(self, document: str) -> None:
+        """For `stats_cb`."""
+        brokers = json.loads(document).get("brokers", {}).values()
+        self.reachable = any(broker.get("state") == "UP" for broker in brokers)
+
+    def trouble(self, error: KafkaError) -> None:
+        """Consuming failed, for now or for good."""
+        failure = self.recorded(error, "consuming")
+        if not isinstance(failure, FatalError):
+            self._notices.trouble(RetryCause.BROKER, str(failure))
+
+    def notice(self, error: KafkaException, doing: str) -> None:
+        """Something failed that is tried again whatever it was."""
+        self._notices.trouble(RetryCause.BROKER, str(self.classified(error, doing)))
+
+    def recorded(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
+        """The error of our tree for it. A fatal one is recorded for `raise_fatal`."""
+        failure = self.classified(error, doing)
+        if isinstance(failure, FatalError):
+            self._fatal = failure
+        return failure
+
+    def classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
+        """The error of our tree for it, to be raised by the caller."""
+        return kafka_failure(error, servers=self._servers, doing=doing)
+
+
+class Incarnation:
+    """Looks the topic's id up: when partitions are assigned, and every `CHECK_SECONDS`.
+
+    Args:
+        topic: the events topic.
+        offsets: asks the brokers.
+        callbacks: report brokers that do not answer.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, topic: str, offsets: OffsetReader, callbacks: ClientCallbacks, clock: Callable[[], float]
+    ) -> None:
+        self._topic = topic
+        self._offsets = offsets
+        self._callbacks = callbacks
+        self._clock = clock
+        self._next_check = 0.0
+
+    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], Committed]]:
+        """The topic's id now, and what is committed of these partitions."""
+        try:
+            topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
+            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
+            self._callbacks.notice(error, "looking up the topic's id")
+            self._next_check = self._clock()
+            return "", {}
+
+    def is_another_than(self, partitions: Iterable[Partition]) -> bool:
+        """Whether the topic was made anew since these were assigned. Looks only now and then; False where unknown."""
+        ours = frozenset(partition.topic_id for partition in partitions)
+        if not ours or self._clock() < self._next_check:
+            return False
+        self._next_check = self._clock() + CHECK_SECONDS
+        try:
+            return ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+        except KafkaException:
+            return False
 
 
 class KafkaSource:

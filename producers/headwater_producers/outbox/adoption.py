@@ -54,14 +54,18 @@ class Adoption:
                 self._backlog.adopt(store)
 
     def set_aside(self, path: Path) -> None:
-        """Renames a damaged file, so that nobody stumbles over it again and everybody can look at it."""
+        """Renames a damaged file, so that it isn't adopted again and can still be examined."""
         try:
             path.rename(path.with_name(path.name + DAMAGED))
         except OSError as error:
-            logger.warning("%s can't be renamed: %s", path, error)
+            logger.warning(
+                "Damaged outbox file %s can't be renamed, and will be read again: %s. Move it out of the folder",
+                path,
+                error,
+            )
 
     def _report(self, path: Path, error: OutboxUnusableError) -> None:
         if path not in self._reported:
             self._reported.add(path)
             self._backlog.metrics.disk_errors.inc()
-            logger.error("Outbox unreadable, skipped: %s", error)
+            logger.error("Outbox unreadable, skipped: %s. Its events are not sent; the file stays", error)

@@ -26,7 +26,7 @@ _MAX_OWED: Final = 100
 
 
 class Backlog:
-    """Takes events, numbers them, and knows of each whether it is unwritten, durable or gone.
+    """Takes and numbers events, and keeps of each whether it is unwritten, durable or gone.
 
     Args:
         store: the outbox's own file.
@@ -68,7 +68,8 @@ class Backlog:
                 self.dropped += 1
                 self.metrics.dropped[DropReason.FULL].inc()
                 raise OutboxFullError(
-                    f"the outbox holds {self.bytes} bytes of at most {self.limits.max_bytes} (outbox_max_bytes)"
+                    f"the event was not taken: the outbox holds {self.bytes} bytes of at most {self.limits.max_bytes}; "
+                    "raise outbox_max_bytes, or see why Kafka doesn't take them"
                     + (f"; {self.disk_problem}" if self.disk_problem else "")
                 )
             self._last += 1
@@ -123,7 +124,7 @@ class Backlog:
         self.metrics.disk_errors.inc()
 
     def begin_anew(self, store: Store) -> int:
-        """Goes on in another, empty file: ours was removed by somebody, and is read through our open end of it.
+        """Goes on in another, empty file: ours was removed from outside, and is still open to be read.
 
         Returns:
             How many events were held.
@@ -140,7 +141,7 @@ class Backlog:
         with self.changed:
             old, self.store = self.store, store
             store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
-            # Empty now, it is let go of by the relay, which may be reading it.
+            # Empty now, it is closed by the relay, which may be reading it.
             old.forget(old.numbers())
             self.adopted.append(old)
         return moved
@@ -203,13 +204,13 @@ class Backlog:
         return self._last if self.disk_problem is not None else self._last_durable
 
     def close(self) -> None:
-        """Lets go of all files."""
+        """Closes all files."""
         for store in list(self.adopted):
             self.let_go(store)
         self.store.close()
         self.metrics.forget(self)
 
-    # Asking and waiting
+    # Counting and waiting
 
     @property
     def events(self) -> int:

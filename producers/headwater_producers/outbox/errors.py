@@ -27,4 +27,4 @@ class OutboxClosedError(OutboxError):
 
 
 class OutboxUnusableError(OutboxError):
-    """The folder or a file in it can't be used. The text says what and why."""
+    """The folder or a file in it can't be used. The text names it, with the reason."""

@@ -82,7 +82,7 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         connection.close()
-        # The last byte is the kind of error; others say which of several to the kind.
+        # The last byte is the kind of error; the others distinguish several of a kind.
         if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY or not path.exists():
             return None
         raise
@@ -91,7 +91,7 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
-    """Removes a file while it is still locked, so that whoever is just creating it can tell."""
+    """Removes a file while it is still locked, so that a process which is just creating it notices."""
     # SQLite leaves the log of a file that is gone. Without its log the file is whole, only older: the events that it
     # would still show are delivered.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the folder's entries durable: a file that nobody can find is lost."""
+    """Makes the folder's entries durable: a file without a name is lost."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -39,7 +39,7 @@ class OutboxMetrics:
         self.events = Gauge("headwater_outbox_events", "Events held, on disk or on their way to it.", registry=registry)
         self.bytes = Gauge("headwater_outbox_bytes", "Bytes of the events held.", registry=registry)
         self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
-        # Asked for when they are scraped: counting along could only drift.
+        # Computed when they are scraped: a running count could drift.
         self.events.set_function(lambda: sum(holder.events for holder in list(self._holders)))
         self.bytes.set_function(lambda: sum(holder.bytes for holder in list(self._holders)))
         self.taken = Counter("headwater_outbox_taken_total", "Events taken.", registry=registry)

@@ -133,7 +133,7 @@ class Outbox:
         )
 
     def close(self) -> None:
-        """Writes what is unwritten, lets go of the files; what Kafka hasn't got is for the next outbox. Idempotent."""
+        """Writes what is unwritten and closes the files. The next outbox sends what is left in them. Idempotent."""
         with self._backlog.changed:
             if self._backlog.closed:
                 return

@@ -3,7 +3,7 @@
 Its loop goes through the files, those of dead outboxes first, a batch at a time:
 
     1. read the next events of a file
-    2. hand them to the publisher
+    2. give them to the publisher
     3. wait until each is acknowledged or has failed
     4. forget those that are acknowledged, and those that Kafka finds too large; any other failure is tried again later
     5. with nothing more to relay, delete what was forgotten and no later event's transaction has deleted
@@ -43,7 +43,7 @@ class _Progress:
     """How far a file has been relayed.
 
     Attributes:
-        after: all up to this number were handed to the publisher.
+        after: all up to this number were given to the publisher.
         again_at: when those that failed are tried again, by the monotonic clock; None: none has failed.
     """
 
@@ -56,7 +56,7 @@ class Relay:
 
     Args:
         backlog: what to relay.
-        publisher: its own; nobody else flushes it.
+        publisher: its own; nothing else flushes it.
         adoption: finds dead outboxes.
     """
 
@@ -114,7 +114,10 @@ class Relay:
         self._progress.pop(store, None)
         self._backlog.let_go(store)
         if store.damage is not None:
-            logger.error("Outbox damaged: %s. Its readable events were sent to Kafka; the file is kept", store.damage)
+            logger.error(
+                "Outbox damaged: %s. Its readable events were sent to Kafka; the file is kept with the suffix .damaged",
+                store.damage,
+            )
             self._adoption.set_aside(store.path)
 
     def _await_change(self) -> None:
@@ -151,7 +154,9 @@ class Relay:
         if len(delivered) + len(lost) < len(batch):
             progress.again_at = progress.again_at or time.monotonic() + _RETRY_SECONDS
             again = next(failure for failure in failed if failure.event_id not in too_large)
-            logger.warning("Kafka refused lineage events: %s. They stay in the outbox", again.reason)
+            logger.warning(
+                "Kafka refused lineage events: %s. They stay in the outbox, and are sent again in 30 s", again.reason
+            )
         return True
 
     def _next(self, store: Store, progress: _Progress) -> list[Numbered]:
@@ -187,7 +192,7 @@ class Relay:
     def _complain(self, refusal: str) -> None:
         if refusal != self._refused:
             self._refused = refusal
-            logger.error("Lineage stays in the outbox: %s", refusal)
+            logger.error("Lineage events stay in the outbox until Kafka accepts the credentials: %s", refusal)
 
     def _progress_of(self, store: Store) -> _Progress:
         return self._progress.setdefault(store, _Progress())

@@ -113,7 +113,9 @@ class Store:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > _FORMAT:
                 connection.close()
-                raise OutboxUnusableError(f"{path} was written by a later version (format {version})")
+                raise OutboxUnusableError(
+                    f"{path} was written by a later version (format {version}); its events are sent after an upgrade"
+                )
             if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 # Killed before its first commit.
                 remove_locked(path, connection)
@@ -146,7 +148,7 @@ class Store:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file can still be found: what is written to a file that somebody has removed goes with us."""
+        """Whether the file can still be found: what is written to a removed file is lost with the process."""
         return self.path.exists()
 
     def numbers(self) -> list[int]:
@@ -162,8 +164,8 @@ class Store:
     def append(self, records: Sequence[Numbered]) -> None:
         """Writes events with their numbers, which must be greater than all before. Durable when it returns.
 
-        They aren't there for anybody until `admit` is called: so whoever held them until now can let go of them at the
-        same moment, and nothing is counted twice.
+        They don't count until `admit` is called: so the backlog can drop them from memory at the same moment, and
+        nothing is counted twice.
 
         Raises:
             OutboxUnusableError: none was written.
@@ -182,7 +184,7 @@ class Store:
         """The next events with a number greater than `after`: at least one, if there is one.
 
         Raises:
-            OutboxUnusableError: not one can be read; `damage` says why.
+            OutboxUnusableError: not one can be read; `damage` has the reason.
         """
         read: list[Numbered] = []
         size = 0
@@ -206,7 +208,7 @@ class Store:
         return read
 
     def forget(self, numbers: Iterable[int]) -> int:
-        """Lets events be as if they weren't there any more. Doesn't touch the disk.
+        """Drops events from what is counted and read. Doesn't touch the disk.
 
         The next `append` deletes them, or `purge`, or `close`.
 
@@ -238,7 +240,7 @@ class Store:
             self._delete_owed()
 
     def close(self) -> None:
-        """Lets go of the file, and removes it if it holds nothing and all of it could be read."""
+        """Closes the file, and removes it if it holds nothing and all of it could be read."""
         with self._lock:
             if self._sizes or self.damage is not None:
                 self._delete_owed()

@@ -20,7 +20,7 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class Writer:
-    """Writes a backlog's events to its file, a new one where somebody has removed it.
+    """Writes a backlog's events to its file, a new one where it was removed from outside.
 
     While the disk refuses, they stay in memory and are tried again.
     """
@@ -49,7 +49,7 @@ class Writer:
             try:
                 written = self._write_group()
             except Exception:
-                # A dead thread would strand every event without a word.
+                # A dead thread would strand every event silently.
                 logger.exception("Unexpected error in the outbox's writer; retrying")
                 written = False
             if self._stopping.is_set() and (not written or not self._backlog.any_unwritten):
@@ -74,7 +74,11 @@ class Writer:
         self._logged_problem = None
         self._backlog.written(group)
         if dropped := self._backlog.make_room():
-            logger.warning("The outbox is full: its %d oldest events were dropped (outbox_when_full)", dropped)
+            logger.warning(
+                "The outbox is full: its %d oldest events were dropped and are lost. Raise outbox_max_bytes, or see "
+                "why Kafka doesn't take them",
+                dropped,
+            )
         return True
 
     def _begin_anew(self) -> None:
@@ -85,12 +89,18 @@ class Writer:
         except OutboxUnusableError:
             fresh.close()
             raise
-        logger.error("%s was removed while it was in use: its %d events are in %s now", gone, moved, fresh.path)
+        logger.error(
+            "%s was removed while it was in use: its %d events are in %s now, and are sent from there",
+            gone,
+            moved,
+            fresh.path,
+        )
 
     def _complain(self, problem: str) -> None:
         if problem != self._logged_problem:
             self._logged_problem = problem
             logger.error(
-                "The outbox can't be written: %s. Events are kept in memory and sent to Kafka from there; retrying.",
+                "The outbox can't be written: %s. Events are kept in memory and sent to Kafka from there, but would be "
+                "lost with the process; retrying.",
                 problem,
             )

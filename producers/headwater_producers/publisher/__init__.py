@@ -4,8 +4,8 @@
         publisher.publish(event)
         report = publisher.flush(timeout_seconds=30)
 
-`publish` never waits for the broker. `flush` says what was acknowledged, what failed and why, and what is still on its
-way. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
+`publish` never waits for the broker. `flush` reports what was acknowledged, what failed and why, and what is still
+outstanding. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
 """
 
 from headwater_producers.publisher.errors import BufferFullError, DeliveryError, PublisherClosedError, PublisherError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
     from headwater_schemas.errors import CredentialsRefusedError
 
-# Ids and reasons kept for the next report: 2 MB at most, where nobody ever flushes.
+# Ids and reasons kept for the next report: 2 MB at most, where no report is ever taken.
 MAX_LISTED_FAILURES = 10_000
 
 
@@ -79,7 +79,7 @@ class Ledger:
             if count >= self._max_events or (count and size + len(value) > self._max_bytes):
                 self._metrics.refused.inc()
                 raise BufferFullError(
-                    f"{count} events of {size} bytes are waiting for Kafka "
+                    f"the event was not taken: {count} events of {size} bytes are waiting for Kafka "
                     f"(max_buffered_events={self._max_events}, max_buffered_bytes={self._max_bytes})"
                     + (f": {self._problem}" if self._problem else "")
                 )

@@ -100,7 +100,7 @@ class Preparation:
         if not self._settings.create_topics:
             return True
         try:
-            # An admin client can't be interrupted: it is only made once there is somebody to talk to.
+            # An admin client can't be interrupted: it is only made once a broker answers.
             producer.probe(_PROBE_SECONDS)
         except KafkaException as failure:
             self._on_error(failure.args[0])
@@ -112,14 +112,21 @@ class Preparation:
         except CredentialsRefusedError:
             raise
         except FatalError as error:
-            # Perhaps only creating isn't allowed, and somebody else will. If nobody does, delivery says so.
+            # Perhaps only creating isn't allowed, and others create them. If not, delivery fails with the reason.
             if str(error) != self._logged_error:
                 self._logged_error = str(error)
-                logger.warning("Topics can't be created or checked, continuing: %s", error)
+                logger.warning(
+                    "Topics can't be created or checked; events are sent all the same, and wait for a missing one: %s",
+                    error,
+                )
             return True
         for found in report.differences:
             logger.warning(
-                "Topic %s has %s=%s; lineage is safe with %s", found.topic, found.setting, found.actual, found.wanted
+                "Topic %s has %s=%s, so that events can expire or be refused. Headwater leaves it; set it to %s",
+                found.topic,
+                found.setting,
+                found.actual,
+                found.wanted,
             )
         return True
 
@@ -133,7 +140,10 @@ class Preparation:
             return False
         if (failure := outcome[0]) is not None:
             self._on_error(failure.error)
-            self._note(f"The schema can't be put on topic {self._topics.schemas}: {failure.error.str()}")
+            self._note(
+                f"The schema can't be put on topic {self._topics.schemas}, and no event is sent before it is: "
+                f"{failure.error.str()}"
+            )
             return False
         return True
 

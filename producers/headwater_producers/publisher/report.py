@@ -32,7 +32,7 @@ class FlushReport:
         failed: those that won't be delivered.
         outstanding: how many are still on their way. They go on being delivered after the report.
         problem: why they haven't arrived, where the publisher knows: an unreachable broker, refused credentials.
-        failures_not_listed: how many more failed than `failed` lists, where nobody asked for very long.
+        failures_not_listed: how many more failed than `failed` lists, where no report was taken for very long.
     """
 
     acknowledged: int
@@ -50,7 +50,7 @@ class FlushReport:
         """Turn anything but complete delivery into an exception.
 
         Raises:
-            DeliveryError: some events failed or are still on their way; says how many, and the first reason.
+            DeliveryError: some events failed or are still on their way; with how many, and the first reason.
         """
         if self.delivered:
             return

@@ -6,6 +6,7 @@ done, and whenever the thread has something to put right; events taken meanwhile
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -17,7 +18,6 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.preparation import Preparation
-from headwater_producers.publisher.too_large import described
 from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refuses_credentials
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 
@@ -45,12 +45,12 @@ _KINDS = {
 
 
 class Sender:
-    """Sends what it is handed, until each event is acknowledged or has failed, and says so to the ledger.
+    """Sends events until each is acknowledged or has failed, and reports that to the ledger.
 
     Args:
         settings: of the producer.
         topics: where to.
-        ledger: who keeps the accounts.
+        ledger: counts outcomes.
         metrics: what it counts on.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
@@ -96,7 +96,7 @@ class Sender:
         self._thread.start()
 
     def send(self, outgoing: Outgoing) -> None:
-        """Hand over an event. Never waits for the broker."""
+        """Send an event. Never waits for the broker."""
         with self._lock:
             if self._gate_open:
                 self._produce(outgoing)
@@ -114,8 +114,7 @@ class Sender:
             try:
                 self._run_once()
             except Exception as error:
-                # A dead thread would strand every event without a word; one that says the same each second would bury
-                # what the job has to say.
+                # A dead thread would strand every event silently; the same line each second would bury the job's log.
                 if repr(error) != self._last_unexpected:
                     self._last_unexpected = repr(error)
                     logger.exception("Unexpected error in the publisher; retrying")
@@ -203,7 +202,7 @@ class Sender:
             return
         self._sent_alone.discard(outgoing.sequence)
         error = failure.error
-        detail = described(outgoing) if failure.too_large else error.str()
+        detail = _too_large(outgoing) if failure.too_large else error.str()
         self._ledger.fail(outgoing, f"{error.name()}: {detail}", _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
@@ -231,10 +230,10 @@ class Sender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        """Librdkafka's word on the connection as a whole, called from `poll`."""
+        """Librdkafka's errors of the connection as a whole, called from `poll`."""
         servers = self._settings.require_servers()
         if error.fatal():
-            logger.warning("Kafka producer failed and is recreated: %s", error.str())
+            logger.warning("Kafka producer failed: %s. A new one sends what was not acknowledged again", error.str())
             with self._lock:
                 self._gate_open, self._broken = False, True
         elif refuses_credentials(error):
@@ -254,3 +253,21 @@ class Sender:
             self._backlog.extend(self._too_large)
             self._too_large.clear()
             self._sent_alone.clear()
+
+
+def _too_large(outgoing: Outgoing) -> str:
+    """The event that Kafka refuses for its size, by its record, and the settings that would let it through."""
+    kind = dict(outgoing.headers).get("headwater.kind", b"lineage").decode(errors="replace")
+    subject = "dataset" if kind == "DATASET" else "job"
+    return (
+        f"the {kind} event of {subject} {_name(outgoing.key)}, of {len(outgoing.value)} bytes, is more than Kafka "
+        "takes: raise topic_max_message_bytes, and the events topic's max.message.bytes"
+    )
+
+
+def _name(key: bytes) -> str:
+    """The last part of a record's key: tenant, namespace, name."""
+    try:
+        return str(json.loads(key)[-1])
+    except (ValueError, LookupError, TypeError):
+        return key.decode(errors="replace")

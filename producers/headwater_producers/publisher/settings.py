@@ -62,7 +62,7 @@ class PublisherSettings(KafkaSettings):
         )
 
     def producer_config(self) -> dict[str, str | int | float | bool]:
-        """These settings as librdkafka spells them, secrets in clear: hand it to a producer, never to a log."""
+        """These settings as librdkafka spells them, secrets in clear: for a producer, never for a log."""
         timeout = self.delivery_timeout_seconds
         return {
             **ACKNOWLEDGED,
@@ -73,7 +73,7 @@ class PublisherSettings(KafkaSettings):
             "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: for ever
             "queue.buffering.max.messages": self.max_buffered_events + _HEADROOM_MESSAGES,
             "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
-            # librdkafka writes to stderr by itself; what it has to say arrives by callback.
+            # librdkafka writes to stderr by itself; its errors arrive by callback.
             "log_level": 2,
             **self.client_config(),
         }

@@ -1,7 +1,7 @@
-"""Frozen event types, one module a body; the Avro schema in `avro/` says the same field by field.
+"""Frozen event types, one module a body; the Avro schema in `avro/` has the same fields.
 
 Every type is an immutable `msgspec.Struct`. Times are timezone-aware UTC datetimes of microsecond precision,
-offset ranges are half-open, and in every body `None` means "says nothing" while an empty value clears.
+offset ranges are half-open, and in every body `None` means "unknown, leave as it is", while an empty value clears.
 """
 
 from headwater_schemas.events.common import (

@@ -17,7 +17,7 @@ Body = RunEvent | IntervalEvent | PlanEvent | DatasetEvent | JobEvent
 
 
 class EventKind(StrEnum):
-    """The kinds this version knows. On the wire `kind` is a string, so that a newer one can be told, not guessed."""
+    """The kinds this version knows. On the wire `kind` is a string, so that a newer one is recognised as such."""
 
     RUN = "RUN"
     INTERVAL = "INTERVAL"

@@ -73,7 +73,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         processing_type: batch or streaming.
         inputs, outputs: datasets with the part read or written; of a streaming run, the datasets alone (its
             positions are in its intervals).
-        started_at, ended_at: of the run, where the producer knows them better than `event_time`.
+        started_at, ended_at: of the run, where the producer has more exact times than `event_time`.
         nominal_start, nominal_end: the scheduled time range this run is for.
         versions: code, configuration, engine.
         parent, root: the orchestrator's task run, and the run at the top of that tree.

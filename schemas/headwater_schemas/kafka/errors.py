@@ -98,7 +98,7 @@ def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedErro
     if not found and "SASL mechanism" in text:
         found = [known["sasl.mechanism"]]
     names = ", ".join(dict.fromkeys(found)) or f"{PREFIX}CLIENT_PROPERTIES"
-    return SettingsRefusedError(f"the Kafka client can't be made: {text}", setting=names, code=error.name())
+    return SettingsRefusedError(f"no Kafka client can be made: {text}", setting=names, code=error.name())
 
 
 @contextlib.contextmanager

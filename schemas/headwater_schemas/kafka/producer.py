@@ -135,7 +135,7 @@ class AcknowledgedProducer:
             raise settings_refused(error) from None
 
     def send(self, record: ProducerRecord, settled: Callable[[Undelivered | None], None]) -> None:
-        """Hand a record to librdkafka. Never waits for the broker.
+        """Put a record into librdkafka's queue. Never waits for the broker.
 
         Raises:
             BufferError: librdkafka's queue is full; the record was not taken.
@@ -182,7 +182,7 @@ class AcknowledgedProducer:
                 return settled(Undelivered(kafka_error(error)))
 
     def probe(self, timeout_seconds: float) -> None:
-        """Ask the brokers for the topics' metadata.
+        """Request the topics' metadata from the brokers.
 
         Raises:
             KafkaException: none answers in time.

@@ -42,7 +42,7 @@ class KafkaSettings(BaseModel):
     """A cluster and the credentials for it. Immutable, closed to unknown names, and never shows a secret.
 
     Attributes:
-        bootstrap_servers: `host:port,…`. There is no default: another's broker may be at the usual address.
+        bootstrap_servers: `host:port,…`. There is no default: the broker at the usual address may belong to others.
         cluster_name: stands for the broker list in dataset namespaces, `kafka://<cluster_name>`.
         cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
             environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
@@ -79,11 +79,11 @@ class KafkaSettings(BaseModel):
         if (servers := next((each for each in named if each is not None), None)) is not None:
             return servers.get_secret_value()
         if self.bootstrap_servers is None:
-            raise SettingsRefusedError("no broker is set", setting=_variable("bootstrap.servers"))
+            raise SettingsRefusedError("no Kafka broker is set", setting=_variable("bootstrap.servers"))
         return self.bootstrap_servers
 
     def client_config(self) -> dict[str, str]:
-        """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
+        """The connection as librdkafka spells it, secrets in clear: for a client, never for a log.
 
         Raises:
             SettingsRefusedError: no client could be made of these; names the setting.
@@ -111,7 +111,7 @@ class KafkaSettings(BaseModel):
 
 
 def _check(config: dict[str, str]) -> None:
-    """Find what librdkafka would refuse in words that name nothing of ours."""
+    """Find what librdkafka would refuse with a message that names no setting of Headwater."""
     protocol = config["security.protocol"].upper()
     if protocol.startswith("SASL"):
         _check_sasl(protocol, config)
@@ -119,7 +119,7 @@ def _check(config: dict[str, str]) -> None:
         path = config.get(name)
         # "probe" makes librdkafka look for the system's bundle.
         if path and path != "probe" and protocol.endswith("SSL") and not Path(path).exists():
-            raise SettingsRefusedError(f"there is no file {path}", setting=_variable(name))
+            raise SettingsRefusedError(f"no Kafka client can be made: there is no file {path}", setting=_variable(name))
 
 
 def _check_sasl(protocol: str, config: dict[str, str]) -> None:
@@ -129,13 +129,13 @@ def _check_sasl(protocol: str, config: dict[str, str]) -> None:
     if mechanism is None:
         needed = ["sasl.mechanism", *credentials]
         raise SettingsRefusedError(
-            f"{protocol} needs a mechanism, and with PLAIN and SCRAM a user and a password",
+            f"Kafka with {protocol} needs a mechanism, and with PLAIN and SCRAM a user and a password",
             setting=", ".join(map(_variable, needed)),
         )
     if mechanism in _NEEDS_PASSWORD and credentials:
         missing = " and ".join(name.removeprefix("sasl.") for name in credentials)
         raise SettingsRefusedError(
-            f"{protocol} with {mechanism} needs a {missing}", setting=", ".join(map(_variable, credentials))
+            f"Kafka with {protocol} and {mechanism} needs a {missing}", setting=", ".join(map(_variable, credentials))
         )
 
 

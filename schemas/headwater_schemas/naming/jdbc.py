@@ -62,7 +62,7 @@ _PLATFORMS: dict[str, JdbcPlatform] = {
 
 @dataclass(frozen=True, slots=True)
 class JdbcUrl:
-    """What of a JDBC URL says where a table is.
+    """The parts of a JDBC URL that locate a table.
 
     Attributes:
         scheme: the product's.

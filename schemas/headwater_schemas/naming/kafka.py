@@ -1,7 +1,7 @@
 """Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic; by cluster id in a TOPIC symlink.
 
 Two jobs may list different brokers of one cluster, or have different names for it. The id that the brokers report is
-the same for all of them, so it is what tells that `kafka://b1:9092` and `kafka://b2:9092` are one.
+the same for all of them, so it shows that `kafka://b1:9092` and `kafka://b2:9092` are one.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_i
 
 
 def is_declared_cluster(namespace: str) -> bool:
-    """Whether a namespace names a Kafka cluster by a name that somebody chose: brokers always have a port."""
+    """Whether a namespace names a Kafka cluster by a chosen name: brokers always have a port."""
     return namespace.startswith("kafka://") and ":" not in namespace.removeprefix("kafka://").rpartition("]")[2]
 
 

@@ -15,9 +15,8 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
-from headwater_consumers.materializer.kafka_config import SourceConfig
 from headwater_consumers.materializer.kafka_records import headers_of
-from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.write import GraphWriter
