@@ -84,8 +84,8 @@ def kafka_failure(
             f"{where} doesn't allow {doing}: {text}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
         )
     if error.code() in _ARGUMENTS:
-        return TopicsUnusableError(f"{where}, {doing}: {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
-    return BrokerUnavailableError(f"{where}, {doing}: {text} ({code})", code=code)
+        return TopicsUnusableError(f"{where}: {doing} failed, {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
+    return BrokerUnavailableError(f"{where}: {doing} failed, {text} ({code})", code=code)
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:
