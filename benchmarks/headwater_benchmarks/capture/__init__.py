@@ -4,7 +4,7 @@ One Spark driver for each contestant, all alive at once and idle but for one: so
 writes, can take turns within seconds. What else the machine does is then the same for all.
 
 contestants   who: their Spark properties and environment
-driver        the Spark process: does one task after the other, as told
+driver        the Spark process: does one task after the other, as requested
 jobs          the tasks themselves: the streaming query, the batch writes
 link          how the two processes talk
 feed          records for the query

@@ -26,7 +26,7 @@ class Driver:
         self._capture = capture
         self._folder = folder
         self._query: StreamingQuery | None = None
-        self._told = 0
+        self._reported = 0
 
     @property
     def _jvm_pid(self) -> int:
@@ -45,8 +45,8 @@ class Driver:
         used = self._used()
         self._query.processAllAvailable()
         used = self._used() - used
-        found = jobs.trigger_milliseconds(self._query, skip=self._told)
-        self._told = found[-1]["batch"] + 1 if found else self._told
+        found = jobs.trigger_milliseconds(self._query, skip=self._reported)
+        self._reported = found[-1]["batch"] + 1 if found else self._reported
         return {"batches": found, "processor_seconds": used}
 
     def stop_query(self) -> dict[str, Any]:
@@ -100,18 +100,18 @@ def main() -> None:
 
         capture = attach(spark)
     driver = Driver(spark, capture, Path(folder))
-    line.say({"ready": True, "folder": folder})
-    while (request := line.hear()) is not None:
+    line.send({"ready": True, "folder": folder})
+    while (request := line.receive()) is not None:
         task = request.pop("task")
         if task == "end":
             break
         try:
             answer = getattr(driver, task)(**request)
-        except Exception as error:  # noqa: BLE001  the benchmark is told, and decides
+        except Exception as error:  # noqa: BLE001  the benchmark gets it, and decides
             answer = {"error": f"{type(error).__name__}: {error}"}
-        line.say(answer)
+        line.send(answer)
     spark.stop()
-    line.say({"ended": True})
+    line.send({"ended": True})
 
 
 if __name__ == "__main__":

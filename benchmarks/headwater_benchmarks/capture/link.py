@@ -20,12 +20,12 @@ class Line:
         self._connection = connection
         self._file = connection.makefile("rw", encoding="utf-8")
 
-    def say(self, document: dict[str, Any]) -> None:
+    def send(self, document: dict[str, Any]) -> None:
         """Sends one document."""
         self._file.write(json.dumps(document) + "\n")
         self._file.flush()
 
-    def hear(self) -> dict[str, Any] | None:
+    def receive(self) -> dict[str, Any] | None:
         """The next document; None when the other end has gone."""
         line = self._file.readline()
         return json.loads(line) if line else None
@@ -36,8 +36,8 @@ class Line:
         Raises:
             HeadwaterError: it failed, or the driver is gone.
         """
-        self.say({"task": task, **arguments})
-        answer = self.hear()
+        self.send({"task": task, **arguments})
+        answer = self.receive()
         if answer is None:
             raise HeadwaterError(f"A Spark driver of the benchmark ended during {task!r}.")
         if "error" in answer:

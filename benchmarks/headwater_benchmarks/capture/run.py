@@ -160,8 +160,8 @@ def _called(listener: Listener, waiting: dict[str, _Started]) -> Iterator[tuple[
     deadline = time.monotonic() + _START_SECONDS
     while waiting:
         line = listener.accept()
-        if line is not None and (said := line.hear()) is not None:
-            started = waiting.pop(said["folder"])
+        if line is not None and (message := line.receive()) is not None:
+            started = waiting.pop(message["folder"])
             yield started.place.number, Runner(started.contestant, started.place, line)
         late = time.monotonic() > deadline
         for started in waiting.values():

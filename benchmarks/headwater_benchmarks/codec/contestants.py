@@ -76,7 +76,7 @@ def codecs() -> list[Codec]:
             write,
             lambda value: schemaless_reader(BytesIO(value), schema, None),
         ),
-        Codec(OPENLINEAGE, openlineage, lambda said: json.dumps(said, sort_keys=True).encode(), json.loads),
+        Codec(OPENLINEAGE, openlineage, lambda document: json.dumps(document, sort_keys=True).encode(), json.loads),
     ]
 
 

@@ -74,7 +74,7 @@ def _run(producer: str, body: RunEvent, out: Json) -> Json:
 
 
 def _interval(producer: str, body: IntervalEvent, out: Json) -> Json:
-    said = {"queryId": body.query_id, "queryName": body.query_name, "checkpoint": body.checkpoint_location}
+    query = {"queryId": body.query_id, "queryName": body.query_name, "checkpoint": body.checkpoint_location}
     batches = [
         {
             "batchId": entry.batch_id,
@@ -87,7 +87,7 @@ def _interval(producer: str, body: IntervalEvent, out: Json) -> Json:
         }
         for entry in body.entries
     ]
-    micro_batch = _facet(producer, "MicroBatchRunFacet", **said, batches=batches)
+    micro_batch = _facet(producer, "MicroBatchRunFacet", **query, batches=batches)
     out["run"]["facets"] = _engine(producer, body.versions) | {"microBatch": micro_batch}
     return {
         "eventType": "RUNNING",
@@ -103,8 +103,8 @@ def _plan(producer: str, lineage: ColumnLineage) -> Json:
         if edge.input is None or edge.output_field is None:
             continue
         inputs.add(edge.input)
-        said = {"type": edge.type.value, "subtype": edge.subtype, "description": "", "masking": edge.masking}
-        source = {**_name(lineage.datasets[edge.input]), "field": edge.input_field, "transformations": [said]}
+        transformation = {"type": edge.type.value, "subtype": edge.subtype, "description": "", "masking": edge.masking}
+        source = {**_name(lineage.datasets[edge.input]), "field": edge.input_field, "transformations": [transformation]}
         fields[edge.output][edge.output_field].append(source)
     outputs = []
     for output, by_field in fields.items():
@@ -125,8 +125,8 @@ def _use(producer: str, use: DatasetUse, side: str) -> Json:
     facets: Json = {f"{side}Statistics": statistics}
     if use.position is not None and use.position.kafka is not None:
         ranges = msgspec.to_builtins(use.position.kafka.ranges)
-        said = {"topic": use.position.kafka.topic, "ranges": ranges, "certainty": use.certainty.value}
-        facets["offsets"] = _facet(producer, "OffsetsDatasetFacet", **said)
+        offsets = {"topic": use.position.kafka.topic, "ranges": ranges, "certainty": use.certainty.value}
+        facets["offsets"] = _facet(producer, "OffsetsDatasetFacet", **offsets)
     return {**_name(use.dataset), "facets": {}, f"{side}Facets": facets}
 
 
@@ -143,9 +143,9 @@ def _described(producer: str, body: DatasetEvent) -> Json:
 
 def _job_facets(producer: str, body: JobEvent) -> Json:
     processing = None if body.processing_type is None else body.processing_type.value
-    said = {"processingType": processing, "integration": body.integration}
+    job_type = {"processingType": processing, "integration": body.integration}
     return {
-        "jobType": _facet(producer, "JobTypeJobFacet", **said),
+        "jobType": _facet(producer, "JobTypeJobFacet", **job_type),
         "ownership": _owners(producer, "OwnershipJobFacet", body.owners or ()),
     }
 
@@ -157,8 +157,8 @@ def _owners(producer: str, name: str, owners: Iterable[Owner]) -> Json:
 def _engine(producer: str, versions: Versions | None) -> Json:
     if versions is None or versions.engine is None:
         return {}
-    said = {"name": versions.engine.name, "version": versions.engine.version}
-    return {"processing_engine": _facet(producer, "ProcessingEngineRunFacet", **said)}
+    engine = {"name": versions.engine.name, "version": versions.engine.version}
+    return {"processing_engine": _facet(producer, "ProcessingEngineRunFacet", **engine)}
 
 
 def _name(dataset: DatasetRef) -> Json:

@@ -86,7 +86,7 @@ def _measured(
         for place, question in enumerate(questions):
             if question.group == group:
                 rates = [counts[group] / seconds[place] for seconds in result.rounds]
-                told = {name: round(rate) for name, rate in asdict(spread(rates)).items()}
-                entry[f"{question.direction}_events_per_second"] = told
+                rounded = {name: round(rate) for name, rate in asdict(spread(rates)).items()}
+                entry[f"{question.direction}_events_per_second"] = rounded
         contestants.append(entry)
     return {"kind": group, "events": counts[group], "contestants": contestants}

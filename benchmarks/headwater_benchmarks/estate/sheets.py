@@ -53,11 +53,11 @@ class Sheets:
         return self._sheet(self.nodes, label, label, (":ID", *columns))
 
     def relationship(self, type_: str, *columns: str, of: str = "") -> Sheet:
-        """A file of a relationship type; `of` tells several of one type apart."""
+        """A file of a relationship type; `of` distinguishes several of one type."""
         return self._sheet(self.relationships, type_, f"{type_}{of}", (":START_ID", ":END_ID", *columns))
 
     def arguments(self) -> list[str]:
-        """What the import is told of them."""
+        """The import's arguments for them."""
         nodes = [f"--nodes={sheet.kind}={sheet.path}" for sheet in self.nodes]
         return nodes + [f"--relationships={sheet.kind}={sheet.path}" for sheet in self.relationships]
 

@@ -61,7 +61,7 @@ class Served:
 
 @contextlib.contextmanager
 def served(
-    sizes: Sizes, below: Path, *, heap_mb: int, page_cache_mb: int, told: Callable[[str], None]
+    sizes: Sizes, below: Path, *, heap_mb: int, page_cache_mb: int, report: Callable[[str], None]
 ) -> Iterator[Served]:
     """The estate, up inside the block; made first if it isn't there.
 
@@ -70,7 +70,7 @@ def served(
         below: the folder that keeps stores.
         heap_mb: of the server.
         page_cache_mb: of the server.
-        told: hears what is being done.
+        report: called with what is being done.
 
     Raises:
         HeadwaterError: it could not be made, or started.
@@ -79,33 +79,33 @@ def served(
     folder = below / f"estate-{sizes.digest}-{GRAPH_VERSION}-{version}"
     with _alone(folder):
         if not (folder / "manifest.json").exists():
-            _make(sizes, folder, told)
+            _make(sizes, folder, report)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         drawn = manifest.pop("starts")
         starts = Starts(
             tuple(drawn["far"]), tuple(drawn["any"]), tuple(Record(**record) for record in drawn["records"])
         )
-        told("Starting Neo4j")
+        report("Starting Neo4j")
         with _server(folder, heap_mb=heap_mb, page_cache_mb=page_cache_mb) as (server, target):
             yield Served(target, server.process.pid, version, manifest, starts)
 
 
-def _make(sizes: Sizes, folder: Path, told: Callable[[str], None]) -> None:
+def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
     # What a kill left behind is not whole.
     shutil.rmtree(folder, ignore_errors=True)
     sheets_folder = folder / "sheets"
     sheets_folder.mkdir(parents=True)
     begun = time.monotonic()
-    told("Drawing what feeds what")
+    report("Drawing what feeds what")
     estate = draw(sizes)
     starts = draw_starts(estate, STARTS)
-    sheets = write(estate, sheets_folder, lambda what: told(f"Writing {what}"))
+    sheets = write(estate, sheets_folder, lambda what: report(f"Writing {what}"))
     written = time.monotonic()
-    told("Importing")
+    report("Importing")
     _import(sheets.arguments(), folder)
     shutil.rmtree(sheets_folder)
     imported = time.monotonic()
-    told("Making constraints and indexes")
+    report("Making constraints and indexes")
     with (
         _server(folder, heap_mb=_IMPORT_HEAP_MB, page_cache_mb=_IMPORT_HEAP_MB) as (_, target),
         writing_driver(target) as driver,

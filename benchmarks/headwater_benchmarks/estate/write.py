@@ -88,8 +88,8 @@ def draw(sizes: Sizes) -> Estate:
     )
 
 
-def write(estate: Estate, folder: Path, told: Callable[[str], None]) -> Sheets:
-    """Write it into a folder; `told` hears what is being written."""
+def write(estate: Estate, folder: Path, report: Callable[[str], None]) -> Sheets:
+    """Write it into a folder; `report` is called with what is being written."""
     with Sheets(folder) as sheets:
         for what, step in (
             ("datasets", write_datasets),
@@ -97,6 +97,6 @@ def write(estate: Estate, folder: Path, told: Callable[[str], None]) -> Sheets:
             ("jobs, plans and runs", write_jobs),
             ("micro-batches", write_intervals),
         ):
-            told(what)
+            report(what)
             step(estate, sheets)
     return sheets

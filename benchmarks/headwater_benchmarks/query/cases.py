@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAGE = 1_000
 """A first page."""
 _USUAL_PAGE = 100
-"""What the commands show unless told otherwise."""
+"""What the commands show by default."""
 _ALL_STEPS = 10_000
 
 

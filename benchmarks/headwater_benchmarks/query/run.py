@@ -58,7 +58,7 @@ def run(options: Options) -> dict[str, Any]:
         options.stores,
         heap_mb=options.heap_mb,
         page_cache_mb=options.page_cache_mb,
-        told=console.message,
+        report=console.message,
     )
     with store as at, reading_driver(at.target) as driver:
         reader = Reader(driver, at.target, timeout_seconds=options.timeout_seconds)
@@ -84,14 +84,14 @@ def run(options: Options) -> dict[str, Any]:
                     goals.append(Goal(f"{case.name}, p95 ms", entries[0]["p95_ms"]["median"], case.goal_ms))
         return report(
             "query",
-            options=_told(options),
+            options=_listed(options),
             environment=_environment(at, options, before),
             measurements=measurements,
             goals=goals,
         )
 
 
-def _told(options: Options) -> dict[str, Any]:
+def _listed(options: Options) -> dict[str, Any]:
     return {
         **asdict(options.sizes),
         "rounds": options.rounds,

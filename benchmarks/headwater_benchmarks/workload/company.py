@@ -1,4 +1,4 @@
-"""Streaming queries and batch jobs that tell one event after another, each consistent with those before."""
+"""Streaming queries and batch jobs that emit one event after another, each consistent with those before."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Query:
     """A streaming query: intervals without end, whose offsets follow on one another.
 
     Args:
-        number: tells it from the others.
+        number: of its own.
         dice: of the workload.
         epoch: of the first micro-batch.
     """
@@ -117,7 +117,7 @@ class Job:
     """A batch job: its plan once, then a START and an end for each of its runs.
 
     Args:
-        number: tells it from the others.
+        number: of its own.
         dice: of the workload.
         tables: numbers of the tables there are; jobs share them, and `hot` ones are in nearly every job.
         epoch: of the first run.
@@ -130,13 +130,13 @@ class Job:
         # The first is one of a few that everybody reads.
         chosen = [dice.randrange(max(1, tables // 50)), *dice.sample(range(tables), INPUTS + OUTPUTS - 1)]
         self._tables = [table(chosen_number) for chosen_number in chosen]
-        self._events = self._told()
+        self._events = self._emitted()
 
     def next(self) -> LineageEvent:
-        """The next thing it tells."""
+        """The next event it emits."""
         return next(self._events)
 
-    def _told(self) -> Iterator[LineageEvent]:
+    def _emitted(self) -> Iterator[LineageEvent]:
         plan = lineage_event(self._lineage(), job=self._job, producer=PRODUCER, event_time=self._now)
         digest = plan.plan_event.digest if plan.plan_event else None
         yield plan

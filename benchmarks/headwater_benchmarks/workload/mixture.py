@@ -73,9 +73,9 @@ class Mixture:
 
     def take(self, count: int) -> Iterator[LineageEvent]:
         """So many events, repeated ones included; or a few more, so that nothing is kept back at the end."""
-        for told, event in enumerate(self, start=1):
+        for emitted, event in enumerate(self, start=1):
             yield event
-            if told + len(self._kept) >= count:
+            if emitted + len(self._kept) >= count:
                 break
         yield from self.finish()
 
@@ -101,5 +101,5 @@ class Mixture:
 
     def _skewed(self, event: LineageEvent) -> LineageEvent:
         off = timedelta(seconds=self._dice.uniform(-86_400, 86_400))
-        told = msgspec.structs.replace(event, event_time=event.event_time + off)
-        return msgspec.structs.replace(told, event_id=event_id(told))
+        skewed = msgspec.structs.replace(event, event_time=event.event_time + off)
+        return msgspec.structs.replace(skewed, event_id=event_id(skewed))

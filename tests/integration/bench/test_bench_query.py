@@ -80,6 +80,6 @@ def test_a_store_that_is_there_is_not_made_again(
 
     monkeypatch.setattr(store, "_server", nobody)
     monkeypatch.setattr(store, "_make", lambda *_: pytest.fail("it is made again"))
-    with store.served(SIZES, stores, heap_mb=512, page_cache_mb=128, told=lambda _: None) as again:
+    with store.served(SIZES, stores, heap_mb=512, page_cache_mb=128, report=lambda _: None) as again:
         assert again.manifest["nodes"] | again.manifest["relationships"] == document["environment"]["by_kind"]
     assert manifest.stat().st_mtime_ns == made
