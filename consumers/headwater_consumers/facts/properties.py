@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec.inspect
+
 from headwater_consumers.facts.registers import FACET, STAMP_LENGTH, Cell, Props, Registers, Value
+from headwater_schemas.events import IntervalEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,6 +75,27 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 
 FACETS = ("facet_names", "facets")
+
+_OWN_RULE = frozenset({"batch_id", "inputs", "outputs", "quality"})
+
+
+def _is_time(field: msgspec.inspect.Field) -> bool:
+    types = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
+    return any(isinstance(each, msgspec.inspect.DateTimeType) for each in types)
+
+
+_ENTRY = msgspec.inspect.type_info(IntervalEntry)
+assert isinstance(_ENTRY, msgspec.inspect.StructType)  # noqa: S101 - for the type checker
+
+ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE)
+"""Fields of an IntervalEntry that are registers of the Interval as they are: one register, one property, one name."""
+ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE and _is_time(field))
+"""Those of them that are times."""
+TIMES = ENTRY_TIMES | {
+    *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at", "emptied_at"),
+    *("inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive"),
+}
+"""Properties that are times, of nodes and relationships."""
 
 
 def flatten(registers: Registers) -> Props:

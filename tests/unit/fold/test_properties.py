@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.properties import changes, flatten, parse, stamped
+from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write.state import REGISTERS, USE_REGISTERS
+from headwater_schemas.events import IntervalEntry
 from support.events import (
     full_dataset_event,
     full_interval_event,
@@ -42,6 +43,19 @@ def test_every_register_of_every_body_survives() -> None:
     for label, registers in owners:
         stored = {"name": "of the identity", **flatten(registers), **stamped(registers)}
         assert parse(stored, REGISTERS[label]) == registers, label
+
+
+def test_every_field_of_an_entry_is_a_register_or_has_a_rule_of_its_own() -> None:
+    assert sorted(ENTRY_TIMES) == ["processing_time", "watermark_after", "watermark_before"]
+    assert set(IntervalEntry.__struct_fields__) - set(ENTRY_REGISTERS) == {"batch_id", "inputs", "outputs", "quality"}
+    event = full_interval_event()
+    assert event.interval_event is not None
+    (entry,) = event.interval_event.entries[:1]
+    (interval,) = (each for each in fold([event]).intervals.values() if each.batch_id == entry.batch_id)
+    (variant,) = interval.variants.values()
+    assert {name: variant.registers[name][1] for name in ENTRY_REGISTERS} == {
+        name: getattr(entry, name) for name in ENTRY_REGISTERS
+    }
 
 
 def test_uses_lean_on_their_owners_stamp() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey, Variant, made_from
+from headwater_consumers.facts.properties import ENTRY_REGISTERS
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions
 from headwater_consumers.materializer.fold.uses import fold_uses
@@ -103,21 +104,7 @@ def _fold_flow(
 
 def _registers(entry: IntervalEntry, stamp: str) -> Registers:
     out: Registers = {}
-    put(
-        out,
-        stamp,
-        processing_time=entry.processing_time,
-        watermark_before=entry.watermark_before,
-        watermark_after=entry.watermark_after,
-        duration_ms=entry.duration_ms,
-        rows_in=entry.rows_in,
-        rows_out=entry.rows_out,
-        rows_dropped_late=entry.rows_dropped_late,
-        state_rows=entry.state_rows,
-        state_bytes=entry.state_bytes,
-        plan_digest=entry.plan_digest,
-        quality=_quality(entry.quality),
-    )
+    put(out, stamp, **{name: getattr(entry, name) for name in ENTRY_REGISTERS}, quality=_quality(entry.quality))
     return out
 
 

@@ -10,31 +10,13 @@ from typing import TYPE_CHECKING, Any
 # version, and a test compares with what the driver itself would send.
 from neo4j._codec.packstream import Structure
 
+from headwater_consumers.facts.properties import TIMES
 from headwater_schemas.identity import from_micros, micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DATETIME_WITH_OFFSET = b"I"
-
-# Properties that are times, of nodes and relationships. Statements return those of nodes as microseconds: the driver
-# takes 100 µs and more for each time that it reads, and a batch reads thousands.
-_TIMES = frozenset(
-    (
-        *(
-            "first_seen",
-            "last_seen",
-            "started_at",
-            "ended_at",
-            "nominal_start",
-            "nominal_end",
-            "dropped_at",
-            "emptied_at",
-        ),
-        *("inferred_ended_at", "_inferred_before"),
-        *("processing_time", "watermark_before", "watermark_after", "from_time", "to_time_exclusive"),
-    )
-)
 
 
 def bolt_time(time: datetime) -> Structure:
@@ -50,11 +32,15 @@ def to_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties as they came: microseconds, and the driver's own times, become aware datetimes; nulls go."""
+    """Properties as they came: microseconds, and the driver's own times, become aware datetimes; nulls go.
+
+    Statements return times of nodes as microseconds: the driver takes 100 µs and more for each time that it reads, and
+    a batch reads thousands.
+    """
     return {name: _native(name, value) for name, value in properties.items() if value is not None}
 
 
 def _native(name: str, value: Any) -> Any:
-    if name in _TIMES:
+    if name in TIMES:
         return from_micros(value) if type(value) is int else value.to_native()
     return value

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.facts.nodes import MADE_FROM, Batches, NodeFacts, TimeSpan, UseKey, Variant
-from headwater_consumers.facts.properties import changes, exceptions, flatten, owner_properties, parse, stamped
+from headwater_consumers.facts.properties import (
+    ENTRY_REGISTERS,
+    changes,
+    exceptions,
+    flatten,
+    owner_properties,
+    parse,
+    stamped,
+)
 from headwater_consumers.graph import keys
 from headwater_consumers.materializer.write.bolt import from_bolt
 
@@ -17,8 +25,7 @@ if TYPE_CHECKING:
 
 _VERSIONS = ("code_version", "config_version", "engine", "capture_version")
 _MICRO_BATCH = owner_properties(
-    *("provenance", "reason", "run", *_VERSIONS, "processing_time", "watermark_before", "watermark_after"),
-    *("duration_ms", "rows_in", "rows_out", "rows_dropped_late", "state_rows", "state_bytes", "plan_digest", "quality"),
+    *("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality"),
 )
 REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.JOB: owner_properties(
