@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwater_benchmarks.soak.broken import COMMITS_AHEAD, SKIPS
 from headwater_benchmarks.soak.faults import FAULTS
 from headwater_benchmarks.soak.run import Options, soak
 
@@ -32,7 +33,23 @@ def test_nothing_is_lost_whatever_happens() -> None:
     outcomes = {row["name"]: row for row in document["measurements"]}
     assert outcomes.keys() == {fault.name for fault in FAULTS}
     assert {name for name, row in outcomes.items() if row["times"] != 1} <= MAYBE, story
+    assert all(row["shown"] for row in outcomes.values() if row["times"]), "what showed each fault"
+    assert len(document["memory_mb"]["peaks"]) >= 10, "every consumer's peak, those of crashed ones included"
     # The longest recovery, and the memory.
     assert [goal["name"] for goal in document["goals"] if not goal["met"]] == [], story
     assert document["dead_lettered"] > 0
     assert document["compared"] > 10_000
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("how", [SKIPS, COMMITS_AHEAD])
+def test_a_consumer_that_loses_events_fails_it(how: str) -> None:
+    watcher = Remembers()
+    broken = ("-m", "headwater_benchmarks.soak.broken", how)
+    options = Options(
+        seconds=None, seed=1, rate=60, together=True, settle_seconds=120, only=("poison",), program=broken
+    )
+    failure = soak(options, watcher)["failure"]
+    assert failure is not None, watcher.told
+    assert "Not so: " in failure
+    assert ("missing" if how == SKIPS else "events pending") in failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from headwater.errors import CheckFailedError, InputError
 from headwater_benchmarks.commands.bench import OutputOption
 from headwater_benchmarks.report import save
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.run import Options, soak
+from headwater_benchmarks.soak.run import FAULTS_PER_MINUTE, Options, soak
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +26,16 @@ _NAMES = [fault.name for fault in FAULTS]
 def command(
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.1, help="How long. Default: every class of faults once.", show_default=False),
+        typer.Option(min=0.1, help="How long at least. Default: every class of faults once.", show_default=False),
+    ] = None,
+    least_faults: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="How many faults there must be with --minutes: it goes on until then, for twice as long at most. "
+            f"Default: {FAULTS_PER_MINUTE} a minute.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the events, and of what happens when.")] = 1,
     rate: Annotated[float, typer.Option(min=1, help="Events per second.")] = 40.0,
@@ -52,6 +62,7 @@ def command(
             raise InputError(f"There is no fault {name!r}.", fix=f"One of: {', '.join(_NAMES)}.")
     options = Options(
         seconds=None if minutes is None else minutes * 60,
+        least_faults=_least(minutes, least_faults),
         seed=seed,
         rate=rate,
         only=tuple(fault or ()),
@@ -64,6 +75,14 @@ def command(
     console.result(document, _view(document))
     if document["failure"]:
         raise CheckFailedError(str(document["failure"]))
+
+
+def _least(minutes: float | None, wanted: int | None) -> int:
+    if minutes is None:
+        if wanted is not None:
+            raise InputError("Without --minutes every class of faults happens once.", fix="Add --minutes.")
+        return 0
+    return math.floor(minutes * FAULTS_PER_MINUTE) if wanted is None else wanted
 
 
 class _Shown:
@@ -93,8 +112,8 @@ def _view(document: dict[str, Any]) -> RenderableType:
     growth = "" if memory["slope_per_hour"] is None else f", {memory['slope_per_hour']:+.1f} MB an hour"
     return Group(
         table,
-        f"\n{document['faults']} faults in {document['seconds'] / 60:.0f} min; {document['acknowledged']:,} records "
-        f"acknowledged, {document['dead_lettered']:,} of them dead letters; {document['compared']:,} nodes and "
-        f"relationships as they should be at the last comparison.",
-        f"A consumer's memory: {memory['peak']:.0f} MB at most{growth}.",
+        f"\n{document['faults']} faults (at least {document['least_faults']}) in {document['seconds'] / 60:.0f} min; "
+        f"{document['acknowledged']:,} records acknowledged, {document['dead_lettered']:,} of them dead letters; "
+        f"{document['compared']:,} nodes and relationships as they should be at the last comparison.",
+        f"Memory of {len(memory['peaks'])} consumers: {memory['peak']:.0f} MB at most{growth}.",
     )

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from headwater.errors import HeadwaterError
 from headwater_consumers.materializer.accounting import Accounting, account
@@ -40,6 +41,33 @@ class Group:
     def accounting(self) -> Accounting:
         """Where every record of the topic ended."""
         return account(self._client, self._topics, NAME)
+
+    def members(self) -> dict[str, int]:
+        """Client id of each member that the brokers have in the group ⇒ how many partitions it has.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        found: dict[str, int] = {}
+
+        def asked() -> bool:
+            admin = AdminClient(dict(self._client))
+            described = admin.describe_consumer_groups([NAME], request_timeout=_REQUEST_SECONDS)[NAME].result()
+            found.update({one.client_id: len(one.assignment.topic_partitions) for one in described.members})
+            return True
+
+        self.until(asked, "answer about the group's members")
+        return found
+
+    def topic_ids(self) -> set[str]:
+        """The events topic's id: one, but for a topic without partitions."""
+        positions = self._reader().positions(self._topics.events, timeout_seconds=_REQUEST_SECONDS)
+        return {position.partition.topic_id for position in positions}
+
+    def letters(self) -> int:
+        """Records that the dead-letter topic was ever given."""
+        positions = self._reader().positions(self._topics.dead_letters, timeout_seconds=_REQUEST_SECONDS)
+        return sum(position.end for position in positions)
 
     def ends(self) -> dict[int, int]:
         """The offset after the last record, by partition.

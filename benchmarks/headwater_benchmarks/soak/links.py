@@ -24,6 +24,10 @@ class Link:
     Args:
         port: where it leads.
         cut: whether it begins cut.
+
+    Attributes:
+        held_back: chunks that came while it was frozen, so far.
+        delayed: chunks that it held while it was slowed down, so far.
     """
 
     def __init__(self, port: int = 0, *, cut: bool = False) -> None:
@@ -34,6 +38,7 @@ class Link:
         self._flowing = threading.Event()
         self._flowing.set()
         self._delay_seconds = 0.0
+        self.held_back = self.delayed = 0
         self._server = socket.create_server((LOOPBACK, 0))
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -47,13 +52,15 @@ class Link:
         """`host:port` of its own."""
         return f"{LOOPBACK}:{self.port}"
 
-    def cut(self) -> None:
-        """Reset every connection, and refuse new ones."""
+    def cut(self) -> int:
+        """Reset every connection, and refuse new ones; how many were reset."""
         with self._lock:
             self._cut = True
+            count = len(self._pairs) // 2
             for end in self._pairs:
                 _abort(end)
             self._pairs.clear()
+        return count
 
     def freeze(self) -> None:
         """Let nothing through, as if every packet were lost; connections stay."""
@@ -113,16 +120,24 @@ class Link:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK_BYTES):
+                if not self._flowing.is_set():
+                    self._count(held_back=1)
                 while not self._flowing.wait(_LOOK_SECONDS):
                     if source.fileno() < 0:
                         return
                 if self._delay_seconds:
+                    self._count(delayed=1)
                     time.sleep(self._delay_seconds)
                 sink.sendall(data)
         with self._lock:
             for end in (source, sink):
                 self._pairs.discard(end)
                 _abort(end)
+
+    def _count(self, *, held_back: int = 0, delayed: int = 0) -> None:
+        with self._lock:
+            self.held_back += held_back
+            self.delayed += delayed
 
 
 def _abort(end: socket.socket) -> None:

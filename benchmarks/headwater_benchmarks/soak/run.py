@@ -13,6 +13,7 @@ from headwater.errors import CheckFailedError, HeadwaterError
 from headwater_benchmarks.report import Goal, report
 from headwater_benchmarks.soak.faults import FAULTS, NotPossibleError
 from headwater_benchmarks.soak.memory import MemoryWatch
+from headwater_benchmarks.soak.process import PROGRAM
 from headwater_benchmarks.soak.size import Size
 from headwater_benchmarks.soak.turns import one_by_one, together
 from headwater_benchmarks.soak.verdict import Verdict
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 RECOVERY_GOAL_SECONDS = 60.0
 MEMORY_GOAL_MB = 250.0
+FAULTS_PER_MINUTE = 4
+"""What a soak of some minutes comes to on a quiet machine: 480 in two hours."""
+_LONGEST = 2.0
+"""Times the minutes that were asked for, until a soak with too few faults is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,20 +38,25 @@ class Options:
     """What is asked for.
 
     Attributes:
-        seconds: how long; None goes through every class of faults once.
+        seconds: how long at least; None goes through every class of faults once.
+        least_faults: how many there must have been; the soak goes on until then, for twice the time at most, and fails
+            where they are fewer.
         seed: of the events, and of what happens when. The machine's timing is its own.
         rate: events per second.
         only: names of the faults to choose from; empty for all.
         together: whether faults share a turn (`turns.together`), and last no longer than they need.
         settle_seconds: how long recovery may take before it counts as lost.
+        program: what Python runs as `headwater` for the group's members.
     """
 
     seconds: float | None
+    least_faults: int = 0
     seed: int = 1
     rate: float = 40.0
     only: tuple[str, ...] = ()
     together: bool = False
     settle_seconds: float = 600.0
+    program: tuple[str, ...] = PROGRAM
 
     @property
     def size(self) -> Size:
@@ -66,11 +76,13 @@ class Outcome:
         recovery_seconds: from its end, of faults at once from the last one's, until everything acknowledged by then was
             in the graph; one for each time.
         not_here: why it can't be made on this machine.
+        shown: what showed that it happened, each time.
     """
 
     times: int = 0
     recovery_seconds: list[float] = field(default_factory=list)
     not_here: str | None = None
+    shown: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -82,6 +94,19 @@ class Findings:
     verdict: Verdict | None = None
     failure: str | None = None
     seconds: float = 0.0
+
+    @property
+    def faults(self) -> int:
+        """How many happened."""
+        return sum(outcome.times for outcome in self.outcomes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Happened:
+    """How one fault came out: what showed it, or why it can't be made here."""
+
+    shown: str = ""
+    not_here: str | None = None
 
 
 class Watcher(Protocol):
@@ -102,7 +127,10 @@ def soak(options: Options, watcher: Watcher) -> dict[str, Any]:
     """
     found = Findings()
     watcher.now("starting Kafka, Neo4j and consumers", 0.0)
-    with World(options.seed, options.size) as world:
+    with (
+        World(options.seed, options.size, options.program) as world,
+        found.memory.running(lambda: world.processes),
+    ):
         began = time.monotonic()
         try:
             _go_through(world, options, found, watcher)
@@ -119,8 +147,8 @@ def _go_through(world: World, options: Options, found: Findings, watcher: Watche
     world.warm_up()
     for turn in _turns(options, dice):
         seconds = time.monotonic() - began
-        if options.seconds is not None and seconds >= options.seconds:
-            return
+        if _over_by_now(options, seconds, found.faults):
+            break
         watcher.now(turn.name, seconds)
         world.feed.resume()
         world.hold(dice, 1, 4)
@@ -129,11 +157,19 @@ def _go_through(world: World, options: Options, found: Findings, watcher: Watche
             found.verdict = world.verify()
         except HeadwaterError as error:
             raise CheckFailedError(f"{turn.name}: {error}") from error
-        found.memory.look(world.consumers[0].process.pid, time.monotonic() - began)
         watcher.over(
             f"{time.monotonic() - began:.0f} s: {found.verdict.acknowledged:,} records, "
             f"{found.verdict.comparison.equal:,} nodes and relationships as they should be"
         )
+    if found.faults < options.least_faults:
+        raise CheckFailedError(f"{found.faults} faults happened, and {options.least_faults} should have.")
+
+
+def _over_by_now(options: Options, seconds: float, faults: int) -> bool:
+    if options.seconds is None:
+        return False
+    enough = faults >= options.least_faults
+    return seconds >= options.seconds and (enough or seconds >= options.seconds * _LONGEST)
 
 
 def _one_after_another(
@@ -142,18 +178,18 @@ def _one_after_another(
     for fault in faults:
         if fault.destroys:
             world.verify()
-        reason = _happen(fault, world, _own(dice))
+        happened = _happen(fault, world, _own(dice))
         world.feed.resume()
-        _over(fault, found, watcher, reason or world.recover())
+        _over(fault, found, watcher, happened, 0.0 if happened.not_here else world.recover())
 
 
 def _all_at_once(faults: Sequence[Fault], world: World, dice: random.Random, found: Findings, watcher: Watcher) -> None:
     with ThreadPoolExecutor(len(faults)) as threads:
         happening = [threads.submit(_happen, fault, world, _own(dice)) for fault in faults]
-    reasons = [fault.result() for fault in happening]
+    outcomes = [fault.result() for fault in happening]
     recovery = world.recover()
-    for fault, reason in zip(faults, reasons, strict=True):
-        _over(fault, found, watcher, reason or recovery)
+    for fault, happened in zip(faults, outcomes, strict=True):
+        _over(fault, found, watcher, happened, recovery)
 
 
 def _own(dice: random.Random) -> random.Random:
@@ -161,27 +197,29 @@ def _own(dice: random.Random) -> random.Random:
     return random.Random(dice.getrandbits(64))  # noqa: S311  no secret
 
 
-def _happen(fault: Fault, world: World, dice: random.Random) -> str | None:
-    """Why it can't be made to happen here; None once it has happened."""
+def _happen(fault: Fault, world: World, dice: random.Random) -> _Happened:
     try:
-        fault.happen(world, dice)
+        shown = fault.happen(world, dice)
     except NotPossibleError as error:
-        return str(error)
+        return _Happened(not_here=str(error))
     except HeadwaterError as error:
         raise CheckFailedError(f"{fault.name}: {error}") from error
-    return None
+    if not shown:
+        raise CheckFailedError(f"{fault.name}: nothing shows that it happened.")
+    return _Happened(shown)
 
 
-def _over(fault: Fault, found: Findings, watcher: Watcher, came: str | float) -> None:
+def _over(fault: Fault, found: Findings, watcher: Watcher, happened: _Happened, recovery_seconds: float) -> None:
     """It is over: recovered from after so many seconds, or not possible here."""
     outcome = found.outcomes.setdefault(fault.name, Outcome())
-    if isinstance(came, str):
-        outcome.not_here = came
-        watcher.over(f"{fault.name}: not here: {came}")
-    else:
-        outcome.times += 1
-        outcome.recovery_seconds.append(came)
-        watcher.over(f"{fault.name}: recovered after {came:.1f} s")
+    if happened.not_here is not None:
+        outcome.not_here = happened.not_here
+        watcher.over(f"{fault.name}: not here: {happened.not_here}")
+        return
+    outcome.times += 1
+    outcome.recovery_seconds.append(recovery_seconds)
+    outcome.shown.append(happened.shown)
+    watcher.over(f"{fault.name}: {happened.shown}; recovered after {recovery_seconds:.1f} s")
 
 
 def _turns(options: Options, dice: random.Random) -> Iterator[Turn]:
@@ -202,6 +240,7 @@ def _report(options: Options, found: Findings) -> dict[str, Any]:
             "soak",
             options={
                 "seconds": options.seconds,
+                "least_faults": options.least_faults,
                 "seed": options.seed,
                 "rate": options.rate,
                 "only": options.only,
@@ -211,17 +250,23 @@ def _report(options: Options, found: Findings) -> dict[str, Any]:
             measurements=[_measured(name, outcome) for name, outcome in sorted(found.outcomes.items())],
             goals=[
                 Goal("longest recovery, s", round(max(recoveries), 1) if recoveries else None, RECOVERY_GOAL_SECONDS),
-                Goal("memory of a consumer, peak MB", round(found.memory.peak_mb, 1), MEMORY_GOAL_MB),
+                Goal(
+                    "memory of a consumer, peak MB",
+                    round(found.memory.peak_mb, 1) if found.memory.peaks else None,
+                    MEMORY_GOAL_MB,
+                ),
             ],
         ),
         "seconds": round(found.seconds, 1),
-        "faults": sum(outcome.times for outcome in found.outcomes.values()),
+        "faults": found.faults,
+        "least_faults": options.least_faults,
         "failure": found.failure,
         "acknowledged": verdict.acknowledged if verdict else 0,
         "dead_lettered": verdict.bad if verdict else 0,
         "compared": verdict.comparison.equal if verdict else 0,
         "memory_mb": {
             "peak": round(found.memory.peak_mb, 1),
+            "peaks": {name: round(mb, 1) for name, mb in found.memory.peaks.items()},
             "slope_per_hour": None if slope is None else round(slope, 2),
             "samples": [(round(seconds), round(mb, 1)) for seconds, mb in found.memory.samples],
         },
@@ -234,6 +279,7 @@ def _measured(name: str, outcome: Outcome) -> dict[str, Any]:
         "name": name,
         "times": outcome.times,
         "not_here": outcome.not_here,
+        "shown": outcome.shown,
         "recovery_seconds": None
         if not seconds
         else {

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from headwater.errors import CheckFailedError
 from headwater.stack import neo4j, ports
 from headwater.stack.jars import ensure_jars
 from headwater.stack.kafka import KafkaBroker
@@ -19,8 +20,6 @@ from headwater_benchmarks.soak.links import Link
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from headwater.stack.process import GuardedProcess
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
 # Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
@@ -122,10 +121,26 @@ class Servers:
             self.disk.unmount()
 
 
-def kill(process: GuardedProcess) -> None:
-    """SIGKILL, and wait until the kernel has taken it away."""
+def kill(server: KafkaBroker | Neo4jServer) -> str:
+    """SIGKILL, and wait until the kernel has taken it away; how it ended.
+
+    Raises:
+        CheckFailedError: not by that signal.
+    """
+    process = server.process
     os.kill(process.pid, signal.SIGKILL)
     process.stop()
+    status = process.exit_status()
+    if status != -signal.SIGKILL:
+        raise CheckFailedError(f"{process.name} was to be killed and ended with {status}.")
+    return f"process {process.pid} ended by signal {signal.SIGKILL}"
+
+
+def stands_still(pid: int) -> bool:
+    """Whether the kernel lets a process do nothing."""
+    import psutil
+
+    return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
 
 
 @contextlib.contextmanager

@@ -39,6 +39,7 @@ class Verdict:
             fault
             for fault, holds in (
                 (f"{self.accounting.pending} events pending", not self.accounting.pending),
+                (f"{self.accounting.expired} events expired", not self.accounting.expired),
                 (f"{self.acknowledged} records acknowledged, {given} on the topic", given == self.acknowledged),
                 (f"{dead} dead letters, {self.bad} bad records", dead == self.bad),
                 (f"graph: {found.missing} missing, {found.extra} too many, {found.changed} changed", found.same),

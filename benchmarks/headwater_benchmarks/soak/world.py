@@ -46,6 +46,7 @@ class World:
     Args:
         seed: of the events.
         size: how large it is.
+        program: what Python runs as `headwater` for the group's own members.
 
     Attributes:
         servers: Kafka and Neo4j.
@@ -55,8 +56,10 @@ class World:
         driver: to the graph, past the link.
     """
 
-    def __init__(self, seed: int, size: Size) -> None:
+    def __init__(self, seed: int, size: Size, program: Sequence[str] = PROGRAM) -> None:
         self._seed = seed
+        self._program = program
+        self._joined: list[ConsumerProcess] = []
         self._size = size
         self._open = ExitStack()
         self._numbers = itertools.count(1)
@@ -129,18 +132,23 @@ class World:
         self.group.until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion")
         self.create_topics()
 
-    def join(self, *, program: Sequence[str] = PROGRAM, **settings: str) -> ConsumerProcess:
+    @property
+    def processes(self) -> dict[str, int]:
+        """Name ⇒ process id of every consumer that runs, whoever started it, in the order of their starts."""
+        return {one.name: one.process.pid for one in list(self._joined) if one.runs}
+
+    def join(self, *, program: Sequence[str] | None = None, **settings: str) -> ConsumerProcess:
         """One more member of the group, which the world ends but doesn't count among its own.
 
         Args:
-            program: what Python runs as `headwater`.
+            program: what Python runs as `headwater`; the members' own by default.
             settings: further ones of the materializer.
         """
         folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
         chosen = {
             "kafka_bootstrap_servers": self.servers.bootstrap_servers,
-            "kafka_client_properties": json.dumps(_IMPATIENT),
+            "kafka_client_properties": json.dumps({**_IMPATIENT, "client.id": folder.name}),
             "neo4j_uri": self.servers.neo4j_uri,
             "neo4j_user": self.servers.neo4j_user,
             "neo4j_password": self.servers.neo4j_password,
@@ -152,7 +160,8 @@ class World:
             **settings,
         }
         variables = {f"HEADWATER_{name.upper()}": value for name, value in chosen.items()}
-        consumer = ConsumerProcess(variables, folder, program=program)
+        consumer = ConsumerProcess(variables, folder, program=program or self._program)
+        self._joined.append(consumer)
         self._open.callback(consumer.end)
         return consumer
 

@@ -84,3 +84,22 @@ def test_what_is_slowed_down_takes_its_time(echo: int) -> None:
         began = time.monotonic()
         assert says(end, b"a") == b"a"
         assert time.monotonic() - began >= 0.2, "there and back"
+
+
+def test_a_link_counts_what_it_did_to_whom(echo: int) -> None:
+    with Link(echo) as link, connected(link) as end:
+        assert says(end, b"a") == b"a"
+        assert (link.held_back, link.delayed) == (0, 0)
+        link.slow_down(0.01)
+        assert says(end, b"a") == b"a"
+        assert link.delayed == 2, "there and back"
+        link.mend()
+        link.freeze()
+        end.sendall(b"b")
+        deadline = time.monotonic() + 10
+        while not link.held_back and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert link.held_back == 1
+        link.mend()
+        assert link.cut() == 1
+        assert link.cut() == 0, "nobody is left"

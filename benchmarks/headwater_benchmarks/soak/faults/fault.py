@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headwater.errors import CheckFailedError
 from headwater_benchmarks.soak.world import World
 
 
@@ -19,13 +20,25 @@ class Fault:
 
     Attributes:
         name: its name in reports.
-        happen: makes one happen, holds it for as long as it likes, and ends it. Raises NotPossibleError.
+        happen: makes one happen, holds it for as long as it likes, and ends it. Returns what shows that it happened:
+            what was observed of it, and not what was done for it. Raises CheckFailedError where nothing shows it, and
+            NotPossibleError.
         flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
             another.
         destroys: whether it needs a world where nothing is pending, because it takes the topic away.
     """
 
     name: str
-    happen: Callable[[World, random.Random], None]
+    happen: Callable[[World, random.Random], str]
     flows: bool = False
     destroys: bool = False
+
+
+def require(shown: object, what: str) -> None:
+    """Fail the soak where a fault left no trace: what follows would be a test of nothing.
+
+    Raises:
+        CheckFailedError: it did.
+    """
+    if not shown:
+        raise CheckFailedError(f"The fault didn't happen: {what}.")

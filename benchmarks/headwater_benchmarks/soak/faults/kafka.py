@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from headwater_benchmarks.soak.faults.fault import Fault
+from headwater_benchmarks.soak.faults.fault import Fault, require
 from headwater_benchmarks.soak.servers import kill
 
 if TYPE_CHECKING:
@@ -14,34 +15,61 @@ if TYPE_CHECKING:
 
     from headwater_benchmarks.soak.world import World
 
+_TOO_FEW = frozenset({KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND})
+_PROBE_SECONDS = 15.0
 
-def killed(world: World, dice: random.Random) -> None:
+
+def killed(world: World, dice: random.Random) -> str:
     """SIGKILL, and started again after a while."""
-    kill(world.servers.kafka.process)
+    shown = kill(world.servers.kafka)
     world.hold(dice, 0, 5)
     world.servers.restart(world.servers.kafka)
+    return shown
 
 
-def dead_letters_unwritable(world: World, dice: random.Random) -> None:
+def dead_letters_unwritable(world: World, dice: random.Random) -> str:
     """The dead-letter topic asks for more replicas than there are, while there are dead letters to write."""
     _replicas_wanted(world, 2)
     try:
+        refused = _refused(world)
+        bad = world.feed.bad
         with world.feed.held():
             world.feed.put_bad(5)
             world.feed.flush()
+        require(world.feed.bad >= bad + 5, "the bad records weren't acknowledged")
+        letters = world.group.letters()
         world.hold(dice, 4, 10)
+        require(world.group.letters() == letters, "dead letters were written all the same")
     finally:
         _replicas_wanted(world, 1)
+    return f"a producer was refused with {refused}, and no dead letter was written while 5 or more were to be"
 
 
-def recreated(world: World, dice: random.Random) -> None:
+def recreated(world: World, dice: random.Random) -> str:
     """The topic is deleted and created again: offsets start over.
 
     And leader epochs do, which the restart before has raised: a client that remembers them would fetch nothing.
     """
     killed(world, dice)
     world.recover()
+    before = world.group.topic_ids()
     world.recreate_topic()
+    after = world.group.topic_ids()
+    require(before and after and before.isdisjoint(after), f"the topic's id was {before} and is {after}")
+    return f"the topic's id was {', '.join(before)} and is {', '.join(after)}"
+
+
+def _refused(world: World) -> str:
+    """The broker's word for not taking a dead letter. What is sent goes to nobody: its acknowledgement is refused."""
+    answers: list[KafkaError | None] = []
+    # It tries for as long as a client that gives up would, and then is told why.
+    producer = Producer({**world.client, "acks": "all", "retries": 0, "message.timeout.ms": 10_000, "log_level": 0})
+    producer.produce(world.topics.dead_letters, b"probe", on_delivery=lambda error, _: answers.append(error))
+    producer.flush(_PROBE_SECONDS)
+    require(answers and answers[0] is not None, "the dead-letter topic takes records")
+    error = answers[0]
+    require(error is not None and error.code() in _TOO_FEW, f"the dead-letter topic refuses with {error}")
+    return error.name() if error is not None else ""
 
 
 def _replicas_wanted(world: World, count: int) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater_benchmarks.soak.faults.fault import Fault
-from headwater_benchmarks.soak.servers import standing_still
+from headwater_benchmarks.soak.faults.fault import Fault, require
+from headwater_benchmarks.soak.servers import standing_still, stands_still
 
 if TYPE_CHECKING:
     import random
@@ -17,34 +18,67 @@ if TYPE_CHECKING:
     from headwater_benchmarks.soak.servers import Servers
     from headwater_benchmarks.soak.world import World
 
+_CUTS = 3
+# For something to be on a link, where events are few: clients ask and answer all the time.
+_TRAFFIC_SECONDS = 20.0
+_LOOK_SECONDS = 0.1
 
-def paused(process: Callable[[Servers], GuardedProcess], world: World, dice: random.Random) -> None:
+
+def paused(process: Callable[[Servers], GuardedProcess], world: World, dice: random.Random) -> str:
     """It stands still: connected, and silent."""
-    with standing_still(process(world.servers).pid):
+    pid = process(world.servers).pid
+    began = time.monotonic()
+    with standing_still(pid):
         world.hold(dice, 3, 12)
+        require(stands_still(pid), f"process {pid} ran on")
+    return f"process {pid} stood still for {time.monotonic() - began:.1f} s"
 
 
-def cut(link: Callable[[Servers], Link], world: World, dice: random.Random) -> None:
+def cut(link: Callable[[Servers], Link], world: World, dice: random.Random) -> str:
     """Every connection is reset, again and again."""
-    for _ in range(3):
-        link(world.servers).cut()
+    reset = []
+    for _ in range(_CUTS):
+        reset.append(link(world.servers).cut())
         world.hold(dice, 0.5, 3)
         link(world.servers).mend()
         world.hold(dice, 0, 1)
+    require(reset[0], "there was no connection to cut")
+    return f"{', '.join(map(str, reset))} connections reset"
 
 
-def lost(link: Callable[[Servers], Link], world: World, dice: random.Random) -> None:
+def lost(link: Callable[[Servers], Link], world: World, dice: random.Random) -> str:
     """Every packet is lost for a while."""
-    link(world.servers).freeze()
-    world.hold(dice, 3, 12)
-    link(world.servers).mend()
+    found = link(world.servers)
+    before = found.held_back
+    found.freeze()
+    try:
+        world.hold(dice, 3, 12)
+        more = _until_more(lambda: found.held_back - before)
+    finally:
+        found.mend()
+    require(more, "nothing was sent over the link")
+    return f"{more} chunks held back"
 
 
-def slow(link: Callable[[Servers], Link], world: World, dice: random.Random) -> None:
+def slow(link: Callable[[Servers], Link], world: World, dice: random.Random) -> str:
     """Every packet takes its time."""
-    link(world.servers).slow_down(dice.uniform(0.02, 0.2))
-    world.hold(dice, 3, 8)
-    link(world.servers).mend()
+    found = link(world.servers)
+    before, seconds = found.delayed, dice.uniform(0.02, 0.2)
+    found.slow_down(seconds)
+    try:
+        world.hold(dice, 3, 8)
+        more = _until_more(lambda: found.delayed - before)
+    finally:
+        found.mend()
+    require(more, "nothing was sent over the link")
+    return f"{more} chunks took {seconds * 1_000:.0f} ms more"
+
+
+def _until_more(count: Callable[[], int]) -> int:
+    deadline = time.monotonic() + _TRAFFIC_SECONDS
+    while not count() and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+    return count()
 
 
 def _faults(

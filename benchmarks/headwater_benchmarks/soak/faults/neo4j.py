@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import TYPE_CHECKING
 
 from neo4j.exceptions import DriverError, Neo4jError
 
-from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError
+from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError, require
 from headwater_benchmarks.soak.servers import kill
 
 if TYPE_CHECKING:
@@ -22,71 +21,142 @@ _READ_ONLY = "server.databases.read_only"
 # Write locks that nothing is written under: the transaction is rolled back.
 _LOCK = "MATCH (d:Dataset) WHERE d.key = $key SET d._soak = 1"
 _KEYS = "MATCH (d:Dataset) RETURN d.key AS key"
+# Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
+_BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
+# What fills a transaction log, and is taken away again: 256 KB in a commit of its own.
+_BALLAST = "CREATE (:_Soak {ballast: $ballast})"
+_NO_BALLAST = "MATCH (n:_Soak) DELETE n"
+_BALLAST_BYTES = 1 << 18
+_MOST_BALLAST = 200
+_DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
+# How long a rival may take to be met.
+_MEET_SECONDS = 60.0
 
 
-def killed(world: World, dice: random.Random) -> None:
+def killed(world: World, dice: random.Random) -> str:
     """SIGKILL, and started again after a while."""
-    kill(world.servers.neo4j.process)
+    shown = kill(world.servers.neo4j)
     world.hold(dice, 0, 5)
     world.servers.restart(world.servers.neo4j)
+    return shown
 
 
-def restarted_within_a_write(world: World, dice: random.Random) -> None:  # noqa: ARG001 - as every fault
-    """SIGTERM while a transaction is open, and started again."""
-    with contextlib.suppress(DriverError, Neo4jError), world.driver.session() as session:
+def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
+    """SIGTERM while a transaction is open that consumers wait for, and started again."""
+    ended = ""
+    with world.driver.session() as session:
         transaction = session.begin_transaction()
-        for record in list(session_keys(world.driver))[:50]:
-            transaction.run(_LOCK, key=record)
-        # Consumers wait for these locks by now.
-        time.sleep(1)
+        for key in session_keys(world.driver)[:50]:
+            transaction.run(_LOCK, key=key).consume()
+        waiting = _until_blocked(world.driver)
         world.servers.neo4j.process.stop()
-        transaction.rollback()
+        try:
+            transaction.commit()
+        except (DriverError, Neo4jError) as error:
+            ended = _code(error)
     world.servers.restart(world.servers.neo4j)
+    require(waiting, "nobody waited for the open transaction's locks")
+    require(ended, "the open transaction was committed")
+    return f"{waiting} writes waited for the open transaction, which ended with {ended}"
 
 
-def deadlocked(world: World, dice: random.Random) -> None:
+def deadlocked(world: World, dice: random.Random) -> str:
     """A rival takes locks on the same nodes in another order, again and again, and writes nothing."""
     keys = session_keys(world.driver)
-    ends = time.monotonic() + dice.uniform(4, 8)
-    while time.monotonic() < ends:
-        # A deadlock that the rival loses is as good.
-        with (
-            contextlib.suppress(DriverError, Neo4jError),
-            world.driver.session() as session,
-            session.begin_transaction() as transaction,
-        ):
-            for key in dice.sample(keys, min(6, len(keys))):
-                transaction.run(_LOCK, key=key).consume()
-                time.sleep(0.05)
-            transaction.rollback()
+    watched = world.consumers[0]
+    before = watched.metrics("neo4j_retries_total", kind="DEADLOCK")
+    began = time.monotonic()
+    ends = began + dice.uniform(4, 8)
+    lost = won = 0
+    while time.monotonic() < ends or (not lost + won and time.monotonic() < began + _MEET_SECONDS):
+        try:
+            with world.driver.session() as session, session.begin_transaction() as transaction:
+                for key in dice.sample(keys, min(6, len(keys))):
+                    transaction.run(_LOCK, key=key).consume()
+                    time.sleep(0.05)
+                transaction.rollback()
+        except (DriverError, Neo4jError) as error:
+            # A deadlock that the rival loses is as good.
+            lost += _code(error) == _DEADLOCK
+        won = int(watched.metrics("neo4j_retries_total", kind="DEADLOCK") - before)
+    require(lost + won, f"no deadlock within {_MEET_SECONDS:.0f} s")
+    return f"{_DEADLOCK}: {lost} for the rival, {won} for the consumer that is watched"
 
 
-def read_only(world: World, dice: random.Random) -> None:
+def read_only(world: World, dice: random.Random) -> str:
     """Started again as a database that takes no writes; later as it was."""
     server = world.servers.neo4j
     server.settings[_READ_ONLY] = "neo4j"
     world.servers.restart(server)
+    refused = _refused(world.driver)
     world.hold(dice, 1, 5)
     del server.settings[_READ_ONLY]
     world.servers.restart(server)
+    require("ReadOnly" in refused, f"a write ended with {refused or 'success'}")
+    return f"a write was refused with {refused}"
 
 
-def disk_full(world: World, dice: random.Random) -> None:
+def disk_full(world: World, dice: random.Random) -> str:
     """No room for a transaction log; later there is again. A database that panicked is started again."""
     disk = world.servers.disk
     if disk is None:
         raise NotPossibleError("a small file system can be mounted by root, on Linux")
     if not disk.fill():
         raise NotPossibleError("the small file system can't be made to be full")
-    world.hold(dice, 4, 8)
-    disk.empty()
-    world.servers.restart(world.servers.neo4j)
+    try:
+        refused, written = _until_refused(world.driver)
+        world.hold(dice, 4, 8)
+    finally:
+        disk.empty()
+        world.servers.restart(world.servers.neo4j)
+        with world.driver.session() as session:
+            session.run(_NO_BALLAST).consume()
+    require(refused, f"{written} writes of {_BALLAST_BYTES >> 10} KB had room")
+    return f"after {written} writes of {_BALLAST_BYTES >> 10} KB one was refused with {refused}"
 
 
 def session_keys(driver: Driver) -> list[str]:
     """Keys of the datasets that are there."""
     with driver.session() as session:
         return [record["key"] for record in session.run(_KEYS)]
+
+
+def _until_blocked(driver: Driver) -> int:
+    """Wait until writes wait for locks; how many."""
+    deadline = time.monotonic() + _MEET_SECONDS
+    with driver.session() as session:
+        while True:
+            record = session.run(_BLOCKED).single(strict=True)
+            if record["count"] or time.monotonic() > deadline:
+                return int(record["count"])
+            time.sleep(0.1)
+
+
+def _refused(driver: Driver) -> str:
+    """With which code a write is refused; empty where it isn't."""
+    key = session_keys(driver)[0]
+    try:
+        with driver.session() as session, session.begin_transaction() as transaction:
+            transaction.run(_LOCK, key=key).consume()
+            transaction.rollback()
+    except (DriverError, Neo4jError) as error:
+        return _code(error)
+    return ""
+
+
+def _until_refused(driver: Driver) -> tuple[str, int]:
+    """Write until that is refused: the code, empty where it never was, and how many writes had room."""
+    for written in range(_MOST_BALLAST):
+        try:
+            with driver.session() as session:
+                session.run(_BALLAST, ballast="x" * _BALLAST_BYTES).consume()
+        except (DriverError, Neo4jError) as error:
+            return _code(error), written
+    return "", _MOST_BALLAST
+
+
+def _code(error: Exception) -> str:
+    return (error.code if isinstance(error, Neo4jError) else None) or type(error).__name__
 
 
 FAULTS = (
