@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from headwater.errors import InputError
-from headwater_benchmarks.figures import figures
+from headwater_benchmarks.figures import figures, percentile, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,9 +50,19 @@ class Goal:
         return {**asdict(self), "met": self.met}
 
 
-def measured(result: Result) -> dict[str, Any]:
-    """What one contestant did, for the report: milliseconds; processor time is the mean of an answer."""
+def measured(result: Result, ours: Result | None = None) -> dict[str, Any]:
+    """What one contestant did, for the report: milliseconds; processor time is the mean of an answer.
+
+    Args:
+        result: of the contestant.
+        ours: Headwater's, whose medians are shown as a multiple of this one's; None for Headwater itself.
+    """
     found = figures(result.rounds)
+    compared = {}
+    if ours is not None:
+        pairs = zip(ours.rounds, result.rounds, strict=True)
+        against = ratio([percentile(one, 0.5) / percentile(other, 0.5) for one, other in pairs])
+        compared = {"headwater_ratio": against["ratio"], "headwater_ratio_interval": against["interval"]}
     return {
         "name": result.name,
         "p50_ms": _milliseconds(found.p50),
@@ -66,6 +76,8 @@ def measured(result: Result) -> dict[str, Any]:
             "minimum": min(result.found),
             "maximum": max(result.found),
         },
+        **compared,
+        "samples_ms": [[round(seconds * 1_000, 3) for seconds in each] for each in result.rounds],
     }
 
 

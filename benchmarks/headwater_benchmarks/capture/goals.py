@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, WITHOUT
 from headwater_benchmarks.capture.measure import ratios
-from headwater_benchmarks.figures import Spread, percentile, spread
+from headwater_benchmarks.figures import Spread, percentile, ratio, spread
 from headwater_benchmarks.report import Goal
 
 if TYPE_CHECKING:
@@ -26,18 +26,24 @@ def measurement(name: str, ours: Measured, base: Measured) -> dict[str, Any]:
         "micro_batches": counted,
         "trigger_p50_ms": _told([percentile(each, 0.5) for each in ours.triggers], 1),
         "trigger_p90_ms": _told([percentile(each, 0.9) for each in ours.triggers], 1),
-        "trigger_p50_ratio": _told(ratios(ours.triggers, base.triggers, 0.5), 3),
-        "trigger_p90_ratio": _told(ratios(ours.triggers, base.triggers, 0.9), 3),
+        **_ratio("trigger_p50_ratio", ratios(ours.triggers, base.triggers, 0.5)),
+        **_ratio("trigger_p90_ratio", ratios(ours.triggers, base.triggers, 0.9)),
         "processor_ms_per_micro_batch": round(ours.stream_processor_seconds * 1_000 / counted, 1),
         "events": asdict(sent) if sent is not None else None,
         "events_per_micro_batch": round(sent.events / ours.micro_batches, 3) if sent is not None else None,
         "bytes_per_micro_batch": round(sent.bytes / ours.micro_batches) if sent is not None else None,
         "write_seconds": _told([percentile(each, 0.5) for each in ours.writes], 3),
-        "write_ratio": _told([sum(a) / sum(b) for a, b in zip(ours.writes, base.writes, strict=True)], 3),
+        **_ratio("write_ratio", [sum(a) / sum(b) for a, b in zip(ours.writes, base.writes, strict=True)]),
         "processor_seconds_per_write": round(ours.write_processor_seconds / writes, 3),
         "large_plan_seconds": round(ours.plan_seconds, 2) if name in _CAPTURING and ours.plan_seconds else None,
         "peak_rss_mb": {who: None if peak is None else round(peak) for who, peak in ours.memory.items()},
+        "samples": {"trigger_ms": ours.triggers, "write_seconds": ours.writes},
     }
+
+
+def _ratio(name: str, values: Sequence[float]) -> dict[str, Any]:
+    found = ratio(values)
+    return {name: found["ratio"], f"{name}_interval": found["interval"]}
 
 
 _CAPTURING = (HEADWATER, COALESCING)

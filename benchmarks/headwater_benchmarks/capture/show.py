@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.table import Table
 
+from headwater_benchmarks.figures import shown_interval
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FIGURES = (
     ("trigger p50, ms", "trigger_p50_ms"),
     ("× without", "trigger_p50_ratio"),
+    ("95 % interval", "trigger_p50_ratio_interval"),
     ("trigger p90, ms", "trigger_p90_ms"),
     ("× without", "trigger_p90_ratio"),
+    ("95 % interval", "trigger_p90_ratio_interval"),
     ("CPU ms per micro-batch", "processor_ms_per_micro_batch"),
     ("events per micro-batch", "events_per_micro_batch"),
     ("bytes per micro-batch", "bytes_per_micro_batch"),
     ("batch write, s", "write_seconds"),
     ("× without", "write_ratio"),
+    ("95 % interval", "write_ratio_interval"),
     ("CPU s per write", "processor_seconds_per_write"),
     ("large plan, s", "large_plan_seconds"),
 )
@@ -47,6 +52,8 @@ def view(document: Mapping[str, Any]) -> Group:
 def _figure(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, dict) and "low" in value:
+        return shown_interval(value, 3)
     if isinstance(value, dict):
         return f"{value['median']:,} ({value['minimum']:,} – {value['maximum']:,})"
     return f"{value:,}"

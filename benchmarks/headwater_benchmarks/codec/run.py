@@ -9,8 +9,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from headwater.console import console
-from headwater_benchmarks.codec.contestants import Question, codecs, contestant, groups, material
-from headwater_benchmarks.figures import spread
+from headwater_benchmarks.codec.contestants import HEADWATER, Question, codecs, contestant, groups, material
+from headwater_benchmarks.figures import ratio, spread
 from headwater_benchmarks.report import report
 from headwater_benchmarks.rounds import interleave
 from headwater_benchmarks.workload.mixture import Mixture
@@ -79,8 +79,9 @@ def _measured(
     works_on: Sequence[Material],
     counts: Mapping[str, int],
 ) -> dict[str, Any]:
-    """One group: each codec's events per second both ways, and bytes per event."""
+    """One group: each codec's rates both ways, beside Headwater's, and bytes per event."""
     contestants = []
+    ours = next(result for result in results if result.name == HEADWATER)
     for result, each in zip(results, works_on, strict=True):
         entry: dict[str, Any] = {"name": result.name, "bytes_per_event": round(each.bytes_per_event(group), 1)}
         for place, question in enumerate(questions):
@@ -88,5 +89,11 @@ def _measured(
                 rates = [counts[group] / seconds[place] for seconds in result.rounds]
                 rounded = {name: round(rate) for name, rate in asdict(spread(rates)).items()}
                 entry[f"{question.direction}_events_per_second"] = rounded
+                entry[f"{question.direction}_samples"] = [round(rate, 1) for rate in rates]
+                if result is not ours:
+                    # Rates: theirs is the longer time.
+                    found = ratio([b[place] / a[place] for a, b in zip(ours.rounds, result.rounds, strict=True)])
+                    entry[f"{question.direction}_headwater_ratio"] = found["ratio"]
+                    entry[f"{question.direction}_headwater_ratio_interval"] = found["interval"]
         contestants.append(entry)
     return {"kind": group, "events": counts[group], "contestants": contestants}

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from headwater_benchmarks.figures import shown_interval
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,18 +17,27 @@ def view(document: Mapping[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("events", "codec"):
         table.add_column(heading)
-    for heading in ("bytes/event", "encode, events/s", "(least to most)", "decode, events/s", "(least to most)"):
-        table.add_column(heading, justify="right")
+    table.add_column("bytes/event", justify="right")
+    for direction in ("encode", "decode"):
+        for heading in (f"{direction}, events/s", "(least to most)", "headwater is × as fast", "95 % interval"):
+            table.add_column(heading, justify="right")
     for measurement in document["measurements"]:
         for number, entry in enumerate(measurement["contestants"]):
             table.add_row(
                 "" if number else f"{measurement['events']:,} {measurement['kind']}",
                 entry["name"],
                 f"{entry['bytes_per_event']:,.0f}",
-                *_figure(entry["encode_events_per_second"]),
-                *_figure(entry["decode_events_per_second"]),
+                *(cell for direction in ("encode", "decode") for cell in _figures(entry, direction)),
             )
     return table
+
+
+def _figures(entry: Mapping[str, Any], direction: str) -> tuple[str, ...]:
+    ratio = entry.get(f"{direction}_headwater_ratio")
+    compared = ("", "")
+    if ratio:
+        compared = f"{ratio['median']:,.2f}", shown_interval(entry[f"{direction}_headwater_ratio_interval"])
+    return *_figure(entry[f"{direction}_events_per_second"]), *compared
 
 
 def _figure(spread: Mapping[str, float]) -> tuple[str, str]:

@@ -79,7 +79,7 @@ def capture(  # noqa: PLR0917  Typer's options are parameters
         bool, typer.Option("--full", help="The sizes that the goals are about: 15 rounds of 20 micro-batches.")
     ] = False,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Interleaved rounds. Default: 5.", show_default=False)
+        int | None, typer.Option(min=ROUNDS, help="Interleaved rounds. Default: 5.", show_default=False)
     ] = None,
     micro_batches: Annotated[
         int | None, typer.Option(min=2, help="In each round. Default: 10.", show_default=False)
@@ -125,8 +125,13 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
     events: Annotated[
         int | None, typer.Option(min=100, help="On the topic, repeated ones included. Default: 10,000.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Interleaved rounds; a figure is the median of them.")] = ROUNDS,
-    sample: Annotated[int | None, typer.Option(min=50, help="Events for naive and sink. Default: 500.")] = None,
+    rounds: RoundsOption = ROUNDS,
+    sample: Annotated[
+        int | None, typer.Option(min=50, help="Events that the floor's shapes are tried on. Default: 500.")
+    ] = None,
+    by_hand: Annotated[
+        int, typer.Option(min=0, help="Only so many events for naive and sink; 0: all, as Headwater, which takes long.")
+    ] = 0,
     latency_seconds: Annotated[
         float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
     ] = None,
@@ -155,6 +160,7 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
             rounds=rounds,
             curve=relationships if curve else 0,
             baselines=baselines,
+            by_hand=by_hand,
             seed=seed,
             heap_mb=heap_mb,
             page_cache_mb=page_cache_mb,

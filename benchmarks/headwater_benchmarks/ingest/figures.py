@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from headwater_benchmarks.figures import percentile, spread
+from headwater_benchmarks.figures import percentile, ratio, spread
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import Goal
 
@@ -23,13 +23,13 @@ _WINDOWS = 5
 _UNCOUNTED_SHARE = 0.2
 
 
-def measurements(found: Found, told: Told, sample_distinct: int, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def measurements(found: Found, told: Told, by_hand_distinct: int, trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """Each contestant's figures over the rounds; events are distinct ones.
 
     Args:
         found: by the rounds.
         told: what was on the topic.
-        sample_distinct: distinct events that naive and sink got.
+        by_hand_distinct: distinct events that naive and sink got: all of them, but for `--by-hand`.
         trials: of the floor's shapes, the fastest first; empty without a floor.
     """
     turns = [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in found.consumer]
@@ -42,8 +42,8 @@ def measurements(found: Found, told: Told, sample_distinct: int, trials: Sequenc
         out.append(_other(FLOOR, found.floor, rates, told.distinct, **shape, tried=tried))
     for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
         if each:
-            rates[name] = _rates(sample_distinct, each)
-            out.append(_other(name, each, rates, sample_distinct))
+            rates[name] = _rates(by_hand_distinct, each)
+            out.append(_other(name, each, rates, by_hand_distinct, events=by_hand_distinct))
     return out
 
 
@@ -63,16 +63,28 @@ def _processor(turns: Sequence[Turn], events: int) -> dict[str, Any]:
 
 
 def _other(
-    name: str, turns: Sequence[Turn], rates: Mapping[str, Sequence[float]], events: int, **more: Any
+    name: str, turns: Sequence[Turn], rates: Mapping[str, Sequence[float]], counted: int, **more: Any
 ) -> dict[str, Any]:
-    ratio = [ours / theirs for ours, theirs in zip(rates[CONSUMER], rates[name], strict=True)]
+    ratios = [ours / theirs for ours, theirs in zip(rates[CONSUMER], rates[name], strict=True)]
+    found = ratio(ratios)
     return {
         "name": name,
         "seconds": _told([turn.seconds for turn in turns], 2),
         "events_per_second": _told(rates[name], 1),
-        "headwater_ratio": _told(ratio, 3),
-        **_processor(turns, events),
+        "headwater_ratio": found["ratio"],
+        "headwater_ratio_interval": found["interval"],
+        **_processor(turns, counted),
         **more,
+        "samples": {**_samples(turns), "headwater_ratio": ratios},
+    }
+
+
+def _samples(turns: Sequence[Turn]) -> dict[str, list[Any]]:
+    """What was measured, in the order of the rounds."""
+    return {
+        "seconds": [turn.seconds for turn in turns],
+        "client_seconds": [turn.client for turn in turns],
+        "neo4j_seconds": [turn.server for turn in turns],
     }
 
 
@@ -90,6 +102,7 @@ def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates:
         "retries": sum(each["retries"] for each in rounds),
         "peak_rss_mb": _told([each["peak_rss_mb"] for each in rounds], 1),
         "stages": _stages(rounds),
+        "samples": _samples(turns),
     }
 
 
@@ -136,6 +149,7 @@ def latency(rate: float, told: Mapping[str, Any]) -> dict[str, Any]:
         "all_p99_ms": round(percentile(every, 0.99), 1),
         "transactions": told["transactions"],
         "peak_rss_mb": round(told["peak_rss_mb"], 1),
+        "samples_ms": [[round(at - first), round(milliseconds, 1)] for at, milliseconds in samples],
     }
 
 

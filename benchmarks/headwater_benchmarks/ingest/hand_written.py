@@ -2,6 +2,9 @@
 
 It is what a person who knows Cypher writes for a sink connector that takes a statement: composite constraints, so that
 every MERGE has an index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph.
+
+They get what Headwater gets: the same records, encoded, as many of them, on a server that was warmed up with as many,
+and `replan=skip`, so that Neo4j doesn't plan anew while the graph grows.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from headwater_benchmarks.ingest.turn import Stopwatch, Turn
 from headwater_consumers import cypher
 from headwater_consumers.graph.schema import wipe
 from headwater_consumers.graph.statements import statement
+from headwater_schemas.codec import Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,10 +26,11 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
     from headwater_benchmarks.ingest.servers import Database
-    from headwater_schemas.events import LineageEvent
 
 NAIVE, SINK = 1, 1_000
 """Events in a transaction."""
+KEEP_PLAN = "CYPHER replan=skip\n"
+"""As Headwater's own statements have it (`materializer/write/transaction.py`)."""
 _PACKAGE = "headwater_benchmarks.ingest"
 _AWAIT_SECONDS = 300
 
@@ -43,23 +48,25 @@ def prepared(database: Database) -> Iterator[Database]:
             session.run(cypher.load(_PACKAGE, f"sink_schema_gone/{name}")).consume()
 
 
-def write_events(database: Database, events: Sequence[LineageEvent], size: int) -> Turn:
-    """Commit them, so many in a transaction. The database is empty again afterwards.
+def write_events(database: Database, values: Sequence[bytes], size: int) -> Turn:
+    """Decode and commit them, so many in a transaction. The database is empty again afterwards.
 
     Args:
         database: that was prepared.
-        events: in the order of their offsets.
+        values: encoded events, in the order of their offsets.
         size: how many in a transaction.
     """
-    raw = [msgspec.to_builtins(event) for event in events]
+    decoder = Decoder()
     with database.driver.session(database=database.target.database) as session:
         watch = Stopwatch(database)
-        for at in range(0, len(raw), size):
-            session.execute_write(_merge, raw[at : at + size])
+        for at in range(0, len(values), size):
+            session.execute_write(
+                _merge, [msgspec.to_builtins(decoder.decode(each)) for each in values[at : at + size]]
+            )
         took = watch.stop()
     wipe(database.driver, database.target.database)
     return took
 
 
 def _merge(tx: ManagedTransaction, events: Sequence[dict[str, Any]]) -> None:
-    tx.run(cypher.load(_PACKAGE, "sink/events"), events=events).consume()
+    tx.run(KEEP_PLAN + cypher.load(_PACKAGE, "sink/events"), events=events).consume()

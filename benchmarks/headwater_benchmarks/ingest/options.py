@@ -16,7 +16,8 @@ class Options:
     Attributes:
         events: records on the topic, repeated ones included.
         rounds: that count.
-        sample: records that naive and sink get; the floor's shapes and batch sizes are tried on as many.
+        sample: records that the floor's shapes and batch sizes are tried on.
+        by_hand: records that naive and sink get; 0 for all, as Headwater, without which the ratios aren't of one thing.
         warm_up: records that whoever gets a fresh database writes into it first, and that are wiped away again.
         latency_seconds: how long events come at half the rate; 0 leaves latency out.
         curve: relationships that the graph grows to for the curve; 0 leaves it out.
@@ -34,6 +35,7 @@ class Options:
     sample: int
     warm_up: int
     latency_seconds: float
+    by_hand: int = 0
     curve: int = 0
     batch_rows: tuple[int, ...] = (500, 2_000, 8_000)
     tries: int = 3

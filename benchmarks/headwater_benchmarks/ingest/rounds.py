@@ -20,12 +20,11 @@ from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.dump import Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.graph.schema import ensure_schema, wipe
+from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_WARM_UP_BY_HAND = 1_000
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class Rounds:
         topics: on it.
         told: what is on the topic.
         databases: for the consumer and the floor.
-        by_hand: the database of naive and sink, prepared; None without them.
+        by_hand: for naive and sink, which have constraints of their own; None without them.
         floor: the final graph in the fastest shape, and which that is; None without it.
         say: hears who does what.
         found: what came of it so far.
@@ -69,7 +68,7 @@ class Rounds:
     topics: Topics
     told: Told
     databases: Databases
-    by_hand: Database | None
+    by_hand: Databases | None
     floor: tuple[list[Phase], Trial] | None
     say: Callable[[str], None]
     found: Found = field(default_factory=Found)
@@ -82,9 +81,6 @@ class Rounds:
             HeadwaterError: a server or the consumer failed.
         """
         self._warm_up = list(Mixture(self.options.seed + 1).take(self.options.warm_up))
-        if self.by_hand is not None and not self.options.small:
-            for size in (hand_written.SINK, hand_written.NAIVE):
-                hand_written.write_events(self.by_hand, self._warm_up[:_WARM_UP_BY_HAND], size)
         turns = self.turns
         for number in range(-1 if self.options.small else 0, self.options.rounds):
             for offset in range(len(turns)):
@@ -139,8 +135,11 @@ class Rounds:
         assert self.by_hand is not None  # noqa: S101  for the type checker
         turns = (("naive", hand_written.NAIVE, self.found.naive), ("sink", hand_written.SINK, self.found.sink))
         for name, size, found in turns:
-            self._say(number, name)
-            took = hand_written.write_events(self.by_hand, self.told.sample, size)
+            with self.by_hand.empty() as (database, new), hand_written.prepared(database):
+                self._say(number, name)
+                if new:
+                    hand_written.write_events(database, [encode(event) for event in self._warm_up], size)
+                took = hand_written.write_events(database, self.told.values, size)
             if number >= 0:
                 found.append(took)
 

@@ -143,8 +143,8 @@ class Databases:
         new = self._shared is None
         if self._shared is None:
             self._shared = self._open.enter_context(self._servers.neo4j())
-        else:
-            wipe(self._shared.driver, DATABASE)
+        # A server that others lend may hold something from the start.
+        wipe(self._shared.driver, DATABASE)
         yield self._shared, new
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.table import Table
 
+from headwater_benchmarks.figures import shown_interval
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,7 @@ def view(document: Mapping[str, Any]) -> Group:
 
 
 def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = _table("", "events/s", "(least to most)", "headwater is × as fast", "(least to most)", "CPU µs/event", "")
+    table = _table("", "events/s", "(least to most)", "headwater is × as fast", "95 % interval", "CPU µs/event", "")
     for name in ("headwater", "floor", "naive", "sink"):
         if name not in by_name:
             continue
@@ -41,7 +43,9 @@ def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
         if name == "headwater":
             more = f"{each['relationships_per_second']['median']:,.0f} relationships/s, "
             more += f"{each['peak_rss_mb']['maximum']:,.0f} MB"
-        rate, ratios = _figure(each["events_per_second"], 0), _figure(ratio, 2) if ratio else ("", "")
+        rate, ratios = _figure(each["events_per_second"], 0), ("", "")
+        if ratio:
+            ratios = f"{ratio['median']:,.2f}", shown_interval(each["headwater_ratio_interval"])
         table.add_row(name, *rate, *ratios, _processor(each["processor_us_per_event"]), more)
     return table
 

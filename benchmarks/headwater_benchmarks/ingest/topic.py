@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _FLUSH_SECONDS = 120.0
+Value = bytes
+"""An encoded event: `Told` has a field of the type's own name."""
 
 
 @dataclass(slots=True)
@@ -37,6 +40,8 @@ class Told:
         kinds: records by kind.
         delta: base facts of all, if they were wanted and still are.
         sample: the first few.
+        values: the first few, encoded: for those who get them without a topic.
+        values_distinct: how many distinct events these are.
     """
 
     records: int
@@ -45,6 +50,8 @@ class Told:
     kinds: dict[str, int]
     delta: GraphDelta | None
     sample: tuple[LineageEvent, ...] = field(repr=False, default=())
+    values: Sequence[Value] = field(repr=False, default=())
+    values_distinct: int = 0
 
 
 class Topics:
@@ -76,6 +83,7 @@ class Topics:
         *,
         folded: bool = False,
         sample: int = 0,
+        values: int = 0,
         put: Callable[[], Any] = lambda: None,
     ) -> Told:
         """Produce all of them, and wait until they are there.
@@ -85,16 +93,17 @@ class Topics:
             events: to produce.
             folded: whether their base facts are wanted.
             sample: how many of the first are wanted.
+            values: how many of the first are wanted encoded.
             put: called for each.
 
         Raises:
             HeadwaterError: the broker doesn't take them.
         """
         topic, producer = self.create(prefix), self.producer()
-        told = _Telling(folded, sample)
+        told = _Telling(folded, sample, values)
         for event in events:
             key, value = record_key(event), encode(event)
-            told.add(event, len(key) + len(value))
+            told.add(event, key, value)
             while True:
                 try:
                     producer.produce(topic, value, key)
@@ -117,17 +126,23 @@ def in_memory(events: Iterable[LineageEvent]) -> GraphDelta:
 
 
 class _Telling:
-    def __init__(self, folded: bool, sample: int) -> None:  # noqa: FBT001  read beside its two calls
+    def __init__(self, folded: bool, sample: int, values: int) -> None:  # noqa: FBT001  read beside its call
         self._builder = Builder() if folded else None
         self._wanted = sample
+        self._values_wanted = values
+        self._values: list[bytes] = []
+        self._values_distinct = 0
         self._ids: set[str] = set()
         self._kinds: Counter[str] = Counter()
         self._bytes = 0
         self._sample: list[LineageEvent] = []
 
-    def add(self, event: LineageEvent, size: int) -> None:
+    def add(self, event: LineageEvent, key: bytes, value: bytes) -> None:
         self._kinds[event.kind] += 1
-        self._bytes += size
+        self._bytes += len(key) + len(value)
+        if len(self._values) < self._values_wanted:
+            self._values.append(value)
+            self._values_distinct += event.event_id not in self._ids
         if len(self._sample) < self._wanted:
             self._sample.append(event)
         if event.event_id not in self._ids:
@@ -143,4 +158,6 @@ class _Telling:
             kinds=dict(sorted(self._kinds.items())),
             delta=None if self._builder is None else self._builder.delta,
             sample=tuple(self._sample),
+            values=self._values,
+            values_distinct=self._values_distinct,
         )

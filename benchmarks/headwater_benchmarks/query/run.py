@@ -78,7 +78,7 @@ def run(options: Options) -> dict[str, Any]:
                     asked=partial(progress.advance, task),
                     processor=partial(processor_seconds, at.pid),
                 )
-                entries = [measured(result) for result in results]
+                entries = [measured(results[0]), *(measured(result, results[0]) for result in results[1:])]
                 measurements.append({"question": case.name, "found": case.found, "contestants": entries})
                 if case.goal_ms is not None:
                     goals.append(Goal(f"{case.name}, p95 ms", entries[0]["p95_ms"]["median"], case.goal_ms))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.table import Table
 
+from headwater_benchmarks.figures import shown_interval
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -16,7 +18,17 @@ def view(document: Mapping[str, Any]) -> Group:
     table = Table(box=None, pad_edge=False)
     for heading in ("question", "asked of"):
         table.add_column(heading)
-    for heading in ("found", "p50 ms", "(least to most)", "p95 ms", "(least to most)", "CPU ms", "too long"):
+    for heading in (
+        "found",
+        "p50 ms",
+        "(least to most)",
+        "p95 ms",
+        "(least to most)",
+        "CPU ms",
+        "headwater takes ×",
+        "95 % interval",
+        "too long",
+    ):
         table.add_column(heading, justify="right")
     for measurement in document["measurements"]:
         for number, entry in enumerate(measurement["contestants"]):
@@ -28,6 +40,7 @@ def view(document: Mapping[str, Any]) -> Group:
                 *_figure(entry["p50_ms"]),
                 *_figure(entry["p95_ms"]),
                 f"{entry['processor_ms']:,.0f}",
+                *_ratio(entry),
                 str(entry["too_long"] or ""),
             )
     goals = Table(box=None, pad_edge=False)
@@ -37,6 +50,12 @@ def view(document: Mapping[str, Any]) -> Group:
         wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
         goals.add_row(goal["name"], f"{goal['value']:,.1f}", wished, "met" if goal["met"] else "not met")
     return Group(table, "", goals)
+
+
+def _ratio(entry: Mapping[str, Any]) -> tuple[str, str]:
+    if "headwater_ratio" not in entry:
+        return "", ""
+    return f"{entry['headwater_ratio']['median']:,.2f}", shown_interval(entry["headwater_ratio_interval"])
 
 
 def _figure(spread: Mapping[str, float]) -> tuple[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.errors import InputError
-from headwater_benchmarks.figures import figures, percentile, spread
+from headwater_benchmarks.figures import bootstrap, figures, percentile, ratio, spread
 from headwater_benchmarks.report import Goal, measured, report, save
 from headwater_benchmarks.rounds import Contestant, Result, TooLong, interleave
 
@@ -106,3 +107,43 @@ def test_the_report_ends_with_the_goals(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere.report\.json can't be written: No such file"):
         save({}, tmp_path / "nowhere" / "report.json")
+
+
+def test_an_interval_holds_the_median_and_is_the_same_again() -> None:
+    values = [1.02, 1.05, 0.98, 1.01, 1.03]
+    found = bootstrap(values)
+    assert min(values) <= found.low <= 1.02 <= found.high <= max(values)
+    assert found == bootstrap(values)
+    assert bootstrap([2.0] * 5) == bootstrap([2.0]), "what doesn't vary has no width"
+    assert (bootstrap([2.0]).low, bootstrap([2.0]).high) == (2.0, 2.0)
+
+
+def test_an_interval_narrows_with_rounds_and_widens_with_confidence() -> None:
+    few = [1.0, 1.1, 1.2, 1.3, 1.4]
+    many = few * 20
+    assert bootstrap(many).high - bootstrap(many).low < bootstrap(few).high - bootstrap(few).low
+    half = bootstrap(few, confidence=0.5)
+    assert half.high - half.low < bootstrap(few).high - bootstrap(few).low
+
+
+def test_of_normal_values_it_holds_the_true_median_about_as_often_as_it_says() -> None:
+    dice = random.Random(1)
+    held = 0
+    for number in range(60):
+        found = bootstrap([dice.gauss(5, 1) for _ in range(25)], seed=number)
+        held += found.low <= 5 <= found.high
+    assert held >= 51
+
+
+def test_a_ratio_is_shown_with_its_interval() -> None:
+    assert ratio([1.0, 2.0, 3.0])["ratio"] == {"median": 2.0, "minimum": 1.0, "maximum": 3.0}
+    assert ratio([1.0, 2.0, 3.0])["interval"] == {"low": 1.0, "high": 3.0}
+
+
+def test_raw_samples_and_a_ratio_within_each_round_are_in_the_report() -> None:
+    ours, theirs = Result("ours", [[0.1, 0.2], [0.2, 0.4]], [1, 1]), Result("theirs", [[0.2, 0.4], [0.4, 0.8]], [1, 1])
+    assert "headwater_ratio" not in measured(ours)
+    entry = measured(theirs, ours)
+    assert entry["headwater_ratio"] == {"median": 0.5, "minimum": 0.5, "maximum": 0.5}
+    assert entry["headwater_ratio_interval"] == {"low": 0.5, "high": 0.5}
+    assert entry["samples_ms"] == [[200.0, 400.0], [400.0, 800.0]]

@@ -102,6 +102,24 @@ def test_a_curve_has_points_at_equal_steps_of_the_graph() -> None:
     assert growth(line) == 0.5
 
 
+def test_growth_leaves_the_first_stretch_out() -> None:
+    line = [{"events_per_second": rate} for rate in (10.0, *[100.0] * 18, 50.0)]
+    assert growth(line) == 0.5, "from 100, not from 10"
+    assert growth([{"events_per_second": 7.0}]) == 1.0, "the only one there is"
+
+
+def test_what_was_measured_is_there_as_it_was() -> None:
+    ours, floor, *_ = measurements(found(), TOLD, 100, TRIALS)
+    assert ours["samples"]["seconds"] == [2, 4]
+    assert floor["samples"] == {
+        "seconds": [1, 3.8],
+        "client_seconds": [0.5, 1.9],
+        "neo4j_seconds": [None, None],
+        "headwater_ratio": pytest.approx([0.5, 0.95]),
+    }
+    assert floor["headwater_ratio_interval"] == {"low": 0.5, "high": 0.95}
+
+
 def test_the_goals_are_those_of_the_issue() -> None:
     measured = measurements(found(), TOLD, 100, TRIALS)
     late = latency(10.0, {"latencies": [(0, 9.0), (1_000, 9.0)], "transactions": 1, "peak_rss_mb": 80.0})

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import headwater_benchmarks.query as package
+from headwater_benchmarks.ingest import hand_written
 from headwater_benchmarks.query import cases
 from headwater_consumers.cypher import load
+from headwater_consumers.materializer.write import transaction
 
 FOLDER = Path(next(iter(package.__path__)), "cypher")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
@@ -25,3 +27,7 @@ def test_one_titled_statement(name: str) -> None:
 def test_every_statement_is_used() -> None:
     code = Path(cases.__file__).read_text(encoding="utf-8")
     assert [name for name in NAMES if f'"{name}"' not in code] == []
+
+
+def test_the_sink_keeps_its_plans_as_headwater_does() -> None:
+    assert hand_written.KEEP_PLAN == transaction._KEEP_PLAN
