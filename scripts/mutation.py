@@ -40,7 +40,8 @@ V = TypeVar("V")
 ROOT: Final = Path(__file__).resolve().parents[1]
 _SCHEMAS: Final = "schemas/headwater_schemas"
 _FOLD: Final = "consumers/headwater_consumers/materializer/fold"
-_RECONCILE: Final = "producers/headwater_producers/spark/reconcile"
+_FACTS: Final = "consumers/headwater_consumers/facts"
+_BACKFILL: Final = "producers/headwater_producers/spark/backfill"
 _PRELOADED: Final = ("pytest", "hypothesis", "hypothesis.strategies", "msgspec", "fastavro", "pydantic", "neo4j")
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 30.0
@@ -79,7 +80,7 @@ AREAS: Final[dict[str, Area]] = {
     ),
     "rules": Area(
         (f"{_SCHEMAS}/rules.py",),
-        ("tests/unit/schemas/test_codec.py", *_CONTRACT, "tests/contract/schemas/test_schema_agrees_with_types.py"),
+        ("tests/unit/schemas/test_rules.py", "tests/unit/schemas/test_codec.py", *_CONTRACT),
     ),
     "codec": Area(
         (f"{_SCHEMAS}/codec.py",),
@@ -92,12 +93,12 @@ AREAS: Final[dict[str, Area]] = {
         ),
     ),
     "redaction": Area((f"{_SCHEMAS}/redaction.py",), ("tests/unit/schemas/test_redaction.py",)),
-    "fold": Area((_FOLD,), ("tests/unit/fold", "tests/property/fold")),
+    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
     "derive": Area(
         ("consumers/headwater_consumers/graph/derive.py",),
         ("tests/unit/fold", "tests/property/fold/test_fold_is_a_join.py"),
     ),
-    "reconcile": Area((_RECONCILE,), ("tests/unit/reconcile",)),
+    "reconcile": Area((_BACKFILL,), ("tests/unit/reconcile",)),
 }
 
 

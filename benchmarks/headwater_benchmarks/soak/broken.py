@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.materializer.graph import Neo4jGraph
 from headwater_consumers.materializer.kafka_source import KafkaSource
-from headwater_consumers.materializer.neo4j_graph import Neo4jGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

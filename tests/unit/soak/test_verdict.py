@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headwater_benchmarks.soak.verdict import Verdict
-from headwater_consumers.graph.compare import Comparison, compare
+from headwater_consumers.graph.dump import Comparison, compare
 from headwater_consumers.materializer.accounting import Accounting, settle
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition
