@@ -238,7 +238,7 @@ class World:
         self.recover()
         verdict = Verdict(
             accounting=self.group.accounting(),
-            comparison=compare(oracle(self.feed.expected), dump(self.driver, DATABASE)),
+            comparison=compare(oracle(self.feed.expected, internal=True), dump(self.driver, DATABASE, internal=True)),
             earlier=self._earlier,
             bad=self.feed.bad,
             acknowledged=self.feed.acknowledged,

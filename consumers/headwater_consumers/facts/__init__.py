@@ -3,6 +3,7 @@
 model         labels and relationship types
 registers     values with a stamp each; the greater stamp wins
 properties    registers as properties of the graph and back
+owners        which registers each label has
 nodes         facts of one node, its uses and spans
 delta         facts of a set of events by key, and the join of two
 

@@ -187,6 +187,15 @@ def next_properties(before: Neighbour, after: Neighbour) -> Props:
     return out
 
 
+def marked(query: str, properties: Props) -> Props:
+    """NEXT's properties with `_broken`, the query's key, where batches don't fit together: an index finds all of them.
+
+    The properties themselves are lists, too long for an index where a topic has a thousand partitions.
+    """
+    broken = any(name in properties for name in ("missing", "gap_partitions", "overlap_partitions"))
+    return {**properties, "_broken": query} if broken else dict(properties)
+
+
 def _goes_on(before: Props, after: Props) -> bool:
     """Whether every partition goes on where it ended: nearly always so, and quickly told."""
     return (

@@ -5,8 +5,11 @@
 
 A node's `key` is its own. A relationship's is the keys and type that it is made of (and its own `key` behind them, if
 it has one), so that each node is followed by what leaves it. Lines are in code-point order of `key`; fields and
-properties are in code-point order too. Times are integer microseconds; null is absent; what begins with `_` isn't
-there. `dump` reads them from a database; `oracle` makes them of events.
+properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the lines from a
+database; `oracle` makes them of events.
+
+What begins with `_` is there only if asked for (`internal`), since it decides how later events merge and what is found:
+`_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled, without_stamps_of_the_schema
 from headwater_consumers.graph.statements import statement
 from headwater_schemas.identity import micros
 
@@ -27,24 +31,30 @@ if TYPE_CHECKING:
     from neo4j import Driver, Session
 
 
+USES = (RelType.CONSUMED, RelType.PRODUCED)
+"""Types whose relationships have registers."""
+
 PAGE_NODES = 500
 """Nodes a label that are in memory at once, with what leaves them."""
 
 
-def dump(driver: Driver, database: str | None = None, *, page_nodes: int = PAGE_NODES) -> Iterator[str]:
+def dump(
+    driver: Driver, database: str | None = None, *, internal: bool = False, page_nodes: int = PAGE_NODES
+) -> Iterator[str]:
     """The graph's lines, without newlines, in code-point order of their key.
 
     Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
-    meanwhile may be in the dump in parts.
+    meanwhile may be in the dump in parts. With `internal` it has the properties that begin with `_` as well.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session:
-        yield from (line for _, line in heapq.merge(*(_label(session, label, page_nodes) for label in Label)))
+        pages = [_label(session, label, page_nodes, internal=internal) for label in Label]
+        yield from (line for _, line in heapq.merge(*pages))
 
 
-def _label(session: Session, label: Label, page_nodes: int) -> Iterator[tuple[str, str]]:
+def _label(session: Session, label: Label, page_nodes: int, *, internal: bool) -> Iterator[tuple[str, str]]:
     # Keys are hexadecimal, so Neo4j's order of strings is that of code points.
     after = ""
     while True:
@@ -53,30 +63,39 @@ def _label(session: Session, label: Label, page_nodes: int) -> Iterator[tuple[st
         for row in rows:
             node = _native(row["properties"])
             after = node["key"]
-            yield after, node_line(label, node)
-            yield from sorted(_relationship(after, *leaving) for leaving in row["leaving"])
+            if internal and row.get("current"):
+                node = without_stamps_of_the_schema(node)
+            yield after, node_line(label, node, internal=internal)
+            stamp = node.get("_stamp") if internal else None
+            yield from sorted(
+                _relationship(after, *leaving, stamp=stamp, internal=internal) for leaving in row["leaving"]
+            )
         if len(rows) < page_nodes:
             return
 
 
-def _relationship(start: str, type_: str, end: str, stored: Mapping[str, Any]) -> tuple[str, str]:
+def _relationship(
+    start: str, type_: str, end: str, stored: Mapping[str, Any], *, stamp: str | None, internal: bool
+) -> tuple[str, str]:
     properties = _native(stored)
     key = relationship_key(type_, start, end, properties.get("key"))
-    return key, relationship_line(type_, start, end, properties)
+    return key, relationship_line(type_, start, end, properties, stamp=stamp, internal=internal)
 
 
 def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()}
 
 
-def node_line(label: str, properties: Mapping[str, Any]) -> str:
+def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = False) -> str:
     """The line of one node, without a newline.
 
     Args:
         label: its label.
         properties: as stored, `key` among them; times as aware datetimes.
+        internal: with what begins with `_`.
     """
-    return _line({"key": properties["key"], "labels": [label], "properties": visible(properties)})
+    shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)
+    return _line({"key": properties["key"], "labels": [label], "properties": shown})
 
 
 def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
@@ -84,7 +103,9 @@ def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
     return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
 
 
-def relationship_line(type_: str, start: str, end: str, properties: Mapping[str, Any]) -> str:
+def relationship_line(
+    type_: str, start: str, end: str, properties: Mapping[str, Any], *, stamp: str | None = None, internal: bool = False
+) -> str:
     """The line of one relationship, without a newline.
 
     Args:
@@ -92,9 +113,13 @@ def relationship_line(type_: str, start: str, end: str, properties: Mapping[str,
         start: key of the node it leaves.
         end: key of the node it goes to.
         properties: as stored; times as aware datetimes.
+        stamp: `_stamp` of the node it leaves.
+        internal: with what begins with `_`.
     """
     key = relationship_key(type_, start, end, properties.get("key"))
-    return _line({"key": key, "type": type_, "start": start, "end": end, "properties": visible(properties)})
+    names = USE_REGISTERS if type_ in USES else {}
+    shown = settled(properties, names, stamp or "") if internal else visible(properties)
+    return _line({"key": key, "type": type_, "start": start, "end": end, "properties": shown})
 
 
 def visible(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan, UseKey
+from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.derive import plan_edges, versions_used
-from headwater_consumers.graph.dump import node_line, relationship_key, relationship_line
+from headwater_consumers.graph.dump import USES, node_line, relationship_key, relationship_line
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 
 if TYPE_CHECKING:
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
     from headwater_consumers.facts.registers import Props, Registers
 
 
-def oracle(delta: GraphDelta) -> Iterator[str]:
+def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
     """The dump of the graph that these base facts make, line by line without newlines.
 
     Args:
         delta: `fold` of all events, joined.
+        internal: with the properties that begin with `_`.
     """
-    lines = _Lines()
+    lines = _Lines(internal=internal)
     visit(delta, lines)
-    for _, line in sorted(lines.lines):
+    for _, line in lines.sorted():
         yield line
 
 
@@ -59,15 +61,46 @@ def visit(delta: GraphDelta, visitor: GraphVisitor) -> None:
 
 
 class _Lines:
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, str]] = []
+    def __init__(self, *, internal: bool) -> None:
+        self._internal = internal
+        self._lines: list[tuple[str, str]] = []
+        self._stamps: dict[str, str] = {}
+        # Uses may be reported before the node that they leave, and columns before their dataset's schema.
+        self._uses: list[tuple[RelType, str, str, Mapping[str, Any]]] = []
+        self._columns: list[Mapping[str, Any]] = []
+        self._current: set[str] = set()
 
     def node(self, label: Label, properties: Mapping[str, Any]) -> None:
-        self.lines.append((properties["key"], node_line(label, properties)))
+        if self._internal and label is Label.COLUMN:
+            self._columns.append(properties)
+            return
+        self._lines.append((properties["key"], node_line(label, properties, internal=self._internal)))
+        if self._internal and (stamp := properties.get("_stamp")) is not None:
+            self._stamps[properties["key"]] = stamp
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
+        if self._internal and type_ in USES:
+            self._uses.append((type_, start, end, properties))
+            return
+        if type_ is RelType.HAS_COLUMN and properties.get("current"):
+            self._current.add(end)
+        self._add(type_, start, end, properties)
+
+    def sorted(self) -> list[tuple[str, str]]:
+        for use in self._uses:
+            self._add(*use)
+        for column in self._columns:
+            stored = without_stamps_of_the_schema(column) if column["key"] in self._current else column
+            self._lines.append((column["key"], node_line(Label.COLUMN, stored, internal=True)))
+        self._uses.clear()
+        self._columns.clear()
+        return sorted(self._lines)
+
+    def _add(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
         key = relationship_key(type_, start, end, properties.get("key"))
-        self.lines.append((key, relationship_line(type_, start, end, properties)))
+        stamp = self._stamps.get(start)
+        line = relationship_line(type_, start, end, properties, stamp=stamp, internal=self._internal)
+        self._lines.append((key, line))
 
 
 class _Graph:
@@ -160,7 +193,8 @@ class _Graph:
             for (batch, key, variant), (next_batch, next_key, next_variant) in itertools.pairwise(chain):
                 before = derive.neighbour(query, batch, variant.uses)
                 after = derive.neighbour(query, next_batch, next_variant.uses)
-                self.relationship(RelType.NEXT, key, next_key, derive.next_properties(before, after))
+                found = derive.next_properties(before, after)
+                self.relationship(RelType.NEXT, key, next_key, derive.marked(query, found))
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
         key, tenant = str(identity["key"]), str(identity["tenant"])

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.dead_letters.letter import coordinate
+from headwater_consumers.materializer.dead_letters.inspection import named
+from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM, RecordCoordinates
+from headwater_consumers.materializer.dead_letters.topic import letters as stored_letters
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.rejection import reject
@@ -19,7 +21,9 @@ from headwater_schemas.kafka.client import quiet
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from headwater_consumers.materializer.records import Record
     from headwater_schemas.codec import Decoder
+    from headwater_schemas.events import LineageEvent
     from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
@@ -33,6 +37,8 @@ class Truth:
         delta: base facts of all events that it has committed and not dead-lettered.
         events: how many those are.
         dead_lettered: records left out because they are on the dead-letter topic.
+        good_letters: those of them whose event can be read and folded, as `topic[partition]@offset (reason)`, which
+            no replay brought back: missing in the graph, without need or no longer with need.
         unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
         committed: up to where it was read, by partition.
     """
@@ -40,6 +46,7 @@ class Truth:
     delta: GraphDelta
     events: int = 0
     dead_lettered: int = 0
+    good_letters: list[str] = field(default_factory=list)
     unaccounted: list[str] = field(default_factory=list)
     committed: dict[Partition, int] = field(default_factory=dict)
 
@@ -73,24 +80,47 @@ def truth(
     client = quiet(client)
     # Before the letters: a letter is acknowledged before its offset is committed, so none can be missing.
     committed = committed_offsets(client, topics.events, group)
-    letters = {coordinate(record.headers) for record in records_to_end(client, topics.dead_letters)}
+    letters = {letter.source: letter.reason for letter in stored_letters(client, topics.dead_letters)}
     into = Builder()
     found = Truth(into.delta, committed=committed)
+    good: dict[str, str] = {}
+    replayed: set[str] = set()
     for record in records_to_end(client, topics.events):
+        replayed.update(_text(value) for name, value in record.headers if name == REPLAYED_FROM)
         if record.offset >= committed.get(record.partition, 0):
             continue
         read()
-        if (record.partition, record.offset) in letters:
+        source = RecordCoordinates(record.partition, record.offset)
+        event = _readable(record, decoder)
+        if source in letters:
             found.dead_lettered += 1
-            continue
-        try:
-            event = decoder.decode(record.value)
-        except DecodeError:
+            if event is not None and _folds(event):
+                good[named(source)] = f"{record} ({letters[source]})"
+        elif event is None:
             found.unaccounted.append(str(record))
-            continue
-        if reject(event) is not None:
-            found.unaccounted.append(str(record))
-            continue
-        fold_event(into, event)
-        found.events += 1
+        else:
+            fold_event(into, event)
+            found.events += 1
+    found.good_letters = [text for name, text in good.items() if name not in replayed]
     return found
+
+
+def _readable(record: Record, decoder: Decoder) -> LineageEvent | None:
+    """The event of a record that a consumer would apply."""
+    try:
+        event = decoder.decode(record.value)
+    except DecodeError:
+        return None
+    return event if reject(event) is None else None
+
+
+def _folds(event: LineageEvent) -> bool:
+    try:
+        fold_event(Builder(), event)
+    except Exception:  # noqa: BLE001 - then its letter, FOLD_FAILED, is right
+        return False
+    return True
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")

@@ -9,9 +9,15 @@ import pytest
 
 from headwater import cli
 from headwater_consumers.graph.dump import dump
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.replay import replay
+from headwater_consumers.materializer.dead_letters.topic import letters
+from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_consumers.materializer.records import Record
 from headwater_schemas.codec import encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.worlds import patiently
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +95,49 @@ def test_a_record_that_is_neither_applied_nor_dead_lettered_is_found(
     admin.delete_records([letters])[letters].result(20)
     lost = graph("verify", status=5)["accounting"]
     assert lost["unaccounted"] == [f"{world.topics.events}[0]@20"]
+
+
+def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
+    filled: None, world: RealWorld, settings: dict[str, str], graph: Command, neo4j_driver: Driver
+) -> None:
+    """As a consumer leaves it that takes an outage for a fault of the event: letter, offset, and no node."""
+    source = next(each.partition for each in patiently(world.source().positions) if each.partition.number == 0)
+    letter = DeadLetter(
+        Record(source, 3, events.good(3)), DeadLetterReason.WRITE_REFUSED, Stage.APPLY, error="E", message="m"
+    )
+    world.dead_letters().send([letter])
+    run = events.run_start(3).run
+    assert run is not None
+    neo4j_driver.execute_query("MATCH (r:Run {run_id: $run}) DETACH DELETE r", run=run.run_id)
+
+    found = graph("verify", status=5)
+    assert found["good_letters"] == [f"{world.topics.events}[0]@3 (WRITE_REFUSED)"]
+    assert found["accounting"]["dead_lettered"] == 2
+
+    [sent] = [each for each in letters(world.client, world.topics.dead_letters) if each.reason == "WRITE_REFUSED"]
+    assert replay(world.client, world.topics.events, [sent], sent=lambda: None).sent == 1
+    assert run_until_caught_up(settings)["applied"] == 1
+    replayed = graph("verify")
+    assert replayed["holds"]
+    assert replayed["good_letters"] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 SET r._stamp = '0' + substring(r._stamp, 1)",
+        "MATCH (j:Job) SET j._words = 'other'",
+        "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 REMOVE r._id_start",
+        "MATCH (i:Interval {batch_id: 3}) SET i._run = 'x'",
+    ],
+)
+def test_what_later_merges_depend_on_is_compared_too(
+    filled: None, graph: Command, neo4j_driver: Driver, change: str
+) -> None:
+    neo4j_driver.execute_query(change)
+    changed = graph("verify", status=5)["graph"]
+    assert (changed["missing"], changed["extra"], changed["changed"]) == (0, 0, 1)
+    assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
 
 
 def test_a_rebuilt_graph_is_the_same_byte_for_byte(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write.state import REGISTERS, USE_REGISTERS
 from headwater_schemas.events import IntervalEntry
 from support.events import (
     full_dataset_event,

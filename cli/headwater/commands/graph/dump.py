@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 def dump(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
+    internal: Annotated[
+        bool, typer.Option("--internal", help="With the properties that begin with `_`, which later merges depend on.")
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Print the graph as JSON lines, the same for equal graphs, byte for byte.
@@ -35,7 +38,7 @@ def dump(
     """
     settings = connected_settings(neo4j=True).neo4j
     with graph_driver(settings) as driver, _sink(output, silent=json_output) as sink:
-        document = _write(dump_lines(driver, settings.database), sink, output)
+        document = _write(dump_lines(driver, settings.database, internal=internal), sink, output)
     if output is not None or json_output:
         console.result(document, _table(document))
 

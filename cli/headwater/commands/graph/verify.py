@@ -18,10 +18,10 @@ from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater_consumers.graph.chains import Chain, check_chains
-from headwater_consumers.graph.dump import Comparison, compare, dump
+from headwater_consumers.graph.dump import SAMPLES, Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.truth import committed_offsets, truth
+from headwater_consumers.materializer.truth import Truth, committed_offsets, truth
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def verify(
 ) -> None:
     """Check that nothing is lost and that the graph is what the events say.
 
-    Accounting: acknowledged = applied + dead-lettered. Chains: no gaps, overlaps or conflicts. The graph: equal, node
-    by node, to what all events that the group has committed fold to; that is computed in memory. Stop writing
-    meanwhile. Exit status 5: something is not so.
+    Accounting: acknowledged = applied + dead-lettered, and no dead letter is a good event. Chains: no gaps, overlaps or
+    conflicts. The graph: equal, node by node, to what all events that the group has committed fold to; that is computed
+    in memory. Stop writing meanwhile. Exit status 5: something is not so.
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     topic = settings.topic.names().events
@@ -50,8 +50,9 @@ def verify(
         accounting = _account(settings)
         with graph_driver(settings.neo4j) as driver:
             chains = check_chains(driver, settings.neo4j.database)
-            comparison, unaccounted = (None, []) if skip_graph else _compared(settings, driver)
-    faults = _faults(accounting, chains, comparison, unaccounted)
+            comparison, expected = (None, None) if skip_graph else _compared(settings, driver)
+    unaccounted, good_letters = ([], []) if expected is None else (expected.unaccounted, expected.good_letters)
+    faults = _faults(accounting, chains, comparison, unaccounted, good_letters)
     document = {
         "holds": not faults,
         "accounting": {
@@ -62,6 +63,7 @@ def verify(
             "expired": accounting.expired,
             "unaccounted": unaccounted,
         },
+        "good_letters": good_letters,
         "chains": [asdict(chain) | {"gaps": chain.gaps, "sound": chain.is_sound} for chain in chains],
         "graph": None if comparison is None else asdict(comparison),
     }
@@ -74,24 +76,30 @@ def _account(settings: Settings) -> Accounting:
     return account(client_config(settings.kafka), settings.topic.names(), settings.materializer.group)
 
 
-def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, list[str]]:
-    """The comparison, and records that are neither applied nor dead-lettered."""
+def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
+    """The comparison, and what the graph was compared with."""
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
     with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
         expected = truth(client, names, group, decoder, read=lambda: progress.advance(task))
         progress.update(task, description="Comparing", total=None)
-        comparison = compare(oracle(expected.delta), dump(driver, settings.neo4j.database))
+        comparison = compare(
+            oracle(expected.delta, internal=True), dump(driver, settings.neo4j.database, internal=True)
+        )
     if committed_offsets(client, names.events, group) != expected.committed:
         raise HeadwaterError(
             f"Group {group} went on meanwhile, so the graph and the events can't be compared.",
             fix="Stop its consumers, or try again when nothing is written.",
         )
-    return comparison, expected.unaccounted
+    return comparison, expected
 
 
 def _faults(
-    accounting: Accounting, chains: list[Chain], comparison: Comparison | None, unaccounted: list[str]
+    accounting: Accounting,
+    chains: list[Chain],
+    comparison: Comparison | None,
+    unaccounted: list[str],
+    good_letters: list[str],
 ) -> list[str]:
     broken = sum(not chain.is_sound for chain in chains)
     return [
@@ -100,6 +108,7 @@ def _faults(
             (f"{accounting.pending:,} events aren't consumed yet", accounting.pending == 0),
             (f"{accounting.expired:,} events expired before they were consumed", accounting.expired == 0),
             (f"{len(unaccounted):,} records are neither applied nor dead-lettered", not unaccounted),
+            (f"{len(good_letters):,} dead letters are of events that can be applied", not good_letters),
             (f"{broken:,} chains of intervals are broken", broken == 0),
             ("the graph differs from what the events say", comparison is None or comparison.same),
         )
@@ -113,6 +122,8 @@ def _view(document: dict[str, Any]) -> RenderableType:
     for name in ("acknowledged", "applied", "dead_lettered", "pending", "expired"):
         figures.add_row(name.replace("_", "-"), f"{accounting[name]:,}")
     parts: list[RenderableType] = [figures]
+    if document["good_letters"]:
+        parts += ["\nDead letters of events that can be applied:", *map(visible, document["good_letters"][:SAMPLES])]
     if document["chains"]:
         chains = Table(box=None, pad_edge=False)
         chains.add_column("query", overflow="fold")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
+from headwater_consumers.facts.owners import REGISTERS
 from headwater_consumers.facts.properties import GROUPS, flatten, parse, stamped
 from headwater_consumers.facts.registers import stamp_time
 from headwater_consumers.graph.derive import column_validity
 from headwater_consumers.graph.keys import column_identity
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
-from headwater_consumers.materializer.write.state import REGISTERS
 from headwater_consumers.materializer.write.transaction import Index
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten, stamped
-from headwater_consumers.graph.derive import Neighbour, neighbour, next_properties, versions_used
+from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
 from headwater_consumers.graph.keys import conflict_identity
 from headwater_consumers.materializer.write.bolt import to_bolt
 from headwater_consumers.materializer.write.state import read_uses, read_variant, use_row
@@ -157,20 +157,11 @@ def write_next(tx: WriteTransaction, changed: Mapping[str, IntervalFacts], creat
         before = [around[query][batch] for batch in batches if batch < first][-1:]
         after = [around[query][batch] for batch in batches if batch > last][:1]
         for a, b in pairwise((*before, *stretch, *after)):
-            pairs[a.key, b.key] = _marked(a.neighbour.query, next_properties(a.neighbour, b.neighbour))
+            pairs[a.key, b.key] = marked(a.neighbour.query, next_properties(a.neighbour, b.neighbour))
     index = Index()
     next_rows = [[index.at(start), index.at(end), properties] for (start, end), properties in sorted(pairs.items())]
     stale = [index.at(key) for key in sorted({start for start, _ in pairs} - created)]
     tx.send_rows("next", next_rows, stale=stale, intervals=index.keys)
-
-
-def _marked(query: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """With `_broken`, the query's key, where they don't fit together: an index finds what is broken in all queries.
-
-    The properties themselves are lists, too long for an index where a topic has a thousand partitions.
-    """
-    broken = any(name in properties for name in ("missing", "gap_partitions", "overlap_partitions"))
-    return {**properties, "_broken": query} if broken else dict(properties)
 
 
 def _stretches(changed: Mapping[str, IntervalFacts]) -> Iterable[tuple[str, list[_Link]]]:

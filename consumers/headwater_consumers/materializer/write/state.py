@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import MADE_FROM, Batches, NodeFacts, TimeSpan, UseKey, Variant
-from headwater_consumers.facts.properties import (
-    ENTRY_REGISTERS,
-    changes,
-    exceptions,
-    flatten,
-    owner_properties,
-    parse,
-    stamped,
-)
+from headwater_consumers.facts.nodes import Batches, NodeFacts, TimeSpan, UseKey, Variant
+from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
+from headwater_consumers.facts.properties import changes, exceptions, flatten, parse, stamped
 from headwater_consumers.graph import keys
 from headwater_consumers.materializer.write.bolt import from_bolt
 
@@ -22,33 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from headwater_consumers.facts.registers import Props, Registers
-
-_VERSIONS = ("code_version", "config_version", "engine", "capture_version")
-_MICRO_BATCH = owner_properties(
-    *("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality"),
-)
-REGISTERS: Mapping[Label, Mapping[str, str]] = {
-    Label.JOB: owner_properties(
-        *("processing_type", "integration", "job_type", "description", "owners", "tags", "criticality", "source"),
-        *("declared_inputs", "declared_outputs", "declared_lineage"),
-    ),
-    Label.DATASET: owner_properties(
-        *("type", "description", "owners", "tags", "classification", "criticality", "storage", "symlinks", "lifecycle"),
-        *("existence", "emptied_at", "source_uri", "schema", "renamed_from"),
-    ),
-    Label.COLUMN: owner_properties("field"),
-    Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
-    Label.QUERY: owner_properties("query", "checkpoint_location"),
-    Label.RUN: owner_properties(
-        *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
-        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", *_VERSIONS),
-    ),
-    Label.PLAN: owner_properties("lineage"),
-    Label.INTERVAL: _MICRO_BATCH,
-    Label.CONFLICT: _MICRO_BATCH,
-}
-"""Property to register, by label."""
-USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM)
 
 
 def created(node: NodeFacts) -> Props:

@@ -1,0 +1,76 @@
+"""Which registers the nodes of each label and the uses of datasets have, and their stamps in one form.
+
+`_stamp` and `_stamps` depend on what was written first (`properties.stamped`), so two stores of one state may differ in
+them. `settled` gives each register its own stamp, so that equal states are equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_consumers.facts import registers
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.nodes import MADE_FROM
+from headwater_consumers.facts.properties import ENTRY_REGISTERS, owner_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VERSIONS = ("code_version", "config_version", "engine", "capture_version")
+_MICRO_BATCH = owner_properties("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality")
+REGISTERS: Mapping[Label, Mapping[str, str]] = {
+    Label.JOB: owner_properties(
+        *("processing_type", "integration", "job_type", "description", "owners", "tags", "criticality", "source"),
+        *("declared_inputs", "declared_outputs", "declared_lineage"),
+    ),
+    Label.DATASET: owner_properties(
+        *("type", "description", "owners", "tags", "classification", "criticality", "storage", "symlinks", "lifecycle"),
+        *("existence", "emptied_at", "source_uri", "schema", "renamed_from"),
+    ),
+    Label.COLUMN: owner_properties("field"),
+    Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
+    Label.QUERY: owner_properties("query", "checkpoint_location"),
+    Label.RUN: owner_properties(
+        *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
+        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", *_VERSIONS),
+    ),
+    Label.PLAN: owner_properties("lineage"),
+    Label.INTERVAL: _MICRO_BATCH,
+    Label.CONFLICT: _MICRO_BATCH,
+}
+"""Property to register, by label."""
+USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM)
+
+LOCK = "_l"
+"""Set by a statement to lock a node; it states nothing."""
+
+
+_OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
+
+
+def without_stamps_of_the_schema(column: Mapping[str, Any]) -> dict[str, Any]:
+    """A column of the current schema. Its own stamp doesn't count: the dataset's register has the later one.
+
+    The same schema reported again writes no column (`materializer.write.columns`).
+    """
+    return {name: value for name, value in column.items() if name not in _OF_THE_SCHEMA}
+
+
+def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "") -> dict[str, Any]:
+    """All properties, `_stamps` with the stamp of every register, sorted, and no `_stamp`.
+
+    Args:
+        stored: properties of a node or relationship; None is no property.
+        names: property to register, `REGISTERS` of the label or `USE_REGISTERS`.
+        base: `_stamp` of the node that a relationship leaves.
+    """
+    out = {name: value for name, value in stored.items() if value is not None and name != LOCK}
+    base = out.pop("_stamp", base)
+    own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
+    present = {names[name] for name in out if name in names}
+    present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
+    # What has a stamp and no value is there as well: somebody took the value away.
+    stamps = dict.fromkeys(present, base) | own
+    if any(stamps.values()):
+        out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())
+    return out
