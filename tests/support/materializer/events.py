@@ -75,6 +75,11 @@ def interval(batch_id: int, *, query: int = 0, size: int = 10) -> LineageEvent:
     )
 
 
+def unstorable() -> LineageEvent:
+    """A micro-batch whose number of rows is no 64-bit integer. `reject` would find it; the database can't hold it."""
+    return interval(0, query=9, size=2**64)
+
+
 def good(number: int) -> bytes:
     """The value of a good event's record."""
     return encode(run_start(number))

@@ -20,9 +20,21 @@ class FakeSummary:
     stale: int = 0
 
 
-def fold_ids(events: Sequence[LineageEvent]) -> frozenset[str]:
+class Ids(frozenset[str]):
+    """The delta of `fold_ids`, with what the real one counts."""
+
+    duplicates: int = 0
+    stale: int = 0
+
+
+def fold_ids(events: Sequence[LineageEvent]) -> Ids:
     """A fold whose delta is the set of event ids."""
-    return frozenset(event.event_id for event in events)
+    folded = Ids(event.event_id for event in events)
+    first: dict[str, LineageEvent] = {}
+    again = [event for event in events if first.setdefault(event.event_id, event) is not event]
+    folded.duplicates = sum(event == first[event.event_id] for event in again)
+    folded.stale = len(again) - folded.duplicates
+    return folded
 
 
 class FakeGraph:
@@ -62,7 +74,8 @@ class FakeGraph:
         new = len(folded - self.events)
         self.events |= folded
         self.sizes.append(len(folded))
-        return FakeSummary(nodes_created=new)
+        counts = folded if isinstance(folded, Ids) else Ids(folded)
+        return FakeSummary(nodes_created=new, duplicates=counts.duplicates, stale=counts.stale)
 
     def ping(self) -> None:
         self.pings += 1

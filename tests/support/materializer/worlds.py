@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
+from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.kafka_records import headers_of
@@ -24,12 +26,15 @@ from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
+from support.materializer.events import unstorable
 from support.materializer.graph import FakeGraph, fold_ids
 
 if TYPE_CHECKING:
+    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
     from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink
     from headwater_consumers.materializer.graph import Fold, GraphStore
     from headwater_consumers.materializer.source import RecordSource
+    from headwater_schemas.events import LineageEvent
     from support.stack import StackUnderTest
 
 T = TypeVar("T")
@@ -108,6 +113,15 @@ class World(Protocol):
     def graph(self) -> GraphStore:
         """The graph."""
 
+    def refused(self) -> LineageEvent:
+        """An event that the graph refuses, whatever else is in its transaction."""
+
+    def away(self) -> GraphStore:
+        """A graph that can't be reached."""
+
+    def has(self, event: LineageEvent) -> bool:
+        """Whether the run of an event is in the graph."""
+
     def recreate(self) -> None:
         """Delete the events topic and create it again."""
 
@@ -154,13 +168,30 @@ class FakeWorld:
                 letter.record.key,
                 letter.record.value,
                 letter.record.timestamp_ms,
-                dict(letter.headers(group="contract")),
+                _headers_by_hand(letter, group="contract"),
             )
             for letter in self.broker.letters
         ]
 
     def graph(self) -> FakeGraph:
         return self.events
+
+    def refused(self) -> LineageEvent:
+        event = unstorable()
+        error = EventRefusedError("It can't be encoded.", code="OverflowError")
+        self.events.refuses = lambda folded: error if event.event_id in folded else None
+        return event
+
+    def away(self) -> FakeGraph:
+        graph = FakeGraph()
+        error = GraphUnavailableError("It doesn't answer.", code="ServiceUnavailable")
+        graph.ping_error = graph.probe_error = error
+        graph.errors.append(error)
+        graph.prepare_errors.append(error)
+        return graph
+
+    def has(self, event: LineageEvent) -> bool:
+        return event.event_id in self.events.events
 
     def recreate(self) -> None:
         self.broker.recreate("second")
@@ -271,7 +302,27 @@ class RealWorld:
             consumer.close()
 
     def graph(self) -> Neo4jGraph:
-        target = Neo4jTarget(self.stack.neo4j_uri, self.stack.neo4j_user, self.stack.neo4j_password, "neo4j")
+        return self._graph(self.stack.neo4j_uri)
+
+    def refused(self) -> LineageEvent:
+        return unstorable()
+
+    def away(self) -> Neo4jGraph:
+        with socket.socket() as bound:  # and not listening: nobody else gets the port meanwhile
+            bound.bind(("127.0.0.1", 0))
+            return self._graph(f"bolt://127.0.0.1:{bound.getsockname()[1]}")
+
+    def has(self, event: LineageEvent) -> bool:
+        assert event.run is not None
+        with writing_driver(self._target(self.stack.neo4j_uri)) as driver:
+            found = driver.execute_query("MATCH (r:Run {run_id: $run}) RETURN count(r)", run=event.run.run_id)
+        return bool(found.records[0][0])
+
+    def _target(self, uri: str) -> Neo4jTarget:
+        return Neo4jTarget(uri, self.stack.neo4j_user, self.stack.neo4j_password, "neo4j")
+
+    def _graph(self, uri: str) -> Neo4jGraph:
+        target = self._target(uri)
         driver = writing_driver(target)
         graph = Neo4jGraph(target, driver, GraphWriter(driver, "neo4j"))
         self._opened.append(graph.close)
@@ -292,6 +343,27 @@ class RealWorld:
     def close(self) -> None:
         for close in reversed(self._opened):
             close()
+
+
+def _headers_by_hand(letter: DeadLetter, *, group: str) -> dict[str, bytes | None]:
+    """A letter's headers as docs/materializer.md lists them, so that the product's own rendering meets another one."""
+    record = letter.record
+    added = {
+        "__connect.errors.topic": record.partition.topic,
+        "__connect.errors.partition": str(record.partition.number),
+        "__connect.errors.offset": str(record.offset),
+        "__connect.errors.connector.name": group,
+        "__connect.errors.task.id": "0",
+        "__connect.errors.stage": {"DECODE": "VALUE_CONVERTER", "APPLY": "TASK_PUT"}[letter.stage.name],
+        "__connect.errors.class.name": "headwater_consumers.materializer",
+        "__connect.errors.exception.class.name": letter.error,
+        "__connect.errors.exception.message": letter.message,
+        "headwater.topic.id": record.partition.topic_id,
+        "headwater.reason": letter.reason.name,
+        "headwater.event.id": letter.event_id,
+        "headwater.attempt": (dict(record.headers).get("headwater.attempt") or b"1").decode(),
+    }
+    return dict(record.headers) | {name: value.encode() for name, value in added.items()}
 
 
 def gather(source: RecordSource, count: int, *, also: Sequence[RecordSource] = (), seconds: float = 30) -> list[Record]:
