@@ -9,9 +9,9 @@ import pytest
 
 import headwater_consumers
 from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.owners import REGISTERS
 from headwater_consumers.facts.properties import TIMES
 from headwater_consumers.graph.statements import names, statement
-from headwater_consumers.materializer.write.state import REGISTERS
 
 FOLDERS = ("schema", "write", "read", "whole")
 FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
