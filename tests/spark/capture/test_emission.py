@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException
 from headwater_producers.outbox import Outbox
 from headwater_producers.spark import attach
 from headwater_producers.spark.common.errors import LineageNotDurableError
-from headwater_producers.spark.driver.emission import Emission
+from headwater_producers.spark.driver.emission import Durability
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
@@ -190,14 +190,14 @@ class Holding:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
-        secure = Emission.secure
+        secure = Durability.secure
 
-        def counted(emission: Emission, timeout_seconds: float) -> bool:
-            secured = secure(emission, min(timeout_seconds, 1.0))
+        def counted(durability: Durability, timeout_seconds: float) -> bool:
+            secured = secure(durability, min(timeout_seconds, 1.0))
             self.times += not secured
             return secured
 
-        monkeypatch.setattr(Emission, "secure", counted)
+        monkeypatch.setattr(Durability, "secure", counted)
 
 
 def test_fail_closed_holds_a_micro_batch_back_until_the_one_before_is_durable(

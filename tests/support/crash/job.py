@@ -110,7 +110,7 @@ def captured(spark: SparkSession, orders: dict[str, Any], folder: Path) -> Captu
 def make_durable(capture: Capture) -> None:
     """Returns when all that has happened would survive the process. That Kafka has it nobody can wait for."""
     emission = capture._emission
-    if emission is None or not emission.secure(120):
+    if emission is None or not emission.durability.secure(120):
         raise RuntimeError(capture.status())
 
 

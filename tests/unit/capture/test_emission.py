@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark.common.errors import LineageNotDurableError
-from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.settings import EmissionPolicy
 from headwater_producers.spark.common.sink import KeepingSink
-from headwater_producers.spark.driver.emission import Emission, Fence, Overrun, OverrunWatch
+from headwater_producers.spark.driver.emission import (
+    Durability,
+    Emission,
+    Fence,
+    Overrun,
+    OverrunWatch,
+    RunningQueries,
+    WatchedSink,
+)
 from headwater_producers.spark.driver.status import CaptureStatus
-from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance, RunError
+from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance
 from support.capture import RecordingSink
 from support.outbox import until
 
@@ -63,10 +71,8 @@ class Engine:
     """As much of an engine as a policy looks at."""
 
     def __init__(self, **counts: int) -> None:
-        self.emission: Any = None
         self.ending = False
         self.ended_in_time = True
-        self.blamed: dict[str, RunError] = {}
         self._status = replace(CaptureStatus.nothing(), **counts)  # type: ignore[arg-type]
 
     def status(self, *, enabled: bool) -> CaptureStatus:
@@ -75,9 +81,6 @@ class Engine:
     def take_in(self, timeout_seconds: float) -> bool:
         return True
 
-    def blame(self, query_id: str, error: RunError) -> None:
-        self.blamed[query_id] = error
-
 
 def interval(*batches: int, query: str = "q-1", provenance: Provenance = Provenance.OBSERVED) -> IntervalEvent:
     entries = tuple(IntervalEntry(batch_id=batch) for batch in batches)
@@ -85,9 +88,10 @@ def interval(*batches: int, query: str = "q-1", provenance: Provenance = Provena
 
 
 def emission(policy: str, sink: Any, engine: Engine | None = None) -> Emission:
-    made = Emission(CaptureSettings(emission_policy=policy, emission_wait_seconds=0.05), sink, list)
-    made.start(engine or Engine())  # type: ignore[arg-type]
-    return made
+    durability = Durability(engine or Engine(), sink)  # type: ignore[arg-type]
+    queries = RunningQueries(list)
+    watch = OverrunWatch(sink, wait_seconds=0.05, stop=queries.stop) if policy == "fail_closed" else None
+    return Emission(EmissionPolicy(policy), durability, queries, watch)
 
 
 # The fence
@@ -144,7 +148,6 @@ def test_the_first_micro_batch_follows_none_and_the_others_wait() -> None:
     assert asleep.slept == 0
     made.hold(frame, "q-1", 1)
     assert asleep.slept == 1
-    made.close()
 
 
 # The watch
@@ -215,7 +218,6 @@ def test_some_policies_have_no_verdict(policy: str) -> None:
 def test_what_is_durable_is_enough(policy: str) -> None:
     """Delivered or not: the outbox keeps it."""
     made = emission(policy, Sink())
-    made.close()
     assert made.verdict(delivered=False) is None
     assert made.verdict(delivered=True) is None
 
@@ -256,7 +258,7 @@ def test_at_the_end_a_sink_that_keeps_its_events_is_asked_whether_kafka_moves() 
         def flush(self, timeout_seconds: float) -> int:
             raise AssertionError("waits for the whole time")
 
-    made = emission("retry", Keeping())
+    made = WatchedSink(Keeping())
     assert isinstance(made, KeepingSink)
     assert made.flush_while_moving(15, stall_seconds=4) == 4
-    assert emission("warn", Sink()).flush_while_moving(15, stall_seconds=4) == 0
+    assert WatchedSink(Sink()).flush_while_moving(15, stall_seconds=4) == 0

@@ -17,7 +17,7 @@ from headwater_producers.spark.driver.inbox import (
 )
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.driver.engine import Order
+    from headwater_producers.spark.driver.engine import DrainRequest
     from headwater_producers.spark.driver.inbox import Signal
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
@@ -35,10 +35,18 @@ AT = datetime(2013, 1, 1, tzinfo=UTC)
     ],
 )
 def test_where_too_many_wait_only_what_nothing_else_tells_of_is_taken(signal: Signal, kept: bool) -> None:
-    inbox: Inbox[Signal | Order] = Inbox(limit=0)
+    inbox: Inbox[Signal | DrainRequest] = Inbox(limit=0)
     settings = CaptureSettings(kafka_bootstrap_servers="localhost:1")
     unused = cast("Any", None)
-    engine = Engine(context=unused, settings=settings, inbox=inbox, worker=unused, streams=unused, end_offsets=unused)
+    engine = Engine(
+        context=unused,
+        settings=settings,
+        inbox=inbox,
+        worker=unused,
+        publisher=unused,
+        streams=unused,
+        end_offsets=unused,
+    )
     engine.offer(signal)
     assert (list(inbox.take_waiting()) == [signal]) is kept
     assert inbox.dropped == (not kept)

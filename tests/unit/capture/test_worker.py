@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
-from headwater_producers.spark.driver.engine import Order, Worker
+from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.inbox import Inbox, QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -60,24 +60,26 @@ class FakeHandler:
 class Stage:
     def __init__(self, sink: EventSink | None = None, limit: int = 100, flow: type[StreamFlow] = StreamFlow) -> None:
         self.sink = sink or RecordingSink()
-        self.inbox: Inbox[Signal | Order] = Inbox(limit)
+        self.inbox: Inbox[Signal | DrainRequest] = Inbox(limit)
         self.bus = FakeBus()
         self.handler = FakeHandler()
-        self.worker = Worker(self.inbox, self.sink, self.bus)
+        self.publisher = EventPublisher(self.sink)
         emitter = StreamEmitter(
             context=event_context(),
-            emit=self.worker.emit,
+            emit=self.publisher.emit,
             dedup=DedupCache(),
             files=DictFiles(),
             sinks=SinkOffsets(NoTopics()),
         )
-        self.worker.start(self.handler, flow(emitter, wait_seconds=1))
+        streams = flow(emitter, wait_seconds=1)
+        self.worker = Worker(self.inbox, self.publisher, self.bus, self.handler, streams)
+        self.worker.start()
 
     def put(self, event: object) -> bool:
         return self.inbox.put(QueryProgressed(event, None, NOW))
 
     def order(self, *, last: bool = False, seconds: float = 30.0, action: Callable[[], None] | None = None) -> bool:
-        return self.worker.carry_out(Order(time.monotonic() + seconds, action=action, last=last))
+        return self.worker.carry_out(DrainRequest(time.monotonic() + seconds, action=action, last=last))
 
 
 def test_everything_that_has_happened_is_handled_before_an_order() -> None:
@@ -101,8 +103,8 @@ def test_an_error_of_ours_is_counted_logged_once_and_redacted(caplog: pytest.Log
     stage.put("good")
     assert stage.order(last=True)
     assert stage.handler.seen == ["good"]
-    assert stage.worker.tally.failed == 3
-    assert stage.worker.tally.last_error == "QueryProgressed: ValueError: password=[redacted]"
+    assert stage.publisher.tally.failed == 3
+    assert stage.publisher.tally.last_error == "QueryProgressed: ValueError: password=[redacted]"
     assert len([record for record in caplog.records if "hunter2" not in record.getMessage()]) == 1
     assert "hunter2" not in caplog.text
 
@@ -127,10 +129,10 @@ def test_a_sink_that_refuses_is_counted() -> None:
 
     stage = Stage(Refusing())
     for event in application_started(event_context(), NOW, DedupCache()):
-        stage.worker.emit(event)
+        stage.publisher.emit(event)
     assert stage.order(last=True)
-    assert stage.worker.tally.publish_failed == 2
-    assert stage.worker.tally.published == 0
+    assert stage.publisher.tally.publish_failed == 2
+    assert stage.publisher.tally.published == 0
 
 
 def test_what_is_not_delivered_is_told() -> None:
@@ -145,7 +147,7 @@ def test_what_is_not_delivered_is_told() -> None:
     assert not Stage(Stuck()).order(last=True)
     broken = Stage(Broken())
     assert not broken.order(last=True)
-    assert broken.worker.tally.last_error == "ending: RuntimeError: no credentials"
+    assert broken.publisher.tally.last_error == "ending: RuntimeError: no credentials"
 
 
 def test_a_jvm_that_is_gone_does_not_keep_events_back() -> None:
@@ -196,5 +198,5 @@ def test_the_end_is_told_and_delivered_whatever_goes_wrong_with_a_query() -> Non
     assert ended == ["flushed", "ended"]
     assert isinstance(stage.sink, RecordingSink)
     assert (stage.sink.flushed, stage.sink.closed) == (2, True)
-    assert stage.worker.tally.failed == 4
-    assert stage.worker.tally.last_error == "ending: OSError: slow down"
+    assert stage.publisher.tally.failed == 4
+    assert stage.publisher.tally.last_error == "ending: OSError: slow down"

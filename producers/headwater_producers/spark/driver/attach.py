@@ -6,6 +6,9 @@ import logging
 import os
 import threading
 import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.backfill.backfill import Backfill
@@ -20,9 +23,16 @@ from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver import hooks, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.emission import Emission
-from headwater_producers.spark.driver.engine import Engine, Order, Worker
-from headwater_producers.spark.driver.inbox import Inbox
+from headwater_producers.spark.driver.emission import (
+    Durability,
+    Emission,
+    OverrunWatch,
+    RunningQueries,
+    WatchedSink,
+    durable_sink,
+)
+from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
+from headwater_producers.spark.driver.inbox import Inbox, Signal
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
@@ -34,13 +44,13 @@ from headwater_producers.spark.streaming.buffer import Coalescing, Notes
 from headwater_producers.spark.streaming.emitter import StreamEmitter
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
-from headwater_schemas.events import EngineRef, Owner, Tag, Versions
+from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from headwater_producers.spark.common.sink import EventSink
-    from headwater_producers.spark.driver.inbox import Signal
+    from headwater_producers.spark.driver.sessions import ApplicationListeners
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +77,7 @@ def attach(
 
     Args:
         spark: the session.
-        settings: default: what `spark.headwater.…` says, of the session's `spark.conf` and below that of the
+        settings: default: the properties `spark.headwater.…`, of the session's `spark.conf` and below that of the
             application, and below both the environment (`HEADWATER_…`).
         sink: where events go; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
@@ -101,26 +111,12 @@ def attach(
                 )
             return running
         target = sink if sink is not None else _kafka(chosen)
-        listeners = sessions.join(spark)
-        emission = Emission(chosen, target, listeners.observed)
-        engine = start_engine(spark, chosen, emission, Notes(emission.notes_folder))
-        emission.start(engine)
-        key = sessions.application_id(spark)
-        capture = Capture(
-            engine,
-            key=key,
-            spark_context=spark.sparkContext,
-            listeners=listeners,
-            emission=emission,
-            asked=(chosen, sink),
-        )
-        captures.begin(key, capture)
+        capture = _wired(spark, chosen, target, sessions.join(spark), asked=(chosen, sink))
+        captures.begin(sessions.application_id(spark), capture)
         hooks.install()
         shutdown.install()
         shutdown.drain_before_stop(spark)
-        listeners.target = engine
-        for session in listeners.observed():
-            engine.found(session)
+        capture.begin()
     return capture
 
 
@@ -147,15 +143,35 @@ def _kafka(settings: CaptureSettings) -> EventSink:
 _QUEUES_SHARE: Final = 8
 
 
-def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: Notes | None = None) -> Engine:
-    """Wires and starts an engine: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ sink.
+@dataclass(frozen=True, slots=True)
+class _Intake:
+    """The `SignalTarget` of an application's listeners."""
+
+    offer: Callable[[Signal], None]
+    hold: Callable[[Any, str, int], None]
+    captures_reads: bool
+
+
+def _wired(
+    spark: Any,
+    settings: CaptureSettings,
+    sink: EventSink,
+    listeners: ApplicationListeners,
+    *,
+    asked: tuple[CaptureSettings, EventSink | None],
+) -> Capture:
+    """Puts a capture together: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
+
+    Each part is given what it calls, and knows nothing of what calls it.
 
     Args:
         spark: a session of the application.
         settings: of the capture.
         sink: where events go.
-        notes: the last micro-batch of each query emitted to the sink's destination; None: not known.
+        listeners: of the application.
+        asked: the settings and the sink that `attach` was given.
     """
+    # What is known of the application.
     context = event_context(
         settings,
         app_name=spark.sparkContext.appName,
@@ -168,43 +184,61 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
         kafka_cluster_names=_cluster_names(settings),
         kafka_clusters=KafkaClusters(),
     )
-    dedup = DedupCache()
-    heap = int(spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
-    inbox: Inbox[Signal | Order] = Inbox(
-        settings.capture_queue_size, settings.capture_queue_max_bytes or heap // _QUEUES_SHARE
+    is_fail_closed = settings.emission_policy is EmissionPolicy.FAIL_CLOSED
+
+    # Where events go.
+    durable = durable_sink(sink)
+    outbox = durable.outbox if durable is not None else None
+    stop_reasons: dict[str, RunError] = {}
+    queries = RunningQueries(listeners.observed, stop_reasons)
+    watch = (
+        OverrunWatch(durable, wait_seconds=settings.emission_wait_seconds, stop=queries.stop)
+        if is_fail_closed
+        else None
     )
-    shared_metrics().watch(inbox)
-    worker = Worker(inbox, sink, ListenerBus(spark.sparkContext))
-    end_offsets = KafkaEndOffsets(own_connection(settings))
+    publisher = EventPublisher(WatchedSink(sink, watch))
+    dedup = DedupCache()
+
+    # Streaming queries.
     files = JvmFiles(spark.sparkContext)
-    notes, gaps = notes or Notes(), Gaps()
+    end_offsets = KafkaEndOffsets(own_connection(settings))
+    notes, gaps = Notes(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
     emitter = StreamEmitter(
-        context=context, emit=worker.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), notes=notes
+        context=context, emit=publisher.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), notes=notes
     )
     # Nothing may wait where the next micro-batch waits for it.
-    per_event = 1 if settings.emission_policy is EmissionPolicy.FAIL_CLOSED else settings.coalesce_max_batches
+    per_event = 1 if is_fail_closed else settings.coalesce_max_batches
+    backfill = Backfill(
+        context=context,
+        emit=publisher.emit,
+        files=files,
+        max_batches=settings.reconcile_max_batches,
+        gaps=gaps,
+        notes=notes,
+        per_event=per_event,
+        inside=emitter.inside,
+    )
     streams = StreamFlow(
         emitter,
         wait_seconds=settings.capture_foreach_batch_wait_seconds,
-        backfill=Backfill(
-            context=context,
-            emit=worker.emit,
-            files=files,
-            max_batches=settings.reconcile_max_batches,
-            gaps=gaps,
-            notes=notes,
-            per_event=per_event,
-            inside=emitter.inside,
-        ),
+        backfill=backfill,
         coalescing=Coalescing(per_event, settings.coalesce_max_seconds),
         notes=notes,
+        stop_reasons=stop_reasons,
     )
+
+    # From signals to events.
+    heap = int(spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
+    inbox: Inbox[Signal | DrainRequest] = Inbox(
+        settings.capture_queue_size, settings.capture_queue_max_bytes or heap // _QUEUES_SHARE
+    )
+    shared_metrics().watch(inbox)
     dispatch = Dispatch(
         spark=spark,
         context=context,
         streams=streams,
-        emit=worker.emit,
-        failed=worker.failed,
+        emit=publisher.emit,
+        failed=publisher.failed,
         dedup=dedup,
         settings=plan_settings,
     )
@@ -212,13 +246,27 @@ def start_engine(spark: Any, settings: CaptureSettings, sink: EventSink, notes: 
         context=context,
         settings=settings,
         inbox=inbox,
-        worker=worker,
+        worker=Worker(inbox, publisher, ListenerBus(spark.sparkContext), dispatch, streams),
+        publisher=publisher,
         streams=streams,
         end_offsets=end_offsets,
         gaps=gaps,
     )
-    engine.start(dispatch, dedup)
-    return engine
+
+    # The policy, and the handle.
+    emission = Emission(settings.emission_policy, Durability(engine, sink), queries, watch)
+    engine.start(dedup)
+    if watch is not None:
+        watch.start()
+    return Capture(
+        engine,
+        key=sessions.application_id(spark),
+        spark_context=spark.sparkContext,
+        listeners=listeners,
+        target=_Intake(engine.offer, emission.hold, settings.capture_reads),
+        emission=emission,
+        asked=asked,
+    )
 
 
 def _cluster_names(settings: CaptureSettings) -> dict[str, str]:

@@ -14,7 +14,7 @@ from headwater_producers.spark.plan import KnownFrames, PlanSettings, Upstream
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.driver.engine import Bus
+    from headwater_producers.spark.jvm.listener_bus import ListenerBus
     from headwater_producers.spark.streaming.flow import StreamFlow
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Attributor:
     """
 
     def __init__(
-        self, links: BatchLinks, streams: StreamFlow, frames: KnownFrames, settings: PlanSettings, bus: Bus
+        self, links: BatchLinks, streams: StreamFlow, frames: KnownFrames, settings: PlanSettings, bus: ListenerBus
     ) -> None:
         self._links = links
         self._streams = streams

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headwater_producers.spark.common.sink import EventSink
     from headwater_producers.spark.driver.emission import Emission
     from headwater_producers.spark.driver.engine import Engine
+    from headwater_producers.spark.driver.listeners import SignalTarget
     from headwater_producers.spark.driver.sessions import ApplicationListeners
     from headwater_schemas.events import RunError
 
@@ -58,6 +59,7 @@ class Capture:
         key: str = "",
         spark_context: Any = None,
         listeners: ApplicationListeners | None = None,
+        target: SignalTarget | None = None,
         emission: Emission | None = None,
         asked: tuple[CaptureSettings, EventSink | None] | None = None,
     ) -> None:
@@ -65,10 +67,18 @@ class Capture:
         self._key = key
         self._spark_context = spark_context
         self._listeners = listeners
+        self._target = target
         self._emission = emission
         self._asked = asked
         self._closing = threading.RLock()
         self._open = engine is not None
+
+    def begin(self) -> None:
+        """Receives callbacks from now on, and tracks the queries that run already; for `attach`."""
+        if self._listeners is not None and self._engine is not None:
+            self._listeners.target = self._target
+            for session in self._listeners.observed():
+                self._engine.found(session)
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
         """Waits until all that has happened so far is delivered.
@@ -97,10 +107,9 @@ class Capture:
 
     def status(self) -> CaptureStatus:
         """What has been captured so far."""
-        if self._engine is None:
+        if self._emission is None:
             return CaptureStatus.nothing()
-        status = self._engine.status(enabled=self._open)
-        return self._emission.status(status) if self._emission is not None else status
+        return self._emission.status(enabled=self._open)
 
     def __repr__(self) -> str:
         status = self.status()

@@ -1,8 +1,9 @@
 """How much a pipeline wants its lineage to matter: the policies of `emission_policy` at work.
 
-    Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
+    WatchedSink   the sink that the engine publishes to, beneath it
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable
-    Emission      one application's policy at work, and its verdict at the end
+    Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
+    Emission      one application's policy at work, above the engine, and its verdict at the end
 
 The fence holds the query's own thread, which is what the policy asks for. Each of its steps can be repeated, so that
 nothing is waited for longer than a moment without a look at whether waiting still makes sense.
@@ -18,20 +19,18 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.common.metrics import shared_metrics
-from headwater_producers.spark.common.settings import EmissionPolicy
 from headwater_producers.spark.common.sink import DurableSink, KeepingSink
 from headwater_schemas.events import Provenance, RunError
 from headwater_schemas.ranges import batches_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
 
-    from headwater_producers.spark.common.settings import CaptureSettings
+    from headwater_producers.spark.common.settings import EmissionPolicy
     from headwater_producers.spark.common.sink import EventSink
     from headwater_producers.spark.driver.engine import Engine
     from headwater_producers.spark.driver.status import CaptureStatus
@@ -40,36 +39,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Emission:
-    """The sink that the engine publishes to, and what the policy makes of how that goes.
+class WatchedSink:
+    """The sink that the engine publishes to: passes events on, counts them, and reports intervals to the watch.
 
     Args:
-        settings: of the capture.
         sink: where events really go.
-        sessions: the application's sessions, to find a query in.
+        watch: over overruns; None: under other policies than `fail_closed`.
     """
 
-    def __init__(self, settings: CaptureSettings, sink: EventSink, sessions: Callable[[], Iterable[Any]]) -> None:
-        self.policy = settings.emission_policy
+    def __init__(self, sink: EventSink, watch: OverrunWatch | None = None) -> None:
         self._sink = sink
-        self._durable = sink if isinstance(sink, DurableSink) else None
-        self._sessions = sessions
+        self._watch = watch
         self._metrics = shared_metrics()
-        self._engine: Engine | None = None
-        self._fence: Fence | None = None
-        self._watch: OverrunWatch | None = None
-        if self.policy is EmissionPolicy.FAIL_CLOSED:
-            self._watch = OverrunWatch(self._durable, wait_seconds=settings.emission_wait_seconds, stop=self._stop)
-
-    def start(self, engine: Engine) -> None:
-        """The engine runs."""
-        self._engine = engine
-        engine.emission = self
-        if self._watch is not None:
-            self._watch.start()
-            self._fence = Fence(self, self._lost)
-
-    # The engine's sink
 
     def publish(self, event: LineageEvent) -> None:
         """Passes an event on."""
@@ -105,10 +86,123 @@ class Emission:
             self._watch.end()
         self._sink.close()
 
-    # The query's thread
+
+class RunningQueries:
+    """The streaming queries of an application, to be stopped.
+
+    Args:
+        sessions: the application's sessions, to find a query in.
+        stop_reasons: by query id, why a query is stopped by capture: its run FAILs by that.
+    """
+
+    def __init__(
+        self, sessions: Callable[[], Iterable[Any]], stop_reasons: MutableMapping[str, RunError] | None = None
+    ) -> None:
+        self._sessions = sessions
+        self._stop_reasons = stop_reasons if stop_reasons is not None else {}
+
+    def stop(self, overrun: Overrun) -> None:
+        """Stops the query of an overrun."""
+        self._stop_reasons[overrun.query_id] = RunError(type="LineageNotDurableError", message=str(overrun))
+        shared_metrics().overruns.inc()
+        query = self._query(overrun.query_id)
+        if query is not None:
+            query.stop()
+        else:
+            logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
+
+    def is_stopped(self, query_id: str) -> bool:
+        """Whether a query is known, and has stopped."""
+        query = self._query(query_id)
+        return query is not None and not query.isActive()
+
+    def _query(self, query_id: str) -> Any:
+        """A query that runs; None: it isn't known to any session. The one that its frames bear doesn't know it."""
+        found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
+        return next((query for query in found if query is not None), None)
+
+
+class Durability:
+    """What of an application's lineage would survive the process.
+
+    Args:
+        engine: makes events of what has happened.
+        sink: where they really go.
+    """
+
+    def __init__(self, engine: Engine, sink: EventSink) -> None:
+        self._engine = engine
+        self._durable = durable_sink(sink)
+
+    @property
+    def closing(self) -> bool:
+        """Whether capture ends, or has ended."""
+        return self._engine.ending
+
+    def secure(self, timeout_seconds: float) -> bool:
+        """Has all that has happened made into events and durable; False: not in time."""
+        if self._durable is None:
+            return self._engine.flush(timeout_seconds)
+        return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
+
+    def status(self, *, enabled: bool) -> CaptureStatus:
+        """The counts so far, of the engine and the sink."""
+        status = self._engine.status(enabled=enabled)
+        if self._durable is None:
+            return status
+        return replace(status, lost=self._durable.lost, outbox=self._durable.outbox)
+
+    def lost(self) -> str | None:
+        """Describes what is lost for good; None: nothing is."""
+        status = self.status(enabled=True)
+        if not (status.dropped + status.failed + status.publish_failed + status.lost):
+            return None
+        return (
+            f"{status.dropped} callbacks dropped, {status.failed} not made into events, {status.publish_failed} events "
+            f"refused, {status.lost} given up" + (f" ({status.last_error})" if status.last_error else "")
+        )
+
+    def missing(self, *, delivered: bool) -> Iterator[str]:
+        """Why not all lineage is durable, when capture has ended; nothing where it is.
+
+        Args:
+            delivered: whether all was made into events, and delivered.
+        """
+        if (lost := self.lost()) is not None:
+            yield lost
+        if not self._engine.ended_in_time:
+            yield "not all that happened could be looked at in time (capture_drain_timeout_seconds)"
+        if self._durable is None and not delivered:
+            yield "not all of it was delivered"
+        elif self._durable is not None and (at_risk := self._durable.await_durable(0)):
+            yield f"{at_risk} events are neither acknowledged by Kafka nor in an outbox"
+
+
+class Emission:
+    """One application's emission policy at work.
+
+    Args:
+        policy: the policy.
+        durability: of the application's lineage.
+        queries: the application's.
+        watch: over overruns, which has been started; None: under other policies than `fail_closed`.
+    """
+
+    def __init__(
+        self,
+        policy: EmissionPolicy,
+        durability: Durability,
+        queries: RunningQueries,
+        watch: OverrunWatch | None = None,
+    ) -> None:
+        self.policy = policy
+        self.durability = durability
+        self._queries = queries
+        self._watch = watch
+        self._fence = Fence(durability, durability.lost) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Called before a foreachBatch function; see `Fence.hold`. Does nothing under other policies.
+        """Called before a foreachBatch function, on its query's thread; see `Fence.hold`. Nothing under other policies.
 
         Args:
             frame: that it is called with.
@@ -120,34 +214,11 @@ class Emission:
             if batch_id == 0:
                 return  # nothing was committed before it
             jvm = frame.sparkSession.sparkContext._jvm
-            self._fence.hold(jvm, batch_id, lambda: self._is_stopped(query_id))
+            self._fence.hold(jvm, batch_id, lambda: self._queries.is_stopped(query_id))
 
-    @property
-    def closing(self) -> bool:
-        """Whether capture ends, or has ended."""
-        return self._engine is None or self._engine.ending
-
-    def secure(self, timeout_seconds: float) -> bool:
-        """Has all that has happened made into events and durable; False: not in time."""
-        if self._engine is None:
-            return False
-        if self._durable is None:
-            return self._engine.flush(timeout_seconds)
-        return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
-
-    @property
-    def notes_folder(self) -> Path | None:
-        """Folder of the notes on each query's last emitted micro-batch: beside the outbox; None: there is none."""
-        outbox = self._durable.outbox if self._durable is not None else None
-        return Path(outbox.folder) / "queries" if outbox is not None else None
-
-    # Afterwards
-
-    def status(self, status: CaptureStatus) -> CaptureStatus:
-        """A status, with what the sink knows."""
-        if self._durable is None:
-            return status
-        return replace(status, lost=self._durable.lost, outbox=self._durable.outbox)
+    def status(self, *, enabled: bool) -> CaptureStatus:
+        """The counts so far."""
+        return self.durability.status(enabled=enabled)
 
     def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
         """What is to be raised when capture has ended.
@@ -158,17 +229,10 @@ class Emission:
         Returns:
             None: nothing, since the policy doesn't ask for it, or all is durable.
         """
-        if not self.policy.fails or self._engine is None:
+        if not self.policy.fails:
             return None
-        reasons = [str(overrun) for overrun in self._overruns]
-        if (lost := self._lost()) is not None:
-            reasons.append(lost)
-        if not self._engine.ended_in_time:
-            reasons.append("not all that happened could be looked at in time (capture_drain_timeout_seconds)")
-        if self._durable is None and not delivered:
-            reasons.append("not all of it was delivered")
-        elif self._durable is not None and (at_risk := self._durable.await_durable(0)):
-            reasons.append(f"{at_risk} events are neither acknowledged by Kafka nor in an outbox")
+        overruns = self._watch.overruns if self._watch is not None else ()
+        reasons = [*map(str, overruns), *self.durability.missing(delivered=delivered)]
         if not reasons:
             return None
         return LineageNotDurableError(
@@ -176,37 +240,10 @@ class Emission:
             "The data is written, and stays"
         )
 
-    @property
-    def _overruns(self) -> tuple[Overrun, ...]:
-        return self._watch.overruns if self._watch is not None else ()
 
-    def _lost(self) -> str | None:
-        status = self.status(self._engine.status(enabled=True)) if self._engine is not None else None
-        if status is None or not (status.dropped + status.failed + status.publish_failed + status.lost):
-            return None
-        return (
-            f"{status.dropped} callbacks dropped, {status.failed} not made into events, {status.publish_failed} events "
-            f"refused, {status.lost} given up" + (f" ({status.last_error})" if status.last_error else "")
-        )
-
-    def _stop(self, overrun: Overrun) -> None:
-        if self._engine is not None:
-            self._engine.blame(overrun.query_id, RunError(type="LineageNotDurableError", message=str(overrun)))
-        self._metrics.overruns.inc()
-        query = self._query(overrun.query_id)
-        if query is not None:
-            query.stop()
-        else:
-            logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
-
-    def _is_stopped(self, query_id: str) -> bool:
-        query = self._query(query_id)
-        return query is not None and not query.isActive()
-
-    def _query(self, query_id: str) -> Any:
-        """A query that runs; None: it isn't known to any session. The one that its frames bear doesn't know it."""
-        found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
-        return next((query for query in found if query is not None), None)
+def durable_sink(sink: EventSink) -> DurableSink | None:
+    """The sink, where it knows what would survive the process."""
+    return sink if isinstance(sink, DurableSink) else None
 
 
 _TAKE_IN_SECONDS: Final = 5.0
@@ -215,7 +252,7 @@ _COMPLAIN_SECONDS: Final = 10.0
 
 
 class Intake(Protocol):
-    """The engine, as the fence sees it."""
+    """Durability, as the fence asks for it."""
 
     @property
     def closing(self) -> bool:

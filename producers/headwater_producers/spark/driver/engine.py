@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from headwater_producers.spark.common.settings import CaptureSettings
     from headwater_producers.spark.common.sink import EventSink
     from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
-    from headwater_producers.spark.driver.dispatch import Dispatch
-    from headwater_producers.spark.driver.emission import Emission
     from headwater_producers.spark.driver.inbox import Inbox, Signal
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -51,6 +49,7 @@ class Engine:
         settings: of the capture.
         inbox: where signals wait.
         worker: who handles them; not started yet.
+        publisher: publishes events.
         streams: the application's streaming queries.
         end_offsets: reads the end offsets of the topics they write.
         gaps: their micro-batches that can't be recovered any more.
@@ -61,8 +60,9 @@ class Engine:
         *,
         context: EventContext,
         settings: CaptureSettings,
-        inbox: Inbox[Signal | Order],
+        inbox: Inbox[Signal | DrainRequest],
         worker: Worker,
+        publisher: EventPublisher,
         streams: StreamFlow,
         end_offsets: KafkaEndOffsets,
         gaps: Gaps | None = None,
@@ -71,19 +71,19 @@ class Engine:
         self.settings = settings
         self._inbox = inbox
         self._worker = worker
+        self._publisher = publisher
         self._streams = streams
         self._end_offsets = end_offsets
         self._gaps = gaps or Gaps()
         self._started_at = datetime.now(UTC)
         self._logged_drops = False
-        self._end: Order | None = None
-        self.emission: Emission | None = None
+        self._end: DrainRequest | None = None
 
-    def start(self, handler: Dispatch, dedup: DedupCache) -> None:
+    def start(self, dedup: DedupCache) -> None:
         """Starts the worker, whose first act is the START of the application's run."""
         for event in application_started(self.context, self._started_at, dedup):
-            self._worker.emit(event)
-        self._worker.start(handler, self._streams)
+            self._publisher.emit(event)
+        self._worker.start()
 
     def found(self, session: Any) -> None:
         """Has the queries tracked that run in a session already."""
@@ -111,24 +111,14 @@ class Engine:
                 self._inbox.bytes >> 20,
             )
 
-    @property
-    def captures_reads(self) -> bool:
-        """Whether queries that only read are captured."""
-        return self.settings.capture_reads
-
     def flush(self, timeout_seconds: float | None = None) -> bool:
         """Waits until everything that has happened so far is delivered; False: the time was over first."""
-        return self._worker.carry_out(Order(self._deadline(timeout_seconds)))
+        return self._worker.carry_out(DrainRequest(self._deadline(timeout_seconds)))
 
     def take_in(self, timeout_seconds: float) -> bool:
         """Has everything that has happened so far made into events and published; False: not in time."""
-        order = Order(self._deadline(timeout_seconds), delivers=False)
-        return self._worker.carry_out(order) and order.taken_in
-
-    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """On the query's thread, before a foreachBatch function: waits where the emission policy requires it."""
-        if self.emission is not None:
-            self.emission.hold(frame, query_id, batch_id)
+        request = DrainRequest(self._deadline(timeout_seconds), delivers=False)
+        return self._worker.carry_out(request) and request.taken_in
 
     def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
         """Ends the application's run, delivers everything, and ends the worker.
@@ -147,12 +137,12 @@ class Engine:
             run_all(
                 (
                     lambda: self._streams.abort_all(error, now) if session_ends else None,
-                    lambda: self._worker.emit(self._ended(kind, error, now)),
+                    lambda: self._publisher.emit(self._ended(kind, error, now)),
                     self._end_offsets.close,
                 )
             )
 
-        self._end = Order(
+        self._end = DrainRequest(
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
@@ -171,12 +161,8 @@ class Engine:
             now,
             error,
             dropped=self._inbox.dropped,
-            failed=self._worker.tally.failed,
+            failed=self._publisher.tally.failed,
         )
-
-    def blame(self, query_id: str, error: RunError) -> None:
-        """Records why a query is about to be stopped: its run FAILs by that."""
-        self._streams.blame(query_id, error)
 
     @property
     def ending(self) -> bool:
@@ -198,7 +184,7 @@ class Engine:
 
     def status(self, *, enabled: bool) -> CaptureStatus:
         """The counts so far."""
-        tally = self._worker.tally
+        tally = self._publisher.tally
         return CaptureStatus(
             enabled=enabled,
             queued=self._inbox.waiting,
@@ -242,15 +228,15 @@ class Handler(Protocol):
 
 
 @dataclass(slots=True)
-class Order:
-    """To the worker itself: take in all that has happened, then act, then deliver.
+class DrainRequest:
+    """A request to the worker itself: take in all that has happened, then act, then deliver.
 
     Attributes:
         deadline: monotonic; nothing is waited for beyond it.
         action: what to do when everything that has happened was taken in.
         last: whether the worker ends with it.
         delivers: whether the sink is waited for.
-        stall_seconds: of the last order: how long Kafka may acknowledge nothing until a sink that keeps its events is
+        stall_seconds: of the last request: how long Kafka may acknowledge nothing until a sink that keeps its events is
             waited for no more.
         done: set when it has been carried out.
         taken_in: whether all that had happened was on time to be handled.
@@ -283,47 +269,22 @@ class Tally:
     last_error: str | None = None
 
 
-class Worker:
-    """Runs one capture. `handler` and `streams` are set before `start`, since they publish through it.
+class EventPublisher:
+    """Publishes events to the sink, and counts what it takes, what it refuses and what else goes wrong.
 
     Args:
-        inbox: what it takes from.
         sink: where events go.
-        bus: Spark's.
     """
 
-    def __init__(self, inbox: Inbox[Signal | Order], sink: EventSink, bus: Bus) -> None:
+    def __init__(self, sink: EventSink) -> None:
+        self.sink = sink
         self.tally = Tally()
-        self._inbox = inbox
-        self._sink = sink
-        self._bus = bus
-        self._handler: Handler | None = None
-        self._streams: StreamFlow | None = None
-        self._cared_at = 0.0
         self._logged: set[str] = set()
-        self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
-
-    def start(self, handler: Handler, streams: StreamFlow) -> None:
-        """Starts the thread."""
-        self._handler = handler
-        self._streams = streams
-        self._thread.start()
-
-    def carry_out(self, order: Order) -> bool:
-        """Has an order carried out, and waits for it. Not to be called by the worker's own thread.
-
-        Returns:
-            Whether it was, and everything is delivered.
-        """
-        self._inbox.put_urgent(order)
-        # What the order does between its waits takes time of its own.
-        finished = order.done.wait(order.remaining() + 5.0)
-        return finished and not order.failed and (order.undelivered == 0 or not order.delivers)
 
     def emit(self, event: LineageEvent) -> bool:
         """Publishes an event; what the sink refuses is counted, and False."""
         try:
-            self._sink.publish(event)
+            self.sink.publish(event)
         except Exception as error:
             self.tally.publish_failed += 1
             self._note("publishing", error)
@@ -339,85 +300,8 @@ class Worker:
             self._logged.add(sentence)
             logger.warning("lineage capture: %s (further failures of this kind are only counted)", sentence)
 
-    def _run(self) -> None:
-        while True:
-            item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
-            if isinstance(item, Order):
-                self._guard("ending" if item.last else "flushing", partial(self._obey, item))
-                item.done.set()
-                if item.last:
-                    return
-            elif item is not None:
-                self._handle(item)
-            if item is None or time.monotonic() - self._cared_at > _CARE_SECONDS:
-                self._guard("looking after streaming queries", self._care)
-
-    def _waits(self) -> bool:
-        streams = self._streams
-        return streams is not None and (streams.unannounced or bool(streams.pending) or streams.behind)
-
-    def _handle(self, signal: Signal) -> None:
-        if self._handler is not None:
-            self._guard(type(signal).__name__, partial(self._handler.handle, signal))
-
-    def _take_in(self) -> None:
-        for item in self._inbox.take_waiting():
-            if not isinstance(item, Order):
-                self._handle(item)
-
-    def _care(self) -> None:
-        self._cared_at = time.monotonic()
-        streams = self._streams
-        if streams is None:
-            return
-        if self._handler is not None:
-            self._handler.look_around()
-        run_all((streams.announce_planned, streams.backfill_next, streams.send_overdue, partial(self._settle, streams)))
-
-    def _settle(self, streams: StreamFlow) -> None:
-        if waiting := streams.pending:
-            # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
-            # inbox, and when the inbox is, they have been seen.
-            if self._bus.drained(_WATCHFUL_SECONDS):
-                self._take_in()
-                streams.settle(waiting, datetime.now(UTC))
-            streams.settle_overdue(datetime.now(UTC))
-
-    def _obey(self, order: Order) -> None:
-        # 1. Everything that has happened is on the bus: let it come in.
-        order.taken_in = self._bus.drained(order.remaining())
-        if not order.taken_in:
-            logger.info("lineage capture: Spark's listener bus was not empty in time")
-        # 2. Handle it.
-        self._take_in()
-        # Whatever goes wrong in one step, the others are taken.
-        failed, doing = self.tally.failed, partial(self._guard, "ending" if order.last else "flushing")
-        # 3. Nothing more is coming for what waits.
-        if (handler := self._handler) is not None and order.delivers:
-            doing(lambda: handler.look_around(at_once=True))
-        if (streams := self._streams) is not None:
-            doing(streams.announce_planned)
-            doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
-            while streams.behind and order.remaining():
-                doing(streams.backfill_next)
-            doing(lambda: streams.send_all(EmissionReason.STOP if order.last else EmissionReason.CHECKPOINT))
-        # 4. What the order is about.
-        if order.action is not None:
-            doing(order.action)
-        # 5. Deliver.
-        if order.delivers:
-            doing(partial(self._deliver, order))
-        order.failed = self.tally.failed - failed
-        if order.last:
-            doing(self._sink.close)
-
-    def _deliver(self, order: Order) -> None:
-        if order.last and isinstance(self._sink, KeepingSink):
-            order.undelivered = self._sink.flush_while_moving(order.remaining(), stall_seconds=order.stall_seconds)
-        else:
-            order.undelivered = self._sink.flush(order.remaining())
-
-    def _guard(self, what: str, action: Callable[[], None]) -> None:
+    def guard(self, what: str, action: Callable[[], None]) -> None:
+        """Runs an action; what it raises is counted, and the first of a kind logged."""
         try:
             action()
         except Exception as error:
@@ -432,3 +316,125 @@ class Worker:
             self._logged.add(kind)
             logger.warning("lineage capture: %s (further errors of this kind are only counted)", text)
             logger.debug("lineage capture: %s", what, exc_info=error)
+
+
+class Worker:
+    """Runs one capture.
+
+    Args:
+        inbox: what it takes from.
+        publisher: publishes events.
+        bus: Spark's.
+        handler: makes events of signals.
+        streams: the application's streaming queries.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox[Signal | DrainRequest],
+        publisher: EventPublisher,
+        bus: Bus,
+        handler: Handler,
+        streams: StreamFlow,
+    ) -> None:
+        self._inbox = inbox
+        self._publisher = publisher
+        self._bus = bus
+        self._handler = handler
+        self._streams = streams
+        self._cared_at = 0.0
+        self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def carry_out(self, request: DrainRequest) -> bool:
+        """Has a request carried out, and waits for it. Not to be called by the worker's own thread.
+
+        Returns:
+            Whether it was, and everything is delivered.
+        """
+        self._inbox.put_urgent(request)
+        # What the request does between its waits takes time of its own.
+        finished = request.done.wait(request.remaining() + 5.0)
+        return finished and not request.failed and (request.undelivered == 0 or not request.delivers)
+
+    def _run(self) -> None:
+        while True:
+            item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
+            if isinstance(item, DrainRequest):
+                self._publisher.guard("ending" if item.last else "flushing", partial(self._drain, item))
+                item.done.set()
+                if item.last:
+                    return
+            elif item is not None:
+                self._handle(item)
+            if item is None or time.monotonic() - self._cared_at > _CARE_SECONDS:
+                self._publisher.guard("looking after streaming queries", self._care)
+
+    def _waits(self) -> bool:
+        streams = self._streams
+        return streams.unannounced or bool(streams.pending) or streams.behind
+
+    def _handle(self, signal: Signal) -> None:
+        self._publisher.guard(type(signal).__name__, partial(self._handler.handle, signal))
+
+    def _take_in(self) -> None:
+        for item in self._inbox.take_waiting():
+            if not isinstance(item, DrainRequest):
+                self._handle(item)
+
+    def _care(self) -> None:
+        self._cared_at = time.monotonic()
+        streams = self._streams
+        self._handler.look_around()
+        run_all((streams.announce_planned, streams.backfill_next, streams.send_overdue, self._settle))
+
+    def _settle(self) -> None:
+        streams = self._streams
+        if waiting := streams.pending:
+            # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
+            # inbox, and when the inbox is, they have been seen.
+            if self._bus.drained(_WATCHFUL_SECONDS):
+                self._take_in()
+                streams.settle(waiting, datetime.now(UTC))
+            streams.settle_overdue(datetime.now(UTC))
+
+    def _drain(self, request: DrainRequest) -> None:
+        # 1. Everything that has happened is on the bus: let it come in.
+        request.taken_in = self._bus.drained(request.remaining())
+        if not request.taken_in:
+            logger.info("lineage capture: Spark's listener bus was not empty in time")
+        # 2. Handle it.
+        self._take_in()
+        # Whatever goes wrong in one step, the others are taken.
+        failed, doing = (
+            self._publisher.tally.failed,
+            partial(self._publisher.guard, "ending" if request.last else "flushing"),
+        )
+        # 3. Nothing more is coming for what waits.
+        if request.delivers:
+            doing(lambda: self._handler.look_around(at_once=True))
+        streams = self._streams
+        doing(streams.announce_planned)
+        doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
+        while streams.behind and request.remaining():
+            doing(streams.backfill_next)
+        doing(lambda: streams.send_all(EmissionReason.STOP if request.last else EmissionReason.CHECKPOINT))
+        # 4. What the request is about.
+        if request.action is not None:
+            doing(request.action)
+        # 5. Deliver.
+        if request.delivers:
+            doing(partial(self._deliver, request))
+        request.failed = self._publisher.tally.failed - failed
+        if request.last:
+            doing(self._publisher.sink.close)
+
+    def _deliver(self, request: DrainRequest) -> None:
+        sink = self._publisher.sink
+        if request.last and isinstance(sink, KeepingSink):
+            request.undelivered = sink.flush_while_moving(request.remaining(), stall_seconds=request.stall_seconds)
+        else:
+            request.undelivered = sink.flush(request.remaining())

@@ -20,7 +20,7 @@ from headwater_producers.spark.streaming.run import Ending, Runs
 from headwater_schemas.events import EmissionReason, RunEventType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, MutableMapping
     from datetime import datetime
 
     from headwater_producers.spark.events.writes import Write
@@ -70,6 +70,8 @@ class StreamFlow:
         backfill: emits what was committed and not emitted; None: nothing does.
         coalescing: how long intervals wait for one another.
         notes: what earlier processes have noted of the queries.
+        stop_reasons: by query id, why a query is about to be stopped by capture; written by any thread. Its run FAILs
+            by that.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class StreamFlow:
         backfill: Recovery | None = None,
         coalescing: Coalescing | None = None,
         notes: Notes | None = None,
+        stop_reasons: MutableMapping[str, RunError] | None = None,
     ) -> None:
         self._emitter = emitter
         self._backfill = backfill
@@ -90,7 +93,7 @@ class StreamFlow:
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs = Runs()
-        self._blamed: dict[str, RunError] = {}
+        self._stop_reasons = stop_reasons if stop_reasons is not None else {}
 
     # What happens, in the order in which it may.
 
@@ -165,7 +168,7 @@ class StreamFlow:
         if run is None:
             return
         if error is None:
-            error = self._blamed.pop(run.query_id, None)
+            error = self._stop_reasons.pop(run.query_id, None)
         run.ending = Ending(
             RunEventType.COMPLETE if error is None else RunEventType.FAIL,
             error,
@@ -174,10 +177,6 @@ class StreamFlow:
         )
         if not run.called:
             self._end(run, run.ending)
-
-    def blame(self, query_id: str, error: RunError) -> None:
-        """Records why a query is about to be stopped: its run FAILs by that. May be called from any thread."""
-        self._blamed[query_id] = error
 
     # Time passes.
 
