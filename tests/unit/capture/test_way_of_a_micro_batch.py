@@ -1,0 +1,191 @@
+"""The way of one micro-batch, from the listener's callback to the outbox: which files it goes through."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import MagicMock
+
+import pytest
+
+import headwater_producers
+from headwater_producers.outbox import Outbox, OutboxSink
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.driver.dispatch import Dispatch
+from headwater_producers.spark.driver.emission import WatchedSink
+from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
+from headwater_producers.spark.driver.inbox import Inbox, Signal
+from headwater_producers.spark.driver.listeners import SessionListeners, StreamListener
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
+from headwater_producers.spark.streaming.buffer import Notes
+from headwater_producers.spark.streaming.emitter import StreamEmitter
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.progress import parse_progress
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.events import ColumnLineage, DatasetRef
+from support.capture import DictFiles, NoTopics, event_context, recorded
+from support.fake_producer import FakeCluster
+from support.outbox import metrics, publisher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+    from headwater_producers.publisher import Record
+
+AT_MOST = 15
+PRODUCERS = Path(headwater_producers.__file__).parent
+IN = DatasetRef("kafka://broker:9092", "in")
+PROGRESS = recorded("kafka_next_batch")
+BATCH = json.loads(PROGRESS)["batchId"]
+FILES = {
+    "file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}',
+    f"/out/_spark_metadata/{BATCH}": 'v1\n{"path":"file:/out/part-0","size":3,"action":"add"}',
+}
+
+
+class Query:
+    """A query from Kafka to a sink, with a checkpoint."""
+
+    def __init__(self, output: PlanOutput, sink: str) -> None:
+        self._output = output
+        self._sink = sink
+
+    def is_planned(self) -> bool:
+        return True
+
+    def describe(self, topics: object = None) -> PlanDescription:
+        read = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC")
+        return PlanDescription(inputs=(read,), outputs=(self._output,), lineage=ColumnLineage())
+
+    def checkpoint_location(self) -> str:
+        return "file:/cp"
+
+    def sink_name(self) -> str:
+        return "sink"
+
+    def sink_description(self) -> str:
+        return self._sink
+
+    def sink_snapshots(self) -> None:
+        return None
+
+    def is_continuous(self) -> bool:
+        return False
+
+    def event_time(self) -> dict[str, Any]:
+        return {}
+
+
+class Way:
+    """Files of the producers, in the order in which they are entered on this thread."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, None] = {}
+
+    def __enter__(self) -> Self:
+        sys.setprofile(self._called)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _called(self, frame: FrameType, event: str, _: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(str(PRODUCERS)):
+            self.files[str(Path(file).relative_to(PRODUCERS))] = None
+
+
+class RecordingOutbox(Outbox):
+    """Keeps the kinds of what is put into it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, publisher(FakeCluster()), metrics=metrics())
+        self.kinds: list[str] = []
+
+    def put(self, record: Record) -> None:
+        super().put(record)
+        self.kinds.append(record.kind)
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Iterator[RecordingOutbox]:
+    with RecordingOutbox(tmp_path / "outbox") as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("output", "sink"),
+    [
+        (PlanOutput(dataset=DatasetRef("file", "/out"), kind=SourceKind.FILE), "FileSink[/out]"),
+        (PlanOutput(dataset=DatasetRef("kafka://broker:9092", "out"), kind=SourceKind.KAFKA), "KafkaTable"),
+    ],
+    ids=["files", "kafka"],
+)
+def test_a_micro_batch_goes_through_few_files(
+    outbox: RecordingOutbox, tmp_path: Path, output: PlanOutput, sink: str
+) -> None:
+    context, dedup, notes = event_context(), DedupCache(), Notes(tmp_path / "queries")
+    published = EventPublisher(WatchedSink(OutboxSink(outbox)))
+    emitter = StreamEmitter(
+        context=context,
+        emit=published.emit,
+        dedup=dedup,
+        files=DictFiles(FILES),
+        sinks=SinkOffsets(NoTopics()),
+        notes=notes,
+    )
+    streams = StreamFlow(emitter, wait_seconds=5.0, notes=notes)
+    dispatch = Dispatch(
+        spark=MagicMock(),
+        context=context,
+        streams=streams,
+        emit=published.emit,
+        failed=published.failed,
+        dedup=dedup,
+        settings=PlanSettings(),
+    )
+    inbox: Inbox[Signal | DrainRequest] = Inbox(10)
+    worker = Worker(inbox, published, MagicMock(), dispatch, streams)
+    engine = Engine(
+        context=context,
+        settings=CaptureSettings(),
+        inbox=inbox,
+        worker=worker,
+        publisher=published,
+        streams=streams,
+        end_offsets=MagicMock(),
+    )
+    first = parse_progress(PROGRESS)
+    streams.started(
+        StreamRun(
+            query_id=first.query_id,
+            run_id=first.run_id,
+            name="enrich",
+            started_at=datetime.now(UTC),
+            query=Query(output, sink),
+        )
+    )
+    streams.announce_planned()
+    listeners = SessionListeners()
+    target: Any = SimpleNamespace(offer=engine.offer, hold=None, captures_reads=False)
+    listeners.target = target
+    progress = SimpleNamespace(progress=lambda: SimpleNamespace(json=lambda: PROGRESS))
+
+    with Way() as way:
+        StreamListener(listeners).onQueryProgress(progress)
+        signal = inbox.take(0)
+        assert signal is not None
+        assert not isinstance(signal, DrainRequest)
+        worker._handle(signal)
+
+    assert published.tally.failed == 0, published.tally.last_error
+    assert outbox.kinds[-1] == "INTERVAL"
+    assert {"spark/driver/listeners.py", "spark/streaming/interval.py", "outbox/outbox.py"} <= way.files.keys()
+    assert len(way.files) <= AT_MOST, "\n".join(way.files)
