@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 
 from headwater_producers.spark import attach
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.inbox import COLUMN_BYTES
+from headwater_producers.spark.driver.listeners import COLUMN_BYTES
 from headwater_producers.spark.events.application import CAPTURE_FACET
 from support.capture import FLUSH_SECONDS, RecordingSink, body
 

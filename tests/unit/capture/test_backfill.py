@@ -15,12 +15,10 @@ from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
-from headwater_producers.spark.streaming.buffer import Coalescing, Notes
-from headwater_producers.spark.streaming.emitter import StreamEmitter
-from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -104,14 +102,14 @@ class Stage:
         max_batches: int = 100,
         per_event: int = 50,
         coalescing: Coalescing | None = None,
-        notes: Path | None = None,
+        store: Path | None = None,
         code: str = "v1",
     ) -> None:
         self.sink = RecordingSink()
         self.now = 0.0
         self.refuses = False
         self.gaps = Gaps(CaptureMetrics(CollectorRegistry()))
-        known = Notes(notes)
+        known = LastEmittedStore(store)
         context = replace(event_context(), versions=Versions(code=code))
         self.flow = StreamFlow(
             StreamEmitter(
@@ -120,7 +118,7 @@ class Stage:
                 dedup=DedupCache(),
                 files=files,
                 sinks=SinkOffsets(NoTopics()),
-                notes=known,
+                store=known,
             ),
             wait_seconds=5.0,
             clock=lambda: self.now,
@@ -130,11 +128,11 @@ class Stage:
                 files=files,
                 max_batches=max_batches,
                 gaps=self.gaps,
-                notes=known,
+                store=known,
                 per_event=per_event,
             ),
             coalescing=coalescing,
-            notes=known,
+            store=known,
         )
 
     def emit(self, event: LineageEvent) -> bool:
@@ -291,16 +289,16 @@ def test_a_checkpoint_that_was_set_back_goes_on_from_there() -> None:
 
 def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> None:
     made = kafka_checkpoint(9)
-    first = Stage(made.files, notes=tmp_path)
+    first = Stage(made.files, store=tmp_path)
     first.start()
     first.progress(8)
     made.set_back(2)
-    Stage(made.files, notes=tmp_path).start("again", at=BEGAN + timedelta(hours=1))
+    Stage(made.files, store=tmp_path).start("again", at=BEGAN + timedelta(hours=1))
     # Then it runs without capture.
     for batch in range(3, 9):
         made.run(batch, {"in": {"0": 16 + 10 * batch}})
     made.purge(6)
-    last = Stage(made.files, notes=tmp_path)
+    last = Stage(made.files, store=tmp_path)
     last.start("later", at=BEGAN + timedelta(hours=2))
     assert last.missing() == [(3, 5, Emitted.NEVER)]
 
@@ -425,11 +423,11 @@ def test_what_the_checkpoint_has_forgotten_is_perhaps_a_gap_where_nobody_has_not
 
 def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = kafka_checkpoint(6)
-    first = Stage(made.files, notes=tmp_path)
+    first = Stage(made.files, store=tmp_path)
     first.start()
     first.progress(5)
     made.purge(4)
-    healthy = Stage(made.files, notes=tmp_path)
+    healthy = Stage(made.files, store=tmp_path)
     healthy.start(at=BEGAN + timedelta(hours=1))
     assert (healthy.missing(), healthy.said_missing()) == ([], [])
     assert caplog.records == []
@@ -437,27 +435,27 @@ def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytes
     for batch in range(6, 30):
         made.run(batch, {"in": {"0": 15 + 10 * batch}})
     made.purge(20)
-    late = Stage(made.files, notes=tmp_path)
+    late = Stage(made.files, store=tmp_path)
     late.start(at=BEGAN + timedelta(hours=2))
     assert late.missing() == [(6, 19, Emitted.NEVER)]
     assert late.said_missing() == [[{"first": 6, "last": 19, "emitted": "never"}]]
     assert late.told() == [(RECONCILED, list(range(20, 30)))]
     # It is a gap once, not at each start.
-    again = Stage(made.files, notes=tmp_path)
+    again = Stage(made.files, store=tmp_path)
     again.start(at=BEGAN + timedelta(hours=3))
     assert again.missing() == []
 
 
 def test_a_refused_interval_is_not_noted_as_told(tmp_path: Path) -> None:
     made = kafka_checkpoint(0)
-    first = Stage(made.files, notes=tmp_path)
+    first = Stage(made.files, store=tmp_path)
     first.start()
     for batch in range(6):
         made.run(batch, {"in": {"0": 15 + 10 * batch}})
         first.refuses = batch > 1
         first.progress(batch)
     made.purge(4)
-    second = Stage(made.files, notes=tmp_path)
+    second = Stage(made.files, store=tmp_path)
     second.start(at=BEGAN + timedelta(hours=1))
     assert second.missing() == [(2, 3, Emitted.NEVER)]
 
@@ -483,7 +481,7 @@ def test_the_first_of_a_start_with_other_code_is_a_change_of_version(tmp_path: P
     made = kafka_checkpoint(0)
     reasons = []
     for start, code in enumerate(["v1", "v1", "v2"]):
-        stage = Stage(made.files, notes=tmp_path, code=code, coalescing=Coalescing(max_batches=10))
+        stage = Stage(made.files, store=tmp_path, code=code, coalescing=Coalescing(max_batches=10))
         stage.start(f"run-{start}", at=BEGAN + timedelta(hours=start))
         for batch in (2 * start, 2 * start + 1):
             made.run(batch, {"in": {"0": 15 + 10 * batch}})

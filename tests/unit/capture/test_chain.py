@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from headwater_producers.spark.streaming.buffer import Chain, version_text
+from headwater_producers.spark.streaming.run import Chain, version_text
 from headwater_schemas.events import EmissionReason, EngineRef, IntervalEntry, QualityResult, Versions
 
 BEFORE = Versions(code="v1", config="c1", engine=EngineRef("spark", "4.0.0"), capture="1")

@@ -19,8 +19,8 @@ from headwater_producers.spark.driver.emission import (
     Overrun,
     OverrunWatch,
     RunningQueries,
-    WatchedSink,
 )
+from headwater_producers.spark.driver.engine import EventPublisher
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance
 from support.capture import RecordingSink
@@ -249,8 +249,6 @@ def test_a_sink_of_ones_own_is_durable_where_it_says_delivered() -> None:
 
 
 def test_at_the_end_a_sink_that_keeps_its_events_is_asked_whether_kafka_moves() -> None:
-    """The engine's sink is the policy, whatever is behind it."""
-
     class Keeping(Sink):
         def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
             return int(stall_seconds)
@@ -258,7 +256,6 @@ def test_at_the_end_a_sink_that_keeps_its_events_is_asked_whether_kafka_moves() 
         def flush(self, timeout_seconds: float) -> int:
             raise AssertionError("waits for the whole time")
 
-    made = WatchedSink(Keeping())
-    assert isinstance(made, KeepingSink)
-    assert made.flush_while_moving(15, stall_seconds=4) == 4
-    assert WatchedSink(Sink()).flush_while_moving(15, stall_seconds=4) == 0
+    assert isinstance(Keeping(), KeepingSink)
+    assert EventPublisher(Keeping()).flush(15, stall_seconds=4) == 4
+    assert EventPublisher(Sink()).flush(15, stall_seconds=4) == 0

@@ -7,7 +7,7 @@ import pytest
 
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.driver.engine import Engine
-from headwater_producers.spark.driver.inbox import (
+from headwater_producers.spark.driver.listeners import (
     BatchFunctionCalled,
     CommandEnded,
     Inbox,
@@ -18,7 +18,7 @@ from headwater_producers.spark.driver.inbox import (
 
 if TYPE_CHECKING:
     from headwater_producers.spark.driver.engine import DrainRequest
-    from headwater_producers.spark.driver.inbox import Signal
+    from headwater_producers.spark.driver.listeners import Signal
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark.common.errors import LineageNotDurableError
-from headwater_producers.spark.driver.inbox import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
 from headwater_producers.spark.driver.listeners import (
     QUERY_ID_PROPERTY,
+    BatchFunctionCalled,
+    CommandEnded,
     CommandListener,
+    QueryStarted,
     SessionListeners,
+    Signal,
     StreamListener,
     watch,
 )

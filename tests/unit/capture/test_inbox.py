@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from headwater_producers.spark.driver.inbox import Inbox
+from headwater_producers.spark.driver.listeners import Inbox
 
 
 def test_first_in_first_out_and_urgent_before_all() -> None:

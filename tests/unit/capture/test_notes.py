@@ -4,7 +4,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.streaming.buffer import Note, Notes
+from headwater_producers.spark.streaming.run import LastEmitted, LastEmittedStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     import pytest
 
 QUERY = "5b0e7f3a-0000-4000-8000-00000000000a"
-NOTE = Note(last=7, plan_digest="abc", quality=(("a.b", True),), versions='["v1", null, null]')
+NOTE = LastEmitted(last=7, plan_digest="abc", quality=(("a.b", True),), versions='["v1", null, null]')
 
 
 def test_the_next_process_reads_what_was_noted(tmp_path: Path) -> None:
     folder = tmp_path / "outbox" / "queries"
-    assert Notes(folder).read(QUERY) is None
+    assert LastEmittedStore(folder).read(QUERY) is None
     assert not folder.exists(), "an application without streaming queries leaves nothing behind"
-    notes = Notes(folder)
-    notes.write(QUERY, Note(last=3))
+    notes = LastEmittedStore(folder)
+    notes.write(QUERY, LastEmitted(last=3))
     notes.write(QUERY, NOTE)
-    assert Notes(folder).read(QUERY) == NOTE
+    assert LastEmittedStore(folder).read(QUERY) == NOTE
     assert [path.name for path in folder.iterdir()] == [f"{QUERY}.json"]
 
 
 def test_without_a_folder_nothing_is_noted_or_known() -> None:
-    notes = Notes(None)
+    notes = LastEmittedStore(None)
     notes.write(QUERY, NOTE)
     assert notes.read(QUERY) is None
 
@@ -38,26 +38,26 @@ def test_a_note_that_can_not_be_read_or_written_is_none_and_said_once(
     folder = tmp_path / "queries"
     folder.mkdir()
     (folder / f"{QUERY}.json").write_text('{"last": ')
-    notes = Notes(folder)
+    notes = LastEmittedStore(folder)
     assert notes.read(QUERY) is None
     # A file where the folder should be: nobody can write below it, root neither.
-    in_the_way = Notes(folder / f"{QUERY}.json" / "queries")
+    in_the_way = LastEmittedStore(folder / f"{QUERY}.json" / "queries")
     in_the_way.write(QUERY, NOTE)
     in_the_way.write(QUERY, NOTE)
     assert caplog.text.count("can't be saved") == 2, "once for each of the two"
 
 
 def test_an_id_that_is_no_name_of_a_file_is_not_noted(tmp_path: Path) -> None:
-    notes = Notes(tmp_path / "queries")
+    notes = LastEmittedStore(tmp_path / "queries")
     notes.write("../../elsewhere", NOTE)
     assert notes.read("../../elsewhere") is None
     assert list(tmp_path.rglob("*")) == []
 
 
 def test_queries_that_nobody_starts_any_more_are_forgotten(tmp_path: Path) -> None:
-    notes = Notes(tmp_path)
+    notes = LastEmittedStore(tmp_path)
     for query in ("old", "young"):
         notes.write(query, NOTE)
     os.utime(tmp_path / "old.json", (time.time() - 500 * 86_400,) * 2)
-    later = Notes(tmp_path)
+    later = LastEmittedStore(tmp_path)
     assert (later.read("old"), later.read("young")) == (None, NOTE)

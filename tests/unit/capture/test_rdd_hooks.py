@@ -7,7 +7,7 @@ import pytest
 
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.hooks import _acting, _keeping, output_path
-from headwater_producers.spark.driver.inbox import FrameKept, RddActed
+from headwater_producers.spark.driver.listeners import FrameKept, RddActed
 
 
 @pytest.mark.parametrize(

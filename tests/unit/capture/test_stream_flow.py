@@ -11,8 +11,7 @@ from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.emitter import StreamEmitter
-from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import STATE_FACET, Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun

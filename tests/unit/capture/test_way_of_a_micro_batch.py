@@ -17,17 +17,13 @@ from headwater_producers.outbox import Outbox, OutboxSink
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.emission import WatchedSink
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.inbox import Inbox, Signal
-from headwater_producers.spark.driver.listeners import SessionListeners, StreamListener
+from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, StreamListener
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
-from headwater_producers.spark.streaming.buffer import Notes
-from headwater_producers.spark.streaming.emitter import StreamEmitter
-from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.progress import parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
 from headwater_schemas.events import ColumnLineage, DatasetRef
 from support.capture import DictFiles, NoTopics, event_context, recorded
 from support.fake_producer import FakeCluster
@@ -84,7 +80,7 @@ class Query:
 
 
 class Way:
-    """Files of the producers, in the order in which they are entered on this thread."""
+    """Files of the producers up to the outbox, in the order in which they are entered on this thread."""
 
     def __init__(self) -> None:
         self.files: dict[str, None] = {}
@@ -100,6 +96,8 @@ class Way:
         file = frame.f_code.co_filename
         if event == "call" and file.startswith(str(PRODUCERS)):
             self.files[str(Path(file).relative_to(PRODUCERS))] = None
+            if frame.f_code is Outbox.put.__code__:
+                sys.setprofile(None)
 
 
 class RecordingOutbox(Outbox):
@@ -131,17 +129,17 @@ def outbox(tmp_path: Path) -> Iterator[RecordingOutbox]:
 def test_a_micro_batch_goes_through_few_files(
     outbox: RecordingOutbox, tmp_path: Path, output: PlanOutput, sink: str
 ) -> None:
-    context, dedup, notes = event_context(), DedupCache(), Notes(tmp_path / "queries")
-    published = EventPublisher(WatchedSink(OutboxSink(outbox)))
+    context, dedup, notes = event_context(), DedupCache(), LastEmittedStore(tmp_path / "queries")
+    published = EventPublisher(OutboxSink(outbox))
     emitter = StreamEmitter(
         context=context,
         emit=published.emit,
         dedup=dedup,
         files=DictFiles(FILES),
         sinks=SinkOffsets(NoTopics()),
-        notes=notes,
+        store=notes,
     )
-    streams = StreamFlow(emitter, wait_seconds=5.0, notes=notes)
+    streams = StreamFlow(emitter, wait_seconds=5.0, store=notes)
     dispatch = Dispatch(
         spark=MagicMock(),
         context=context,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.driver.inbox import COMMAND_BYTES, SMALL_BYTES, CommandEnded, QueryTerminated, weigh
+from headwater_producers.spark.driver.listeners import COMMAND_BYTES, SMALL_BYTES, CommandEnded, QueryTerminated, weigh
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
-from headwater_producers.spark.driver.inbox import Inbox, QueryProgressed, Signal
+from headwater_producers.spark.driver.listeners import Inbox, QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.streaming.emitter import StreamEmitter
-from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 
 if TYPE_CHECKING:

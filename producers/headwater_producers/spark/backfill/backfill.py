@@ -25,11 +25,10 @@ from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder,
 from headwater_producers.spark.common.metrics import Emitted
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.events.writes import outputs_inside
-from headwater_producers.spark.streaming.buffer import Notes
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Backfill:
         files: to read checkpoints with.
         max_batches: how many of the last micro-batches are backfilled at a query's start; 0: none ever is.
         gaps: takes what can't be recovered any more.
-        notes: where the last emitted micro-batch of a query is noted.
+        store: keeps the last emitted micro-batch of each query.
         per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed
             under, or would have been.
         inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
@@ -116,7 +115,7 @@ class Backfill:
         files: TextFiles,
         max_batches: int,
         gaps: Gaps | None = None,
-        notes: Notes | None = None,
+        store: LastEmittedStore | None = None,
         per_event: int = 1,
         inside: Callable[[StreamRun, Sequence[Write], datetime], str | None] | None = None,
     ) -> None:
@@ -125,7 +124,7 @@ class Backfill:
         self._files = files
         self._max_batches = max_batches
         self._gaps = gaps or Gaps()
-        self._notes = notes or Notes()
+        self._store = store or LastEmittedStore()
         self._per_event = per_event
         self._inside = inside
         self._work: deque[BackfillTask] = deque()
@@ -250,7 +249,7 @@ class Backfill:
         taken = [event.interval_event for event in events if self._emit(event) is not False]
         last = max((body.entries[-1].batch_id for body in taken if body is not None), default=None)
         if last is not None:
-            self._notes.write(run.query_id, run.chain.sent(last))
+            self._store.write(run.query_id, run.chain.sent(last))
 
     def _miss(self, work: BackfillTask) -> None:
         """What can't be recovered is a gap."""

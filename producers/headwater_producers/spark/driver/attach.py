@@ -28,11 +28,10 @@ from headwater_producers.spark.driver.emission import (
     Emission,
     OverrunWatch,
     RunningQueries,
-    WatchedSink,
     durable_sink,
 )
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.inbox import Inbox, Signal
+from headwater_producers.spark.driver.listeners import Inbox, Signal
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
@@ -40,10 +39,9 @@ from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestrati
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.plan import PlanSettings
-from headwater_producers.spark.streaming.buffer import Coalescing, Notes
-from headwater_producers.spark.streaming.emitter import StreamEmitter
-from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore
 from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 
 if TYPE_CHECKING:
@@ -196,15 +194,15 @@ def _wired(
         if is_fail_closed
         else None
     )
-    publisher = EventPublisher(WatchedSink(sink, watch))
+    publisher = EventPublisher(sink, watch)
     dedup = DedupCache()
 
     # Streaming queries.
     files = JvmFiles(spark.sparkContext)
     end_offsets = KafkaEndOffsets(own_connection(settings))
-    notes, gaps = Notes(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
+    store, gaps = LastEmittedStore(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
     emitter = StreamEmitter(
-        context=context, emit=publisher.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), notes=notes
+        context=context, emit=publisher.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), store=store
     )
     # Nothing may wait where the next micro-batch waits for it.
     per_event = 1 if is_fail_closed else settings.coalesce_max_batches
@@ -214,7 +212,7 @@ def _wired(
         files=files,
         max_batches=settings.reconcile_max_batches,
         gaps=gaps,
-        notes=notes,
+        store=store,
         per_event=per_event,
         inside=emitter.inside,
     )
@@ -223,7 +221,7 @@ def _wired(
         wait_seconds=settings.capture_foreach_batch_wait_seconds,
         backfill=backfill,
         coalescing=Coalescing(per_event, settings.coalesce_max_seconds),
-        notes=notes,
+        store=store,
         stop_reasons=stop_reasons,
     )
 

@@ -11,7 +11,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from headwater_producers.spark.driver.attribution import Attributor
-from headwater_producers.spark.driver.inbox import (
+from headwater_producers.spark.driver.listeners import (
+    COMMANDS,
     Attached,
     BatchFunctionCalled,
     CommandEnded,
@@ -22,7 +23,6 @@ from headwater_producers.spark.driver.inbox import (
     RddActed,
     Signal,
 )
-from headwater_producers.spark.driver.listeners import COMMANDS
 from headwater_producers.spark.driver.procedures import Procedures
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
 from headwater_producers.spark.driver.sessions import UntrackedQueries

@@ -1,9 +1,8 @@
 """How much a pipeline wants its lineage to matter: the policies of `emission_policy` at work.
 
-    WatchedSink   the sink that the engine publishes to, beneath it
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
-    Emission      one application's policy at work, above the engine, and its verdict at the end
+    Emission      one application's policy at work, and its verdict at the end
 
 The fence holds the query's own thread, which is what the policy asks for. Each of its steps can be repeated, so that
 nothing is waited for longer than a moment without a look at whether waiting still makes sense.
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.common.metrics import shared_metrics
-from headwater_producers.spark.common.sink import DurableSink, KeepingSink
+from headwater_producers.spark.common.sink import DurableSink
 from headwater_schemas.events import Provenance, RunError
 from headwater_schemas.ranges import batches_text
 
@@ -34,57 +33,9 @@ if TYPE_CHECKING:
     from headwater_producers.spark.common.sink import EventSink
     from headwater_producers.spark.driver.engine import Engine
     from headwater_producers.spark.driver.status import CaptureStatus
-    from headwater_schemas.events import IntervalEvent, LineageEvent
+    from headwater_schemas.events import IntervalEvent
 
 logger = logging.getLogger(__name__)
-
-
-class WatchedSink:
-    """The sink that the engine publishes to: passes events on, counts them, and reports intervals to the watch.
-
-    Args:
-        sink: where events really go.
-        watch: over overruns; None: under other policies than `fail_closed`.
-    """
-
-    def __init__(self, sink: EventSink, watch: OverrunWatch | None = None) -> None:
-        self._sink = sink
-        self._watch = watch
-        self._metrics = shared_metrics()
-
-    def publish(self, event: LineageEvent) -> None:
-        """Passes an event on."""
-        interval = event.interval_event
-        try:
-            self._sink.publish(event)
-        except Exception:
-            self._metrics.refused.inc()
-            if self._watch is not None and interval is not None:
-                self._watch.refused(interval)
-            raise
-        self._metrics.published.inc()
-        if interval is None:
-            return
-        if interval.provenance is Provenance.RECONCILED:
-            self._metrics.reconciled.inc(len(interval.entries))
-        elif self._watch is not None:
-            self._watch.published(interval)
-
-    def flush(self, timeout_seconds: float) -> int:
-        """Waits for delivery."""
-        return self._sink.flush(timeout_seconds)
-
-    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """Waits for delivery; see `KeepingSink`. A sink that keeps nothing is waited for as long as by `flush`."""
-        if isinstance(self._sink, KeepingSink):
-            return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
-        return self._sink.flush(timeout_seconds)
-
-    def close(self) -> None:
-        """Nothing more comes."""
-        if self._watch is not None:
-            self._watch.end()
-        self._sink.close()
 
 
 class RunningQueries:

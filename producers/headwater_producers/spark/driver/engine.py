@@ -20,23 +20,29 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.common.sink import KeepingSink
-from headwater_producers.spark.driver.inbox import Attached, BatchFunctionCalled, QueryStarted, QueryTerminated, weigh
+from headwater_producers.spark.driver.listeners import (
+    Attached,
+    BatchFunctionCalled,
+    QueryStarted,
+    QueryTerminated,
+    weigh,
+)
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.run_error import first_line
 from headwater_producers.spark.streaming.gaps import Gaps
-from headwater_schemas.events import EmissionReason
+from headwater_schemas.events import EmissionReason, Provenance
 from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from headwater_producers.spark.common.settings import CaptureSettings
     from headwater_producers.spark.common.sink import EventSink
     from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
-    from headwater_producers.spark.driver.inbox import Inbox, Signal
+    from headwater_producers.spark.driver.listeners import Inbox, Signal
     from headwater_producers.spark.events.context import EventContext
     from headwater_producers.spark.events.dedup_cache import DedupCache
     from headwater_producers.spark.streaming.flow import StreamFlow
-    from headwater_schemas.events import LineageEvent, RunError, RunEventType
+    from headwater_schemas.events import IntervalEvent, LineageEvent, RunError, RunEventType
 
 logger = logging.getLogger(__name__)
 
@@ -269,28 +275,74 @@ class Tally:
     last_error: str | None = None
 
 
+class IntervalWatch(Protocol):
+    """Observes how intervals are published; see `emission.OverrunWatch`."""
+
+    def published(self, interval: IntervalEvent) -> None:
+        """The sink has an interval."""
+
+    def refused(self, interval: IntervalEvent) -> None:
+        """The sink didn't take an interval: it never will be durable."""
+
+    def end(self) -> None:
+        """Nothing more comes."""
+
+
 class EventPublisher:
     """Publishes events to the sink, and counts what it takes, what it refuses and what else goes wrong.
 
     Args:
         sink: where events go.
+        watch: over the intervals among them, where the emission policy wants it.
     """
 
-    def __init__(self, sink: EventSink) -> None:
-        self.sink = sink
+    def __init__(self, sink: EventSink, watch: IntervalWatch | None = None) -> None:
         self.tally = Tally()
+        self._sink = sink
+        self._watch = watch
+        self._metrics = shared_metrics()
         self._logged: set[str] = set()
 
     def emit(self, event: LineageEvent) -> bool:
         """Publishes an event; what the sink refuses is counted, and False."""
+        interval = event.interval_event
         try:
-            self.sink.publish(event)
+            self._sink.publish(event)
         except Exception as error:
+            self._metrics.refused.inc()
+            if self._watch is not None and interval is not None:
+                self._watch.refused(interval)
             self.tally.publish_failed += 1
             self._note("publishing", error)
             return False
+        self._metrics.published.inc()
         self.tally.published += 1
+        if interval is not None and interval.provenance is Provenance.RECONCILED:
+            self._metrics.reconciled.inc(len(interval.entries))
+        elif interval is not None and self._watch is not None:
+            self._watch.published(interval)
         return True
+
+    def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
+        """Waits for delivery.
+
+        Args:
+            timeout_seconds: at most.
+            stall_seconds: how long Kafka may acknowledge nothing until a sink that keeps its events is waited for no
+                more; None: that doesn't count.
+
+        Returns:
+            How many events are not delivered.
+        """
+        if stall_seconds is not None and isinstance(self._sink, KeepingSink):
+            return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
+        return self._sink.flush(timeout_seconds)
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        if self._watch is not None:
+            self._watch.end()
+        self._sink.close()
 
     def failed(self, sentence: str) -> None:
         """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
@@ -430,11 +482,8 @@ class Worker:
             doing(partial(self._deliver, request))
         request.failed = self._publisher.tally.failed - failed
         if request.last:
-            doing(self._publisher.sink.close)
+            doing(self._publisher.close)
 
     def _deliver(self, request: DrainRequest) -> None:
-        sink = self._publisher.sink
-        if request.last and isinstance(sink, KeepingSink):
-            request.undelivered = sink.flush_while_moving(request.remaining(), stall_seconds=request.stall_seconds)
-        else:
-            request.undelivered = sink.flush(request.remaining())
+        stall_seconds = request.stall_seconds if request.last else None
+        request.undelivered = self._publisher.flush(request.remaining(), stall_seconds=stall_seconds)

@@ -25,8 +25,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.driver import sessions
-from headwater_producers.spark.driver.inbox import FrameKept, RddActed
-from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, watch
+from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, FrameKept, RddActed, watch
 from headwater_producers.spark.events.run_error import from_exception
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from headwater_schemas.redaction import redact
 
 if TYPE_CHECKING:
     from headwater_producers.spark.driver.attribution import Attributor
-    from headwater_producers.spark.driver.inbox import FrameKept, RddActed
+    from headwater_producers.spark.driver.listeners import FrameKept, RddActed
     from headwater_producers.spark.plan import KnownFrames
     from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 

@@ -1,7 +1,7 @@
 """Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
 The lineage of one that was never emitted is lost. Whether another process emitted it earlier is known here from that
-process's note alone (`notes`); the graph knows: `headwater reconcile CHECKPOINT --dry-run` asks it.
+process's file alone (`buffer.LastEmittedStore`); the graph knows: `headwater reconcile CHECKPOINT --dry-run` asks it.
 """
 
 from __future__ import annotations

@@ -209,8 +209,9 @@ def micro_batch_facts(
     """
     described = description.outputs if description is not None else ()
     written = [output for write in writes for output in write.description.outputs] if writes else described
-    sinks.observe(written, since=writing_ended(progress))
     topics = {output.dataset for output in written if output.kind is SourceKind.KAFKA}
+    if topics:
+        sinks.observe(written, since=writing_ended(progress))
     outputs: tuple[DatasetUse, ...]
     if writes:
         outputs = outputs_inside(writes)

@@ -1,0 +1,84 @@
+"""Run facets of a streaming run's events, each JSON of its own.
+
+A run can end within a micro-batch, where its foreachBatch function failed half-way. Each of the writes that were made
+by then is durable, and Spark will run the whole micro-batch again at the next start. They are no interval, since there
+is none before the commit; so the terminal event of the run reports them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.events.writes import Write, outputs_inside
+from headwater_producers.spark.plan import PlanDescription, SourceKind
+from headwater_producers.spark.streaming.gaps import GAPS_FACET, gaps_facet
+from headwater_producers.spark.streaming.progress import STATE_FACET
+from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_producers.spark.streaming.run import StreamRun
+    from headwater_schemas.events import DatasetUse
+
+
+_MAX_GAPS: Final = 100
+
+
+def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
+    """The facets of each change of a run's state: event time, state, and the last gaps met."""
+    facets = {}
+    if run.event_time:
+        facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
+    if run.state:
+        facets[STATE_FACET] = run.state.facet(producer)
+    if run.gaps:
+        facets[GAPS_FACET] = gaps_facet(run.gaps[-_MAX_GAPS:], producer)
+    return facets
+
+
+def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
+    """Whether the query writes by itself: of one that doesn't, no micro-batch is known to have written something."""
+    link = description.streaming if description is not None else None
+    if link is None or sink is None:
+        return {}
+    about = {"_producer": producer, "name": sink, "callback": link.sink_kind is SourceKind.CALLBACK}
+    return {SINK_FACET: json.dumps(about, sort_keys=True)}
+
+
+UNCOMMITTED_FACET: Final = "headwater_uncommitted"
+"""The run facet of a streaming run that ended within a micro-batch: `{"batches": [{"batchId": 7, "outputs": [{…}]}]}`.
+Of each output `namespace` and `name`, and as far as known `rows` and a table's `version`."""
+
+
+def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
+    """The writes inside foreachBatch of micro-batches that weren't committed, by batch id in order."""
+    return {
+        batch: writes
+        for batch, writes in sorted(run.writes.items())
+        if batch not in run.emitted and not run.chain.has(batch)
+    }
+
+
+def uncommitted_facet(batches: Mapping[int, Sequence[Write]], producer: str) -> str:
+    """The facet's JSON."""
+    rows = [
+        {
+            "batchId": batch,
+            "outputs": [_output(use) for use in outputs_inside(writes)],
+        }
+        for batch, writes in batches.items()
+    ]
+    return json.dumps({"_producer": producer, "batches": rows}, sort_keys=True)
+
+
+def _output(use: DatasetUse) -> dict[str, Any]:
+    snapshot = use.position.table_snapshot if use.position is not None else None
+    facts = {
+        "namespace": use.dataset.namespace,
+        "name": use.dataset.name,
+        "rows": use.rows,
+        "version": snapshot.snapshot_id if snapshot is not None else None,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
