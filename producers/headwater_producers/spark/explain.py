@@ -260,8 +260,8 @@ def html_table(explanation: LineageExplanation) -> str:
         notes.append(f"{len(rows) - MAX_HTML_ROWS:,} more rows: to_table() has all of them.")
     if not explanation.complete:
         notes.append(f"Incomplete: {explanation.incomplete_reason}")
-    told = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{told}'
+    shown = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{shown}'
 
 
 @dataclass(frozen=True, slots=True)

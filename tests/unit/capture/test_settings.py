@@ -138,7 +138,7 @@ def test_tags_in_another_form_are_told_theirs(tags: object) -> None:
 
 @pytest.mark.parametrize("name", ["bootstrap.servers", "metadata.broker.list"])
 def test_brokers_have_one_setting(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    message = f"{name} isn't for here: kafka_bootstrap_servers says where Kafka is"
+    message = f"{name} isn't for here: kafka_bootstrap_servers is the setting for brokers"
     with pytest.raises(CaptureSettingsError, match=message):
         CaptureSettings.load(kafka_client_properties={name: "other:9092"})
     monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", f'{{"{name}": "other:9092"}}')

@@ -21,4 +21,4 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage isn't durable. The text says how much and why; the data is written all the same."""
+    """Lineage isn't durable. The text has how much and why; the data is written all the same."""

@@ -49,7 +49,7 @@ def _tags_in_text(tags: Any) -> Any:
 def _no_other_brokers(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
     if same := {"bootstrap.servers", "metadata.broker.list"} & set(properties):
         raise PydanticCustomError(
-            "brokers", "{name} isn't for here: kafka_bootstrap_servers says where Kafka is", {"name": min(same)}
+            "brokers", "{name} isn't for here: kafka_bootstrap_servers is the setting for brokers", {"name": min(same)}
         )
     return properties
 
@@ -76,7 +76,7 @@ class EmissionPolicy(StrEnum):
 
 
 class CaptureSettings(BaseSettings):
-    """What a job says about itself, and where its lineage goes.
+    """What a job declares of itself, and where its lineage goes.
 
     Each field can be given to `attach` by name, as the Spark property `spark.headwater.<fieldInCamelCase>`, or in the
     environment as `HEADWATER_<FIELD IN CAPITALS>`; the first of these wins. Build one with `CaptureSettings.load`: its
@@ -93,8 +93,8 @@ class CaptureSettings(BaseSettings):
         job_config_version: version or digest of its configuration.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False makes `attach` do nothing at all, and cost nothing.
-        capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are told as runs, with what they
-            read.
+        capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are recorded as runs, with what
+            they read.
         capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
         capture_queue_max_bytes: how much of the JVM's memory they may keep from being freed, by an estimate: each keeps
             its query's plans alive. Default: an eighth of the driver's heap.
@@ -105,11 +105,11 @@ class CaptureSettings(BaseSettings):
         capture_literals: whether the texts of expressions show the literals that the job's code has.
         capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
             well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
-        capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage says that it is incomplete.
+        capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
         coalesce_max_seconds: how long a micro-batch waits for others, at most.
-        reconcile_max_batches: at a query's start, how many of the micro-batches that its checkpoint has are told again,
-            the last ones; 0: nothing is told from checkpoints.
+        reconcile_max_batches: at a query's start, how many of the micro-batches that its checkpoint has are backfilled,
+            the last ones; 0: nothing is backfilled.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
         kafka_cluster_names: the same where a job has to do with several clusters, by cluster id, or by brokers of each.

@@ -36,7 +36,7 @@ class KeepingSink(EventSink, Protocol):
 
 @runtime_checkable
 class DurableSink(EventSink, Protocol):
-    """A sink that knows what would survive the process. A sink without this is durable where `flush` says delivered.
+    """A sink that knows what would survive the process. One without this is durable as far as `flush` delivers.
 
     What it adds to an EventSink may be asked from any thread, after `close` too.
     """

@@ -85,6 +85,6 @@ class Attributor:
             found = batch_of_thread(execution, session) if self._bus.drained(_BUS_SECONDS) else None
         except Exception:
             # A store of another make, an execution that was never planned: the write is emitted as one of its own.
-            logger.debug("lineage capture can't tell which thread ran a query", exc_info=True)
+            logger.debug("lineage capture: the thread that ran a query is unknown", exc_info=True)
             return None
         return self._links.call(found.query_id, found.batch_id, found.run_id) if found is not None else None

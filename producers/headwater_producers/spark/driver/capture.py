@@ -87,7 +87,7 @@ class Capture:
             timeout_seconds: default: `capture_drain_timeout_seconds`.
 
         Returns:
-            Whether it is. False: the time was over first, or an event failed; `status` and the log say more.
+            Whether it is. False: the time was over first, or an event failed; see `status` and the log.
         """
         if self._engine is None or not self._open:
             return True

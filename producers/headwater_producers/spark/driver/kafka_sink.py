@@ -72,7 +72,7 @@ def kafka_sink(settings: CaptureSettings) -> DurableSink:
 
     Raises:
         CaptureSettingsError: no brokers are set, librdkafka doesn't take a setting, or the outbox can't be where
-            `outbox_path` says. Without a path it goes without, with a warning.
+            `outbox_path` is. Without a path it goes without, with a warning.
     """
     publisher = _publisher(publisher_settings(settings), TopicNames(settings.topic_prefix))
     wanted = settings.emission_policy is not EmissionPolicy.WARN or settings.outbox_path is not None
@@ -103,7 +103,7 @@ def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Except
 
 
 def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
-    """What the settings say to the publisher.
+    """The settings of the publisher, by those of capture.
 
     Raises:
         CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.

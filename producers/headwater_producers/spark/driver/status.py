@@ -21,14 +21,14 @@ class CaptureStatus:
         queued: callbacks that wait for the worker.
         queued_bytes: what they keep from being freed in the JVM, about.
         received: callbacks taken since `attach`.
-        dropped: callbacks turned away because the queue was full. A dropped micro-batch is told from the checkpoint.
+        dropped: callbacks turned away because the queue was full. A dropped micro-batch is backfilled later.
         failed: callbacks that could not be made into events, or not all of them; the first of each kind of error is
             logged.
-        published: events handed to the sink.
+        published: events that the sink took.
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.
         lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
-        gaps: micro-batches that no checkpoint has any more, and that were never told, or not to this process's
+        gaps: micro-batches that no checkpoint has any more, and that were never emitted, or not to this process's
             knowledge: the latest thousand.
         outbox: what the outbox holds, has relayed and has dropped; None: there is none.
     """

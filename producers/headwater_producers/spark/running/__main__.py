@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _prepare(request: Request) -> None:
-    # What `spark-submit --conf` says is known with the session only; all else is looked at before the job begins.
+    # What `spark-submit --conf` sets is known with the session only; all else is looked at before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
     except CaptureSettingsError as error:

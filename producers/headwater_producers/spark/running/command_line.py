@@ -12,7 +12,7 @@ USAGE: Final = "[--exit-on-wrong-settings] [--set name=value]… job.py [ARGUMEN
 
 
 class UsageError(ValueError):
-    """The command line can't be understood; the text says why."""
+    """The command line can't be understood; the text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)

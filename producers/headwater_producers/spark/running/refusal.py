@@ -51,11 +51,11 @@ def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) ->
         settings: of the command line, by name.
         properties: Spark's, all of whose names begin with `spark.headwater.`.
     """
-    said = (
+    wanted = (
         settings.get(_SETTING)
         or properties.get(property_name(_SETTING))
         or os.environ.get(f"{ENV_PREFIX}{_SETTING.upper()}")
     )
-    if said:
-        return said not in _PATIENT
+    if wanted:
+        return wanted not in _PATIENT
     return any(value in set(EmissionPolicy) - _PATIENT for value in properties.values())
