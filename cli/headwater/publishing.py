@@ -42,7 +42,7 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     if report.outstanding:
         raise UnreachableError(
             f"{report.outstanding} of {count} events didn't arrive: {report.problem or f'{servers} took too long'}.",
-            fix="Say it again once Kafka answers: what arrives twice is there once.",
+            fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
         )
     return count
 

@@ -34,7 +34,7 @@ _PASSED_ON = {
 _AFTER_A_PATH = {"Violation"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLACEHOLDER = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[sdrfgx]")
-_LETTERS = re.compile(r"[A-Za-z]{2}")
+_LETTERS = re.compile(r"[A-Za-z]{2}.* ")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -73,17 +73,16 @@ def messages() -> list[Message]:
     return sorted(found)
 
 
-def table(found: list[Message]) -> str:
-    """The messages as Markdown: a heading for each component, a table under it."""
+def page(found: list[Message]) -> str:
+    """The messages as Markdown: a heading for each component, a block of lines under it, `[reported as] text`."""
     lines: list[str] = []
     component = None
     for message in found:
         if message.component != component:
+            lines += [*(["```", ""] if component else []), f"## {message.component}", "", "```none"]
             component = message.component
-            lines += ["", f"## {component}", "", "| message | reported as |", "|---|---|"]
-        text = message.text.replace("|", "\\|").replace("\n", "<br>").replace("`", "'")
-        lines.append(f"| `{text}` | {message.reported_as} |")
-    return "\n".join(lines[1:]) + "\n"
+        lines.append(f"[{message.reported_as}] {' ⏎ '.join(message.text.splitlines())}")
+    return "\n".join([*lines, "```"]) + "\n"
 
 
 def _read() -> _Sources:
@@ -141,7 +140,7 @@ def _assigned_texts(nodes: list[ast.AST]) -> dict[str, ast.expr]:
     return {
         name: given[0]
         for name, given in values.items()
-        if len(given) == 1 and isinstance(given[0], ast.JoinedStr | ast.Constant)
+        if len(given) == 1 and (isinstance(given[0], ast.JoinedStr) or _rendered(given[0], {}) is not None)
     }
 
 

@@ -170,7 +170,7 @@ def relay(
     if done.unreachable is not None:
         raise UnreachableError(
             f"{done.left:,} events stay in {root}: {done.unreachable}.",
-            fix="Repeat it once Kafka answers: what arrives twice is there once.",
+            fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
         )
     if done.problems:
         raise CheckFailedError(f"Not all was sent: {done.problems[0]}.")

@@ -50,11 +50,6 @@ class GraphDelta:
     duplicates: int = field(default=0, compare=False)
     stale: int = field(default=0, compare=False)
 
-    @property
-    def folded_away(self) -> int:
-        """How many events added nothing that another of the same fold had not."""
-        return self.duplicates + self.stale
-
     def join(self, other: GraphDelta) -> GraphDelta:
         """The union of both. Neither is changed."""
         joined = GraphDelta(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.messages import ROOT, messages, table
+from support.messages import ROOT, messages, page
 from support.run_rules import rewrite, updating
 
 PAGE = Path(ROOT / "docs" / "messages.md")
@@ -12,7 +12,7 @@ BEGIN, END = "<!-- messages: begin -->\n", "<!-- messages: end -->\n"
 
 
 def test_the_page_lists_every_message() -> None:
-    listed = table(messages())
+    listed = page(messages())
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     there, _, tail = rest.partition(END)
     if updating():
