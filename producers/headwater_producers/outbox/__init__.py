@@ -9,13 +9,13 @@ Each outbox writes one file of its own in the folder, which it holds locked whil
 is relayed by the next.
 """
 
+from headwater_producers.outbox.backlog import OutboxLimits, WhenFull
 from headwater_producers.outbox.errors import (
     OutboxClosedError,
     OutboxError,
     OutboxFullError,
     OutboxUnusableError,
 )
-from headwater_producers.outbox.limits import OutboxLimits, WhenFull
 from headwater_producers.outbox.outbox import Outbox, OutboxFigures, OutboxSink
 
 __all__ = [

@@ -1,28 +1,50 @@
-"""Backlog: what one outbox holds: events in memory that wait for the disk, and the file that they go to."""
+"""Backlog: the events of one outbox, in memory until the disk has them and then in its file; with its limits."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from headwater_producers.outbox.errors import OutboxClosedError, OutboxFullError
-from headwater_producers.outbox.limits import MAX_UNWRITTEN_BYTES, WhenFull
 from headwater_producers.outbox.metrics import DropReason
 from headwater_producers.outbox.store import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headwater_producers.outbox.limits import OutboxLimits
     from headwater_producers.outbox.metrics import OutboxMetrics
     from headwater_producers.outbox.store import Numbered, Store
     from headwater_producers.publisher import Record
 
-
+DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
+# Events that wait for the disk are in memory: while it hangs, no more than this.
+_MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
 # A crash before they are deleted relays them once more.
 _MAX_OWED: Final = 100
+
+
+class WhenFull(StrEnum):
+    """What gives way when there is no room."""
+
+    DROP_NEWEST = "drop_newest"
+    DROP_OLDEST = "drop_oldest"
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxLimits:
+    """Bounds of an outbox.
+
+    Attributes:
+        max_bytes: of the events that it holds, those that it took over from dead outboxes included.
+        when_full: what gives way.
+    """
+
+    max_bytes: int = DEFAULT_MAX_BYTES
+    when_full: WhenFull = WhenFull.DROP_NEWEST
 
 
 class Backlog:
@@ -79,7 +101,7 @@ class Backlog:
         self.metrics.taken.inc()
 
     def _has_room(self, size: int) -> bool:
-        if self._unwritten and self._unwritten_bytes + size > MAX_UNWRITTEN_BYTES:
+        if self._unwritten and self._unwritten_bytes + size > _MAX_UNWRITTEN_BYTES:
             return False
         if size > self.limits.max_bytes:
             return False
@@ -133,7 +155,7 @@ class Backlog:
             OutboxUnusableError: nothing has changed.
         """
         after = moved = 0
-        while held := self.store.read(after, max_events=_MOVED_AT_ONCE, max_bytes=MAX_UNWRITTEN_BYTES):
+        while held := self.store.read(after, max_events=_MOVED_AT_ONCE, max_bytes=_MAX_UNWRITTEN_BYTES):
             store.append(held)
             store.admit(held)
             after = held[-1][0]

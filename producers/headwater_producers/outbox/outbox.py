@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from headwater_producers.outbox.adoption import Adoption
-from headwater_producers.outbox.backlog import Backlog
-from headwater_producers.outbox.limits import OutboxLimits
+from headwater_producers.outbox.backlog import Backlog, OutboxLimits
 from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
 from headwater_producers.outbox.store import Store

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaException
 
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
-from headwater_schemas.errors import CredentialsRefusedError, FatalError, TransientError
+from headwater_schemas.errors import CredentialsRefusedError, FatalError, LineageError
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.topics import ensure_topics
@@ -80,11 +80,9 @@ class Preparation:
         """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
         try:
             return self._topics_exist(producer) and self._announced(producer) and self._registered()
-        except TransientError as error:
-            self._note(str(error))
         except CredentialsRefusedError as error:
             self._note(str(error), refusal=error)
-        except FatalError as error:
+        except LineageError as error:
             self._note(str(error))
         except KafkaException as failure:
             # A topic that this producer may not write to, or that can't have the name it has.
