@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,11 +18,14 @@ from headwater.trace_options import parse_duration
 from headwater_consumers.analysis import runs as ask
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.known import estate_runs
 from headwater_consumers.analysis.runs import Role
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
+    from headwater_consumers.analysis.known import RunList
     from headwater_consumers.analysis.reader import Reader
+    from headwater_consumers.analysis.runs import RunPage
 
 app = typer.Typer(help="Runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -42,7 +45,7 @@ def list_(
         str | None,
         typer.Argument(
             metavar="[JOB|DATASET]",
-            help="Its name where only one has it, or namespace/name, or its key. With --open it may be left out.",
+            help="Its name where only one has it, or namespace/name, or its key. Default: all jobs.",
             show_default=False,
         ),
     ] = None,
@@ -77,6 +80,10 @@ def list_(
 ) -> None:
     """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
 
+    Of all jobs, the run seen last comes first; --since and --until go by when a run was last seen.
+
+    headwater runs list --state FAIL --since 1d
+
     headwater runs list --open --older-than 1h
     """
     if open_:
@@ -86,21 +93,22 @@ def list_(
         return
     if older_than is not None:
         raise typer.BadParameter("--older-than goes with --open.")
-    if of is None:
-        raise typer.BadParameter("Name a job or a dataset, or ask for --open runs of all jobs.")
+    if of is None and (read or kind is not None):
+        raise typer.BadParameter("--read and --kind go with a name.")
+    common: dict[str, Any] = {
+        "states": state or None,
+        "since": time_if_given(since),
+        "until": time_if_given(until),
+        "limit": limit,
+        "cursor": cursor,
+    }
+    page: RunPage | RunList
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        job, dataset = _named(reader, of, kind)
-        page = ask.runs(
-            reader,
-            job=job,
-            dataset=dataset,
-            role=Role.READ if read else Role.WROTE,
-            states=state or None,
-            since=time_if_given(since),
-            until=time_if_given(until),
-            limit=limit,
-            cursor=cursor,
-        )
+        if of is None:
+            page = estate_runs(reader, **common)
+        else:
+            job, dataset = _named(reader, of, kind)
+            page = ask.runs(reader, job=job, dataset=dataset, role=Role.READ if read else Role.WROTE, **common)
     console.result(document(page), show.table(page.items))
     console.message(counted(page.total, len(page.items), "run", page.next_cursor))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem
+    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem, Transformation
 
 Place = tuple[str, Influence | None]
 
@@ -85,31 +85,41 @@ def summary(answer: Lineage) -> str:
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
         return f"{name} wasn't known at {moment_text(answer.as_of)}: it was first seen at {first}."
-    words = [f"{answer.total:,} {way}"]
+    words = [f"{answer.total:,} {way}{'' if answer.complete else ' known'}"]
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:
         words.append(f"the farthest {_hops(answer.max_hops)} away")
     if len(answer.items) < answer.total:
         words.append(f"{len(answer.items):,} of them here")
-    lines = [", ".join(words) + "."]
+    counted = ", ".join(words) + "."
+    notes = _notes(answer)
+    # A count that may be too low doesn't stand alone.
+    lines = [counted] if answer.complete else [" ".join([counted, *notes])]
     if answer.known_as:
         lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
     if answer.truncated:
         lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
+    if answer.complete:
+        lines += notes
+    if answer.next_cursor is not None:
+        lines.append(f"Next page: --cursor {answer.next_cursor}")
+    return "\n".join(lines)
+
+
+def _notes(answer: Lineage) -> list[str]:
+    """Its notes, and why the column lineage of jobs along its hops is incomplete."""
     reasons = {
         (via.job.name, via.incomplete)
         for item in (*answer.items, *answer.through)
         for via in item.via
         if via.incomplete is not None
     }
-    lines += [shortened(note, _MOST_NOTE) for note in answer.notes]
+    lines = [shortened(note, _MOST_NOTE) for note in answer.notes]
     for job, reason in sorted(reasons):
         if not any(note.startswith(f"Column lineage of {job} is incomplete") for note in answer.notes):
             lines.append(f"Column lineage of {shortened(job)} is incomplete ({shortened(reason)}): there may be more.")
-    if answer.next_cursor is not None:
-        lines.append(f"Next page: --cursor {answer.next_cursor}")
-    return "\n".join(lines)
+    return lines
 
 
 def _hops(number: int) -> str:
@@ -216,11 +226,15 @@ class _Branches:
         itself = "" if where else _itself(self._answer, hop.place[0])
         label.append(f"{_by(hop)}{itself}{f'  see {where}' if where else ''}", style="dim")
         grown = branch.add(label)
+        done: set[tuple[str, Transformation]] = set()
         for via in hop.via:
-            for each in via.transformations[:_MOST_TRANSFORMATIONS]:
+            # Several plans of one job may do the same.
+            own = [each for each in via.transformations if (via.job.key, each) not in done]
+            done.update((via.job.key, each) for each in own)
+            for each in own[:_MOST_TRANSFORMATIONS]:
                 label.append(f"\n{transformation_text(each)}", style="cyan")
-            if len(via.transformations) > _MOST_TRANSFORMATIONS:
-                label.append(f"\nand {len(via.transformations) - _MOST_TRANSFORMATIONS:,} more", style="cyan")
+            if len(own) > _MOST_TRANSFORMATIONS:
+                label.append(f"\nand {len(own) - _MOST_TRANSFORMATIONS:,} more", style="cyan")
         if item is not None and not where:
             label.append(_mappings(item.columns, item.columns_total or 0), style="cyan")
         return grown

@@ -2,7 +2,8 @@
 
 Understood are, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or those that
 the dataset is known by besides: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title,
-where only one asset has it; the first characters of a key, four or more, where only one begins so.
+where only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the
+first characters of a key, four or more, where only one begins so.
 `spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has that.
 
 Of a dataset's names, whichever is asked for, the one that is shown is found (`identity`). Where several datasets have
@@ -49,14 +50,19 @@ class Found:
     asset: Asset
 
 
-def resolve_dataset(tx: Transaction, text: str) -> Found:
+def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found:
     """The dataset that `text` names.
+
+    Args:
+        tx: to look up in.
+        text: a name, or a key.
+        whole: take no last part of a name for it.
 
     Raises:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    found, identities = _datasets(tx, text), Identities.of(tx)
+    found, identities = _datasets(tx, text, whole=whole), Identities.of(tx)
     # Each as the one that is shown for it.
     shown = {identities.shown(each.asset.key): each for each in found}
     for key in shown:
@@ -66,7 +72,7 @@ def resolve_dataset(tx: Transaction, text: str) -> Found:
     return _only(tx, text, AssetKind.DATASET, [shown[key] for key in (live if len(live) == 1 else shown)])
 
 
-def _datasets(tx: Transaction, text: str) -> list[Found]:
+def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[Found]:
     """All datasets that are called so."""
     if _KEY.fullmatch(text):
         return _by_keys(tx, AssetKind.DATASET, [text]) or [
@@ -89,6 +95,8 @@ def _datasets(tx: Transaction, text: str) -> list[Found]:
             alike += names.known_as(tx, name)
         if alike:
             return [Found(*each) for each in dict.fromkeys(alike)]
+    if not whole and (ending := names.by_last_part(tx, text, aliases=Identities.of(tx).any)):
+        return [Found(*each) for each in ending]
     return _begun(tx, AssetKind.DATASET, text)
 
 

@@ -113,6 +113,16 @@ def test_runs_of_the_estate_are_the_latest_first(estate: Driver, reader: Reader)
         estate_runs(reader, limit=2, cursor=estate_runs(reader, states=FAILED, limit=1).next_cursor)
 
 
+def test_runs_listed_without_a_name_are_those_of_all_jobs(
+    estate: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = "ORDER BY r.last_seen DESC, r.key DESC"
+    newest = values(estate, f"MATCH (r:Run) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL RETURN r.key {order}")
+    assert main(["runs", "list", "--limit", "3", "--json"]) == 0
+    assert [run["key"] for run in json.loads(capsys.readouterr().out)["items"]] == newest[:3]
+    assert main(["runs", "list", "--read"]) == 2
+
+
 def test_every_broken_chain_is_found(estate: Driver, reader: Reader) -> None:
     found = all_pages(broken_chains, reader)
     naive = values(

@@ -121,6 +121,34 @@ def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_no
     assert upstream(graph, "y", as_of=1.5) == {"c"}
 
 
+def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Driver, reader: Reader) -> None:
+    both = ColumnLineage(datasets=(IN, OUT), edges=(*plan("a").edges, *plan("b", "y").edges))
+    events = [*told(plan("a"), JOB, 1), *told(both, JOB, 1)]
+    read, written = (DatasetUse(dataset=IN),), (DatasetUse(dataset=OUT),)
+    for each in (plan("a"), both):
+        body = RunEvent(type=RunEventType.COMPLETE, plan_digest=plan_digest(each), inputs=read, outputs=written)
+        events.append(build.run_event(body, job=JOB, run=RunRef("again"), producer="p", event_time=day(1)))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    answer = lineage(reader, LineageQuestion("out", Direction.UPSTREAM, columns=True))
+    (item,) = answer.items
+    assert [(each.source, each.target) for each in item.columns] == [("a", "x"), ("b", "y")]
+    assert item.columns_total == 2
+    assert answer.complete
+
+
+def test_an_answer_says_that_it_is_incomplete(clean_database: Driver, reader: Reader) -> None:
+    partly = ColumnLineage(datasets=(IN, OUT), edges=plan("a").edges, complete=False, incomplete_reason="a UDF")
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(told(partly, JOB, 1)))
+    for column in ("x", None):
+        answer = lineage(reader, LineageQuestion("out", Direction.UPSTREAM, column))
+        assert not answer.complete
+        assert "report is incomplete (a UDF)" in summary(answer).splitlines()[0]
+
+
 def test_since_a_time_only_what_ran_later(graph: Reader) -> None:
     assert upstream(graph, since=4) == {"a", "e"}
     assert upstream(graph, "y", since=4) == set()

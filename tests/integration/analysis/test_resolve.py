@@ -26,13 +26,20 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 TWICE = (DatasetRef("kafka://a", "twice"), DatasetRef("kafka://b", "twice"))
+VIEWS = (
+    DatasetRef("hive://metastore:9083", "default.va"),
+    DatasetRef("hive://metastore:9083", "default.vb"),
+    DatasetRef("hive://metastore:9083", "Shop.vb"),
+    DatasetRef("hive://metastore:9083", "default.va.parts"),
+    DatasetRef("file", "/lake/default.vc"),
+)
 A_HASH = DatasetRef("s3://bucket", "0123456789abcdef" * 2)
 
 
 @pytest.fixture
 def graph(clean_database: Driver, reader: Reader) -> Reader:
     events = dense_events(random.Random(7))
-    for dataset in (*DATASETS, *TWICE, A_HASH):
+    for dataset in (*DATASETS, *TWICE, *VIEWS, A_HASH):
         events.append(build.lineage_event(DatasetEvent(dataset=dataset), producer=PRODUCER, event_time=START))
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
@@ -64,6 +71,18 @@ def test_several_of_that_name(graph: Reader) -> None:
     assert set(caught.value.candidates) == {"kafka://a/twice", "kafka://b/twice"}
     for text in caught.value.candidates:
         assert graph.read(partial(resolve_dataset, text=text)).asset.spelling == text
+
+
+def test_the_last_part_of_a_dotted_name(graph: Reader) -> None:
+    assert graph.read(lambda tx: resolve_dataset(tx, "va")).asset.name == "default.va"
+    with pytest.raises(AmbiguousError) as caught:
+        graph.read(lambda tx: resolve_dataset(tx, "vb"))
+    assert set(caught.value.candidates) == {"hive://metastore:9083/default.vb", "hive://metastore:9083/Shop.vb"}
+    for text in ("VA", "default", "va.parts", "vc", "v"):
+        with pytest.raises(NotFoundError):
+            graph.read(partial(resolve_dataset, text=text))
+    with pytest.raises(NotFoundError):
+        graph.read(lambda tx: resolve_dataset(tx, "va", whole=True))
 
 
 def test_nothing_of_that_name(graph: Reader) -> None:

@@ -34,7 +34,7 @@ class Answering:
         self.questions.append(question)
         start = Asset(AssetKind.DATASET, "0" * 32, "kafka://b", question.asset, question.column)
         facts: dict[str, Any] = {"items": (), "through": (), "total": 0, "direct": None, "indirect": None}
-        facts |= {"truncated": False, "max_hops": 0, "next_cursor": None}
+        facts |= {"complete": True, "truncated": False, "max_hops": 0, "next_cursor": None}
         return Lineage(
             start=start,
             direction=question.direction,

@@ -69,6 +69,7 @@ def answer(start: Asset, *items: LineageItem, through: tuple[LineageItem, ...] =
         total=len(items),
         direct=direct,
         indirect=None if direct is None else len(items) - direct,
+        complete=True,
         truncated=False,
         max_hops=max((each.hops for each in items), default=0),
         next_cursor=None,
@@ -174,14 +175,32 @@ def test_the_summary_says_what_is_left_out() -> None:
     said = replace(via("job"), incomplete="too large")
     found = replace(
         answer(start, item(column("b", "y"), 1, start.key, said, influence=Influence.DIRECT)),
+        complete=False,
         truncated=True,
         depth=1,
         total=7,
         next_cursor="abc",
     )
     text = summary(found)
+    assert text.splitlines()[0].startswith("7 downstream known, ")
+    assert text.splitlines()[0].endswith("Column lineage of job is incomplete (too large): there may be more.")
     for words in ("7 downstream", "1 of them here", "--depth all", "job is incomplete (too large)", "--cursor abc"):
         assert words in text
+
+
+def test_nothing_listed_of_an_incomplete_lineage_is_no_bare_zero() -> None:
+    note = "Column lineage of job isn't known: there may be more."
+    found = replace(answer(column("a", "x")), complete=False, notes=(note,))
+    assert summary(found) == f"0 downstream known, 0 DIRECT and 0 INDIRECT. {note}"
+
+
+def test_what_several_plans_of_a_job_do_alike_stands_once() -> None:
+    start = column("a", "x")
+    older, other = via("job", TransformationKind.COPY), via("other job", TransformationKind.COPY)
+    newer = via("job", TransformationKind.COPY, TransformationKind.CAST)
+    found = answer(start, item(column("b", "y"), 1, start.key, newer, older, other, influence=Influence.DIRECT))
+    text = printed(tree(found))
+    assert (text.count("COPY"), text.count("CAST")) == (2, 1)
 
 
 def test_what_is_made_of_itself_is_said() -> None:

@@ -69,6 +69,9 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     shown = [*page.places, *page.through]
     items = details.items(reached, shown)
     edges = edges_between(reached, shown, details, question.direction, question.as_of) if question.edges else ()
+    loops = loops_of(reached, page.places, details, question.as_of)
+    more = caveats(tx, scope, plans, dataset, of_columns=of_columns, nothing=not listed)
+    vias = [via for item in items for via in item.via] + [via for edge in (*edges, *loops) for via in edge.via]
     indirect = sum(place & 1 for place in listed)
     return Lineage(
         start=start.asset,
@@ -82,13 +85,14 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
         total=len(listed),
         direct=len(listed) - indirect if of_columns else None,
         indirect=indirect if of_columns else None,
+        complete=not more.incomplete and all(via.incomplete is None for via in vias),
         truncated=reached.truncated,
         max_hops=max((reached.found[place].hops for place in listed), default=0),
         next_cursor=page.next_cursor,
         edges=edges,
-        loops=loops_of(reached, page.places, details, question.as_of),
+        loops=loops,
         known_as=known_as(tx, start.asset),
-        notes=tuple(caveats(tx, scope, plans, dataset, of_columns=of_columns, nothing=not listed)),
+        notes=(*more.incomplete, *more.others),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.identity import Identities
@@ -9,7 +10,7 @@ from headwater_consumers.analysis.lineage.plans import Written
 from headwater_consumers.analysis.lineage.question import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from headwater_consumers.analysis.lineage.plans import Plans
     from headwater_consumers.analysis.lineage.scope import Scope
@@ -20,10 +21,21 @@ MOST_LOOKED_AT = 1_000
 _MOST_NAMED = 3
 
 
-def caveats(
-    tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_columns: bool, nothing: bool
-) -> Iterator[str]:
-    """Sentences on an answer.
+@dataclass(frozen=True, slots=True)
+class Caveats:
+    """What else to know of an answer.
+
+    Attributes:
+        incomplete: sentences on column lineage that is incomplete or unknown, so that there may be more.
+        others: other sentences.
+    """
+
+    incomplete: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_columns: bool, nothing: bool) -> Caveats:
+    """Caveats of an answer.
 
     - Upstream: the column lineage of jobs that write the dataset is incomplete, so that it may come of more.
     - Downstream of a column: the same of jobs that read its dataset.
@@ -52,12 +64,19 @@ def caveats(
     reasons = plans.incomplete(asked)
     unseen = plans.unseen(asked) if of_columns else set(reasons)
     incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)
-    for name, reason in incomplete[:_MOST_NAMED]:
+    return Caveats(tuple(_incomplete(incomplete)), tuple(_seen(feeds, upstream=upstream)) if nothing else ())
+
+
+def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
+    for name, reason in jobs[:_MOST_NAMED]:
         what = "isn't known" if reason is None else f"is incomplete ({reason})"
         yield f"Column lineage of {name} {what}: there may be more."
-    if len(incomplete) > _MOST_NAMED:
-        yield f"So it is with {len(incomplete) - _MOST_NAMED:,} more."
-    if nothing and feeds:
+    if len(jobs) > _MOST_NAMED:
+        yield f"So it is with {len(jobs) - _MOST_NAMED:,} more."
+
+
+def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
+    if feeds:
         others = dict.fromkeys(title for _, title, *_ in feeds)
         seen = "was seen to be made of" if upstream else "was seen to go into"
         yield f"Its dataset {seen} {_listed(others)}; no plan that holds says so of this column."

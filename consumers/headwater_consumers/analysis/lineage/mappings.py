@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping
@@ -41,22 +41,22 @@ class Mappings:
             ],
         )
         holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
-        self._rows: dict[int, list[Any]] = {}
+        # By what is shown of it: several plans of a job may have the same edge.
+        self._mappings: dict[int, dict[ColumnMapping, str]] = {}
         for row, holds in zip(rows, holding, strict=True):
             if holds:
                 reached = identities.shown_node(row["to" if downstream else "from"])
-                self._rows.setdefault(reached, []).append(row)
+                whole = row["target"] is None
+                mapping = ColumnMapping(row["source"], row["target"], row["job"], transformation(row, whole=whole))
+                keys = self._mappings.setdefault(reached, {})
+                keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Along the hop to the dataset with this id: DIRECT ones first, by column; and how many there are."""
-        rows = self._rows.get(node, [])
-        rows.sort(key=lambda row: (row["type"], row["target"] or "", row["source"] or "", row["key"]))
-        return tuple(
-            ColumnMapping(
-                row["source"],
-                row["target"],
-                row["job"],
-                transformation(row, whole=row["target"] is None),
-            )
-            for row in rows[:_MOST]
-        ), len(rows)
+        """Of the hop to the dataset with this id, each once, DIRECT ones first, by column; and how many there are."""
+        keys = self._mappings.get(node, {})
+
+        def order(each: ColumnMapping) -> tuple[str, str, str, str]:
+            return each.transformation.type, each.target or "", each.source or "", keys[each]
+
+        found = sorted(keys, key=order)
+        return tuple(found[:_MOST]), len(found)

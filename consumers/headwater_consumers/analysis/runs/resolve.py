@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
@@ -82,7 +83,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
     """
     found: list[Asset] = []
     nearest: list[str] = []
-    for resolve in (resolve_job, resolve_dataset):
+    for resolve in (resolve_job, partial(resolve_dataset, whole=True)):
         try:
             found.append(resolve(tx, text).asset)
         except NotFoundError as error:
@@ -92,6 +93,10 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
             f"Both a job and a dataset are called {text!r}: say which.",
             candidates=[f"{each.kind.value.lower()} {each.key}" for each in found],
         )
-    if not found:
-        raise NotFoundError(f"No job or dataset is called {text!r}.", nearest=nearest)
-    return found[0]
+    if found:
+        return found[0]
+    # Last: a job called so goes before a dataset whose name only ends so.
+    try:
+        return resolve_dataset(tx, text).asset
+    except NotFoundError:
+        raise NotFoundError(f"No job or dataset is called {text!r}.", nearest=nearest) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.search import query
 from headwater_consumers.analysis.search.rows import Row, read_aliases, read_rows
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MOST_EXACT = 1_000
 """Assets of one name that `exact` gives; there may be more."""
 
+_LOOKED_AT = 10_000
 _COMPARED = 50
 _COMPARED_CHARACTERS = 200
 _MOST_NEAREST = 5
@@ -43,6 +45,28 @@ def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
     rows = read_aliases(tx, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
+
+
+def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int, Asset]]:
+    """Datasets whose dotted name ends with just this part: `orders` finds `default.orders` and `shop.sales.orders`.
+
+    Looked at are the best 10,000 of those that have its words anywhere in their names.
+
+    Args:
+        tx: where.
+        part: of a name, capitals and all; with a dot or a slash in it, it finds nothing.
+        aliases: look at other names of datasets, too.
+
+    Returns:
+        As `exact`.
+    """
+    asked = None if "." in part or "/" in part else query.containing(tx.tenant, part)
+    if asked is None:
+        return []
+    statements = ["resolve/last_part", *(["resolve/last_part_of_alias"] if aliases else [])]
+    parameters = {"query": asked, "ending": f".{part}", "looked_at": _LOOKED_AT, "limit": MOST_EXACT}
+    rows = [row for statement in statements for row in tx.rows(statement, **parameters)]
+    return list(dict.fromkeys((row["id"], dataset_asset(row["properties"])) for row in rows))
 
 
 def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NEAREST) -> list[Asset]:

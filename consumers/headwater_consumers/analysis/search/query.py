@@ -24,6 +24,12 @@ def whole(tenant: str, name: str) -> str:
     return _of_tenant(tenant, f"+_words:{whole_mark(name)}")
 
 
+def containing(tenant: str, name: str) -> str | None:
+    """Nodes among whose words are all words of a name; None for a name without words."""
+    clause = has_words("_words", name)
+    return _of_tenant(tenant, clause) if clause else None
+
+
 def beginnings(tenant: str, text: str, *narrowed: str) -> str:
     """Nodes that have for every word of the text one that begins with it; those that have the word itself come first.
 
