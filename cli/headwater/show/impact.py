@@ -11,8 +11,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater_consumers.analysis.impact import Cause, Severity
-from headwater_consumers.analysis.impact.summary import counted
-from headwater_consumers.analysis.impact.wording import headline
+from headwater_consumers.analysis.impact.wording import counted, headline
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
 

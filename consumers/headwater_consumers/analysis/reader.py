@@ -1,23 +1,18 @@
-"""Reader: one question, one read transaction, one time limit."""
+"""Reader: one question, one read transaction, one time limit; its statements by name."""
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar
 
 from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
-from headwater_consumers.analysis.deadline import within
-from headwater_consumers.analysis.errors import (
-    GraphRefusedError,
-    GraphUnreachableError,
-    NotFoundError,
-    TimeLimitError,
-)
+from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
 from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
-from headwater_consumers.analysis.statements import statement
+from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import connect
 from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
 
@@ -28,7 +23,57 @@ if TYPE_CHECKING:
 
     from headwater_consumers.graph.connection import Neo4jTarget
 
+_PACKAGE = "headwater_consumers.analysis"
+
+
+def statement(name: str) -> LiteralString:
+    """The statement `analysis/cypher/<name>.cypher`; `name` may have a folder, `trace/locate`.
+
+    Raises:
+        ValueError: it doesn't begin with a title.
+        FileNotFoundError: there is none of that name.
+    """
+    return load(_PACKAGE, name)
+
+
 T = TypeVar("T")
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """What `call` gives, or raises.
+
+    It runs in a thread of its own. One that is late goes on there unheeded, and doesn't keep the process from ending.
+
+    Raises:
+        TimeoutError: it took longer than `seconds`.
+    """
+    calling = _Calling(call)
+    thread = threading.Thread(target=calling.run, daemon=True, name="headwater-question")
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise TimeoutError
+    if calling.error is not None:
+        raise calling.error
+    return calling.result
+
+
+class _Calling(Generic[T]):
+    """A call, and what came of it."""
+
+    result: T
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Make it."""
+        try:
+            self.result = self._call()
+        except BaseException as error:  # noqa: BLE001  told to the thread that waits
+            self.error = error
+
 
 # Neo4j looks for what to end every two seconds; and a connection may have to be made first.
 _PATIENCE_SECONDS = 5.0

@@ -13,21 +13,14 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from headwater_consumers.api.area import BELOW
+from headwater_consumers.api.asking import BELOW
 from headwater_consumers.api.documented import document
 from headwater_consumers.api.handlers import add_handlers
 from headwater_consumers.api.metrics import ServeMetrics
-from headwater_consumers.api.middleware.admission import Admission
-from headwater_consumers.api.middleware.bodies import Bodies
-from headwater_consumers.api.middleware.codings import Codings
-from headwater_consumers.api.middleware.head import Head
-from headwater_consumers.api.middleware.headers import Headers
-from headwater_consumers.api.middleware.hosts import Hosts
-from headwater_consumers.api.middleware.measure import Measure
-from headwater_consumers.api.middleware.media import Media
-from headwater_consumers.api.middleware.paths import Paths
-from headwater_consumers.api.middleware.sites import Sites
-from headwater_consumers.api.middleware.unforeseen import Unforeseen
+from headwater_consumers.api.middleware.answers import Codings, Head, SecurityHeaders
+from headwater_consumers.api.middleware.bodies import Bodies, Media
+from headwater_consumers.api.middleware.hosts import Hosts, Sites
+from headwater_consumers.api.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
 from headwater_consumers.api.reference import reference_page
@@ -66,7 +59,7 @@ def create_app(graph: Graph) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(Measure, metrics=metrics),
-            Middleware(Headers),
+            Middleware(SecurityHeaders),
             Middleware(Unforeseen),
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),

@@ -1,4 +1,4 @@
-"""From a request to a question's answer.
+"""From a request to a question's answer, and what the routes of every area have in common.
 
     @router.get("/assets/{id:path}/upstream", response_model=Lineage)
     def upstream(ask: Ask, id: AssetName) -> Response:
@@ -6,28 +6,74 @@
 
 Such a route is a plain function: it runs in one of the server's threads, asks in one read transaction, and Neo4j ends
 that one at the time limit. A client that goes away doesn't end it sooner.
+
+Answers are JSON, the same as `--json` of the command line, and cacheable: a 200 of GET has a weak ETag of its content;
+a request that names it in `If-None-Match` is answered 304. Weak, since the same answer is sent with and without gzip.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from neo4j import Driver
+from pydantic import TypeAdapter
+from starlette.responses import Response
 
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
-from headwater_consumers.api.answers import answered
-from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS
+from headwater_consumers.api.documented import problem_responses
+from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
+from headwater_consumers.api.problems import ProblemType
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.responses import Response
+BELOW = "/api/v1"
+
+_PROBLEMS = problem_responses(
+    *(kind for kind in ProblemType if kind not in (ProblemType.NO_SUCH_PATH, ProblemType.METHOD))
+)
+
+
+def area(tag: str) -> APIRouter:
+    """A router for the routes of one area."""
+    return APIRouter(prefix=BELOW, tags=[tag], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+
+
+# Keep it, and ask every time whether it still holds.
+_HEADERS = {"Cache-Control": "private, no-cache"}
+
+
+def answered(request: Request, answer: Any) -> Response:
+    """The response that says `answer`, a dataclass of plain values."""
+    kind: Any = type(answer)
+    content = _adapter(kind).dump_json(answer)
+    if request.method != "GET":
+        return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+    tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+    headers = {**_HEADERS, "ETag": tag}
+    if _names(request.headers.get("if-none-match", ""), tag):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _names(condition: str, tag: str) -> bool:
+    """Whether `If-None-Match` has the tag, by weak comparison (RFC 9110, 8.8.3.2)."""
+    opaque = tag.removeprefix("W/")
+    tags = [each.strip().removeprefix("W/") for each in condition.split(",")]
+    return opaque in tags or tags == ["*"]
 
 
 @dataclass(frozen=True, slots=True)

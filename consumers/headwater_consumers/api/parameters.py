@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field
+
+from headwater_schemas.ranges import MOST_OFFSET
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,3 +161,36 @@ def query_names(document: Mapping[str, Any]) -> QueryNames:
 
 def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [schema, *schema.get("anyOf", ())]
+
+
+_MOST_PARTITION = 2**31 - 1
+_YEAR_SECONDS = 31_536_000
+
+_Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
+
+Topic = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="The topic, by key or name.")]
+TopicId = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="Kafka's id of the incarnation of the topic that is meant; by default any.",
+    ),
+]
+Partition = Annotated[int | None, Query(ge=0, le=_MOST_PARTITION, description="Its partition.")]
+FirstOffset = Annotated[_Offset, Query(description="The record's offset, or the first one's.")]
+EndOffset = Annotated[_Offset, Query(description="The offset after the last one; by default just the one record.")]
+Horizon = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        le=_YEAR_SECONDS,
+        allow_inf_nan=False,
+        description="Seconds that a query's state keeps a record behind its watermark; wins over what the graph says.",
+    ),
+]
+
+
+def seconds(horizon: float | None) -> timedelta | None:
+    """As questions have it."""
+    return None if horizon is None else timedelta(seconds=horizon)

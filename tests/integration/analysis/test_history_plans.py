@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.materializer.write import GraphWriter
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from headwater_consumers.analysis.identity import Identities, TwoNames, clusters
 from headwater_consumers.analysis.impact import Change, ChangeType, SchemaChange, analyze
 from headwater_consumers.analysis.known import dataset_details, job_details
 from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
 from headwater_consumers.analysis.runs import runs
 from headwater_consumers.analysis.search import search
-from headwater_consumers.analysis.statements import statement
 from headwater_consumers.analysis.timeline import dataset_timeline
 from headwater_consumers.analysis.trace import Direction as Way
 from headwater_consumers.analysis.trace import Offsets, PartKind, trace

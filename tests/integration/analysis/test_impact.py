@@ -20,7 +20,7 @@ from headwater_consumers.analysis.impact import (
     analyze,
     default_policy_text,
 )
-from headwater_consumers.analysis.impact.policy_file import parse_policy
+from headwater_consumers.analysis.impact.policy import parse_policy
 from headwater_consumers.analysis.lineage import Direction, Influence, LineageQuestion, lineage
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold

@@ -18,8 +18,7 @@ from headwater_consumers.analysis.known import (
     job_details,
     jobs,
 )
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.runs import (
     Role,
     inputs,
@@ -20,7 +21,6 @@ from headwater_consumers.analysis.runs import (
     runs,
     versions,
 )
-from headwater_consumers.analysis.statements import statement
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.trace import (
     Direction,
     Hop,

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis import cursor
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.runs import order
 
 
 @dataclass(frozen=True)
@@ -23,23 +22,23 @@ class Question:
 @given(st.integers(-(2**63), 2**63 - 1), st.text(), st.text())
 def test_there_and_back(hops: int, key: str, name: str) -> None:
     question = ("default", Question(name))
-    made = cursor.encode((hops, key), question=question)
+    made = paging.encode((hops, key), question=question)
     assert made.isascii()
-    assert cursor.decode(made, question=("default", Question(name)), kinds=(int, str)) == (hops, key)
+    assert paging.decode(made, question=("default", Question(name)), kinds=(int, str)) == (hops, key)
 
 
 @pytest.mark.parametrize("other", [("acme", Question("x")), ("default", Question("y")), ("default", Question("x", 2))])
 def test_another_question(other: object) -> None:
-    made = cursor.encode((1, "k"), question=("default", Question("x")))
+    made = paging.encode((1, "k"), question=("default", Question("x")))
     with pytest.raises(QuestionError, match="another question") as caught:
-        cursor.decode(made, question=other, kinds=(int, str))
+        paging.decode(made, question=other, kinds=(int, str))
     assert caught.value.field == "cursor"
 
 
 @given(st.text() | st.binary().map(lambda data: data.hex()))
 def test_no_cursor_at_all(text: str) -> None:
     with pytest.raises(QuestionError):
-        cursor.decode(text, question="q", kinds=(int,))
+        paging.decode(text, question="q", kinds=(int,))
 
 
 @pytest.mark.parametrize(
@@ -49,33 +48,33 @@ def test_no_cursor_at_all(text: str) -> None:
 )
 def test_what_is_nested_or_cut_is_no_cursor(content: bytes) -> None:
     with pytest.raises(QuestionError, match="no cursor") as caught:
-        cursor.decode(base64.urlsafe_b64encode(content).rstrip(b"=").decode(), question="q", kinds=(int,))
+        paging.decode(base64.urlsafe_b64encode(content).rstrip(b"=").decode(), question="q", kinds=(int,))
     assert caught.value.field == "cursor"
 
 
 def test_positions_that_no_answer_gave() -> None:
-    too_large = cursor.encode((2**63,), question="q")
+    too_large = paging.encode((2**63,), question="q")
     with pytest.raises(QuestionError, match="no cursor"):
-        cursor.decode(too_large, question="q", kinds=(int,))
+        paging.decode(too_large, question="q", kinds=(int,))
     with pytest.raises(QuestionError, match="no cursor"):
-        cursor.decode_start(cursor.encode((-1,), question="q"), question="q")
-    assert cursor.decode_start(cursor.encode((7,), question="q"), question="q") == 7
-    assert cursor.decode_start(None, question="q") == 0
+        paging.decode_start(paging.encode((-1,), question="q"), question="q")
+    assert paging.decode_start(paging.encode((7,), question="q"), question="q") == 7
+    assert paging.decode_start(None, question="q") == 0
     for at in (2**63 - 1, -(2**63)):
         with pytest.raises(QuestionError, match="no cursor"):
-            order.decoded(cursor.encode((at, "key"), question="q"), question="q")
+            paging.decode_moment(paging.encode((at, "key"), question="q"), question="q")
 
 
 def test_values_of_other_types() -> None:
-    made = cursor.encode(("not", "numbers"), question="q")
+    made = paging.encode(("not", "numbers"), question="q")
     with pytest.raises(QuestionError, match="no cursor"):
-        cursor.decode(made, question="q", kinds=(int, int))
+        paging.decode(made, question="q", kinds=(int, int))
     with pytest.raises(QuestionError, match="no cursor"):
-        cursor.decode(made, question="q", kinds=(str,))
+        paging.decode(made, question="q", kinds=(str,))
 
 
 def test_a_cursor_of_another_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = cursor.encode((1,), question="q")
-    monkeypatch.setattr(cursor, "_VERSION", 2)
+    made = paging.encode((1,), question="q")
+    monkeypatch.setattr(paging, "_VERSION", 2)
     with pytest.raises(QuestionError, match="another release"):
-        cursor.decode(made, question="q", kinds=(int,))
+        paging.decode(made, question="q", kinds=(int,))

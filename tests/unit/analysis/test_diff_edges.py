@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater_consumers.analysis.diff.answer import Change
-from headwater_consumers.analysis.diff.edges import Edge, Endpoints, compared
+from headwater_consumers.analysis.diff.diff import Edge, Endpoints, compared
 from headwater_consumers.analysis.lineage import Transformation
 from headwater_schemas.events import TransformationKind, TransformationType
 

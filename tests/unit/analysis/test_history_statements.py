@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import headwater_consumers
-from headwater_consumers.analysis.statements import statement
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.cypher import names
 
 ROOT = Path(next(iter(headwater_consumers.__path__))) / "analysis"

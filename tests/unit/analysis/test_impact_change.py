@@ -17,9 +17,8 @@ from headwater_consumers.analysis.impact import (
     Page,
     SchemaChange,
 )
-from headwater_consumers.analysis.impact.summary import summary_of
-from headwater_consumers.analysis.impact.widening import widens
-from headwater_consumers.analysis.impact.wording import headline
+from headwater_consumers.analysis.impact.start import widens
+from headwater_consumers.analysis.impact.wording import headline, summary_of
 from support.analysis.impacts import impact_of
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)

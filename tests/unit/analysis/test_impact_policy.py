@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy, load_policy
-from headwater_consumers.analysis.impact.policy_file import default_policy_text, parse_policy
+from headwater_consumers.analysis.impact.policy import default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.steps import Influence, StepFacts
 from headwater_schemas.events import TransformationKind
 

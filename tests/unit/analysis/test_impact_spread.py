@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy
 from headwater_consumers.analysis.impact.graph import ColumnEdge, Facts, Feed
 from headwater_consumers.analysis.impact.moves import Start
-from headwater_consumers.analysis.impact.place import is_indirect, node_of, place_of, propagates, rank_of
-from headwater_consumers.analysis.impact.severity import SEVERITIES, Severity
+from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity
 from headwater_consumers.analysis.impact.spread import Hit, Spread, spread
+from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

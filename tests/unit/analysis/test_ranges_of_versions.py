@@ -8,9 +8,8 @@ import pytest
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.batches import Batch
+from headwater_consumers.analysis.trace.batches import Batch, listed
 from headwater_consumers.analysis.trace.match import matched
-from headwater_consumers.analysis.trace.stretch import listed
 from headwater_consumers.analysis.trace.uses import VERSIONS, part_of, read_use
 from headwater_schemas.events import Certainty
 

@@ -10,9 +10,8 @@ import pytest
 from neo4j.exceptions import ClientError, ServiceUnavailable
 
 from headwater_consumers.analysis import reader as reader_module
-from headwater_consumers.analysis.deadline import within
 from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
-from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.reader import Reader, within
 from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion
 from headwater_consumers.api.app import openapi_document
-from headwater_consumers.api.middleware.codings import wants_gzip
+from headwater_consumers.api.middleware.answers import wants_gzip
 from headwater_consumers.api.reference import reference_page
 from headwater_consumers.api.routes import impact as impact_routes
 from headwater_consumers.api.routes import lineage as routes

@@ -1,6 +1,6 @@
 """Blast radius of bad data: all that came of a run, of micro-batches or of records, minus what was replaced since.
 
-answer      what is told
+answer      datasets, what of each is tainted, what was replaced
 origin      where it begins: a run, micro-batches, offsets
 superseded  what of it is gone: overwritten, dropped, of a topic that was made anew
 question    the way to ask

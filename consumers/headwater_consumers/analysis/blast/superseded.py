@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
-from headwater_consumers.analysis.trace.batches import read_run
-from headwater_consumers.analysis.trace.stretch import same_topic
+from headwater_consumers.analysis.trace.batches import read_run, same_topic
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.graph.words import canonical_path
 

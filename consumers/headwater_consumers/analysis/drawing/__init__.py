@@ -2,8 +2,6 @@
 
 answer      nodes, edges, metadata
 draw        the question answered
-nodes       what is looked up of the datasets
-edges       what is looked up of the hops between them
 """
 
 from headwater_consumers.analysis.drawing.answer import (

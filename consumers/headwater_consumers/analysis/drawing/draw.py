@@ -1,21 +1,138 @@
-"""The question answered."""
+"""Answering the question: the datasets around one, their columns, and the hops between them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.drawing.answer import Drawing, DrawingMetadata, Reach
-from headwater_consumers.analysis.drawing.edges import drawn_edges
-from headwater_consumers.analysis.drawing.nodes import drawn_nodes
+from headwater_consumers.analysis.assets import dataset_asset
+from headwater_consumers.analysis.drawing.answer import (
+    Drawing,
+    DrawingMetadata,
+    DrawnColumn,
+    DrawnEdge,
+    DrawnNode,
+    Reach,
+)
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.lineage.answer import ColumnMapping, Via, transformation
+from headwater_consumers.analysis.lineage.details import jobs_by_key, latest_first
+from headwater_consumers.analysis.lineage.plans import Plans
+from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.walk import Step, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from headwater_consumers.analysis.reader import Reader, Transaction
+
+_MOST_COLUMNS = 1_000
+
+
+def drawn_nodes(tx: Transaction, hops: Mapping[int, int], *, columns: bool) -> dict[int, DrawnNode]:
+    """Ids and signed hops ⇒ nodes, in that order."""
+    ids = list(hops)
+    rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
+    schemas = _schemas(tx, ids) if columns else {}
+    return {
+        node: DrawnNode(
+            dataset_asset(row["properties"]),
+            hops[node],
+            row["gone"],
+            tuple(row["owners"]),
+            tuple(
+                f"{tag}={value}" if value else tag for tag, value in zip(row["tags"], row["tag_values"], strict=True)
+            ),
+            row["criticality"] or None,
+            row["classification"] or None,
+            tuple(row["owners_of_jobs"]),
+            row["more_upstream"],
+            row["more_downstream"],
+            *schemas.get(node, ((), 0 if columns else None)),
+        )
+        for node, row in ((node, rows[node]) for node in ids)
+    }
+
+
+def _tag(key: str, value: str) -> str:
+    return f"{key}={value}" if value else key
+
+
+def _schemas(tx: Transaction, nodes: list[int]) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
+    return {
+        row["node"]: (
+            tuple(DrawnColumn(column["key"], column["name"], column["type"] or None) for column in row["columns"]),
+            row["total"],
+        )
+        for row in tx.rows("drawing/columns", nodes=nodes, most=_MOST_COLUMNS)
+    }
+
+
+_MOST_MAPPINGS = 1_000
+
+
+def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool) -> tuple[DrawnEdge, ...]:
+    """Every edge between these nodes, by the keys of its ends."""
+    feeds: dict[tuple[int, int], list[Any]] = {}
+    identities = Identities.of(tx)
+    rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes))
+    stored = [[row[name] for row in rows] for name in ("source", "target", "edge")]
+    for n, near, far in identities.hops(nodes, *stored):
+        feeds.setdefault((near, far), []).append(rows[n])
+    jobs = jobs_by_key(tx, (row["job"] for rows in feeds.values() for row in rows))
+    mappings = _mappings(tx, feeds) if columns else {}
+    edges = []
+    for ends, rows in feeds.items():
+        source, target = (nodes[end].asset.key for end in ends)
+        vias = [
+            Via(
+                jobs[row["job"]],
+                moment(row["first_seen"]),
+                moment(row["last_seen"]),
+                row["observed"],
+                row["declared"],
+            )
+            for row in rows
+        ]
+        found = mappings.get(ends, [])
+        edges.append(
+            DrawnEdge(
+                f"{source}>{target}",
+                source,
+                target,
+                latest_first(vias),
+                len(vias),
+                tuple(found[:_MOST_MAPPINGS]),
+                len(found) if columns else None,
+            )
+        )
+    return tuple(edges)
+
+
+def _mappings(
+    tx: Transaction, feeds: Mapping[tuple[int, int], list[Any]]
+) -> dict[tuple[int, int], list[ColumnMapping]]:
+    identities = Identities.of(tx)
+    hops = [
+        [near, far, [row["job"] for row in rows]]
+        for (source, target), rows in feeds.items()
+        for near in identities.expanded([source])
+        for far in identities.expanded([target])
+    ]
+    rows = tx.rows("lineage/mappings", hops=hops)
+    holding = Plans(tx).holding([row["plan"] for row in rows], [row["node"] for row in rows])
+    held = [row for row, holds in zip(rows, holding, strict=True) if holds]
+    held.sort(key=lambda row: (row["type"], row["target"] or "", row["source"] or "", row["key"]))
+    found: dict[tuple[int, int], list[ColumnMapping]] = {}
+    for row in held:
+        mapping = ColumnMapping(
+            row["source"], row["target"], row["job"], transformation(row, whole=row["target"] is None)
+        )
+        hop = identities.shown_node(row["from"]), identities.shown_node(row["to"])
+        found.setdefault(hop, []).append(mapping)
+    return found
+
 
 MOST_NODES = 1_000
 """Of one drawing; a person sees no more, and a browser stays smooth."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact.change import Change, ChangeType
-from headwater_consumers.analysis.impact.severity import Severity
+from headwater_consumers.analysis.impact.policy import Severity
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.lineage.question import Influence

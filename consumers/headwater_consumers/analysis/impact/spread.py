@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headwater_consumers.analysis.impact.graph import Facts
 from headwater_consumers.analysis.impact.moves import Move, Moves
-from headwater_consumers.analysis.impact.place import (
+from headwater_consumers.analysis.impact.steps import (
     NODE_SHIFT,
+    Cause,
+    Influence,
+    StepFacts,
     is_indirect,
     node_of,
     place_of,
@@ -16,7 +19,6 @@ from headwater_consumers.analysis.impact.place import (
     rank_of,
     start_place,
 )
-from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_consumers.analysis.walk import Step, Walk, walk
 
 if TYPE_CHECKING:

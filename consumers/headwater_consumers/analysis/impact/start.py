@@ -1,7 +1,8 @@
-"""Where a change begins."""
+"""Where a change begins in the graph, and what sort of change it is."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from headwater_consumers.analysis.identity import Identities, notice
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.moves import Start
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
-from headwater_consumers.analysis.impact.widening import is_same, widens
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset
 from headwater_consumers.graph.keys import column_key, dataset_key
 
@@ -19,6 +19,47 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.impact.change import Change
     from headwater_consumers.analysis.reader import Transaction
     from headwater_consumers.analysis.resolve import Found
+
+_WIDER = {
+    "byte": {"short", "int", "long", "float", "double"},
+    "short": {"int", "long", "float", "double"},
+    "int": {"long", "double"},
+    "long": set[str](),
+    "float": {"double"},
+    "date": {"timestamp", "timestamp_ntz"},
+}
+_SAME = {"tinyint": "byte", "smallint": "short", "integer": "int", "bigint": "long", "real": "float"}
+_DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
+_DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(\d+)\)")
+_TEXT = re.compile(r"(var)?char\((\d+)\)")
+
+
+def is_same(before: str, after: str | None) -> bool:
+    """Whether both are words for one type."""
+    return after is not None and _plain(before) == _plain(after)
+
+
+def widens(before: str | None, after: str | None) -> bool:
+    """Whether `after` holds every value of `before`; False where that isn't known."""
+    if before is None or after is None:
+        return False
+    old, new = (_plain(type_) for type_ in (before, after))
+    if old == new or new in _WIDER.get(old, ()):
+        return True
+    if decimal := _DECIMAL.fullmatch(new):
+        precision, scale = int(decimal[1]), int(decimal[2])
+        if was := _DECIMAL.fullmatch(old):
+            return int(was[1]) - int(was[2]) <= precision - scale and int(was[2]) <= scale
+        return old in _DIGITS and _DIGITS[old] <= precision - scale
+    if text := _TEXT.fullmatch(old):
+        longer = _TEXT.fullmatch(new)
+        return new == "string" or (text[1] == "var" and bool(longer and longer[1] and int(longer[2]) >= int(text[2])))
+    return False
+
+
+def _plain(type_: str) -> str:
+    plain = " ".join(type_.lower().split())
+    return _SAME.get(plain, plain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,13 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
-from headwater_consumers.analysis.runs.answer import RunItem
-from headwater_consumers.analysis.runs.batch import Joint
-from headwater_consumers.analysis.runs.order import decoded, encoded
+from headwater_consumers.analysis.runs.answer import Joint, RunItem
 from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
 from headwater_schemas.events import RunEventType
 
@@ -186,7 +184,7 @@ def datasets(
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
-    rows, total, following = _listed(reader, "datasets", filters, limit, cursor)
+    rows, total, following = paging.page_by_key(reader, "known", "datasets", filters, limit, cursor)
     items = tuple(
         ListedDataset(
             dataset_asset(row),
@@ -226,7 +224,7 @@ def jobs(
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag)}
-    rows, total, following = _listed(reader, "jobs", filters, limit, cursor)
+    rows, total, following = paging.page_by_key(reader, "known", "jobs", filters, limit, cursor)
     items = tuple(
         ListedJob(
             job_asset(row),
@@ -271,7 +269,7 @@ def estate_runs(
         raise QuestionError("`since` isn't before `until`.", field="since")
     wanted = sorted(state.value for state in states or RunEventType)
     asked = ("estate runs", reader.tenant, wanted, since, until)
-    at, key = decoded(cursor, question=asked)
+    at, key = paging.decode_moment(cursor, question=asked)
 
     def question(tx: Transaction) -> RunList:
         # A run whose end is inferred is shown as ended, and stored with the state that was reported last.
@@ -284,7 +282,11 @@ def estate_runs(
             by_state.setdefault(row["stored"], []).append(row["run"])
         found = list(islice(merge(*by_state.values(), key=_seen, reverse=True), limit + 1))
         shown = found[:limit]
-        following = encoded(moment(shown[-1]["last_seen"]), shown[-1]["key"], question=asked) if found[limit:] else None
+        following = (
+            paging.encode_moment(moment(shown[-1]["last_seen"]), shown[-1]["key"], question=asked)
+            if found[limit:]
+            else None
+        )
         return RunList(tuple(run_item(tx.tenant, row) for row in shown), total, following)
 
     return reader.read(question)
@@ -303,7 +305,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
     """
     check_limit(limit)
     asked = ("broken chains", reader.tenant)
-    query, batch = cursors.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
+    query, batch = paging.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
 
     def question(tx: Transaction) -> BrokenChainPage:
         total = tx.one("known/count_broken_chains")["total"]
@@ -311,26 +313,10 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
         following = None
         if rows[limit:]:
             last = rows[limit - 1]
-            following = cursors.encode((last["query"]["key"], last["before_batch"]), question=asked)
+            following = paging.encode((last["query"]["key"], last["before_batch"]), question=asked)
         return BrokenChainPage(tuple(_broken(tx.tenant, row) for row in rows[:limit]), total, following)
 
     return reader.read(question)
-
-
-def _listed(
-    reader: Reader, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
-) -> tuple[list[Any], int, str | None]:
-    check_limit(limit)
-    asked = ("list", kind, reader.tenant, sorted(filters.items()))
-    after = cursors.decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
-
-    def question(tx: Transaction) -> tuple[list[Any], int]:
-        total = tx.one(f"known/count_{kind}", **filters)["total"]
-        return [row["properties"] for row in tx.rows(f"known/{kind}", **filters, after=after, limit=limit + 1)], total
-
-    rows, total = reader.read(question)
-    following = cursors.encode((rows[limit - 1]["key"],), question=asked) if rows[limit:] else None
-    return rows[:limit], total, following
 
 
 def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:

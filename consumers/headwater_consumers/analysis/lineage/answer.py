@@ -1,13 +1,17 @@
-"""What is said of lineage."""
+"""Answers of lineage."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.lineage.question import Direction, Influence
 from headwater_schemas.events import TransformationKind, TransformationType
+
+if TYPE_CHECKING:
+    from neo4j import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +173,15 @@ class Lineage:
     known_as: tuple[str, ...] = ()
     unknown_until: datetime | None = None
     notes: tuple[str, ...] = ()
+
+
+def transformation(row: Record, *, whole: bool) -> Transformation:
+    """From the properties of an edge."""
+    return Transformation(
+        TransformationType(row["type"]),
+        TransformationKind(row["kind"]),
+        row["subtype"],
+        bool(row["masking"]),
+        row["expression"],
+        whole,
+    )

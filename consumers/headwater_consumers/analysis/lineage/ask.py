@@ -1,33 +1,177 @@
-"""The question answered."""
+"""Answering the question: the page of the search, every hop between its assets, and caveats."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.identity import known_as
-from headwater_consumers.analysis.lineage.answer import Lineage
-from headwater_consumers.analysis.lineage.between import edges_between, loops_of
-from headwater_consumers.analysis.lineage.caveats import caveats
-from headwater_consumers.analysis.lineage.columns import ColumnSteps
-from headwater_consumers.analysis.lineage.datasets import DatasetSteps
-from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails
-from headwater_consumers.analysis.lineage.page import page_of
-from headwater_consumers.analysis.lineage.plans import Plans
-from headwater_consumers.analysis.lineage.question import Influence
-from headwater_consumers.analysis.lineage.scope import scope_of
+from headwater_consumers.analysis.identity import Identities, known_as
+from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge
+from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails, latest_first
+from headwater_consumers.analysis.lineage.plans import Plans, Written
+from headwater_consumers.analysis.lineage.question import Direction, Influence, scope_of
 from headwater_consumers.analysis.lineage.search import search
+from headwater_consumers.analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
 from headwater_consumers.graph.keys import dataset_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.lineage.details import Details
-    from headwater_consumers.analysis.lineage.question import LineageQuestion
-    from headwater_consumers.analysis.lineage.search import Steps
+    from headwater_consumers.analysis.lineage.question import LineageQuestion, Scope
+    from headwater_consumers.analysis.lineage.search import Reached, Steps
     from headwater_consumers.analysis.reader import Reader, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as places of the search.
+
+    Attributes:
+        places: of its items, in order.
+        through: of what lies between the start and them.
+        next_cursor: to the next page.
+    """
+
+    places: list[int]
+    through: list[int]
+    next_cursor: str | None
+
+
+def page_of(reached: Reached, listed: list[int], start: Asset, question: LineageQuestion, *, tenant: str) -> Page:
+    """The page that the question asks for. It begins after what the cursor names, be that still in the graph or not.
+
+    Raises:
+        QuestionError: the cursor is another question's.
+    """
+    # By the key of what it is asked of: the same question, however its subject was spelled.
+    same = (tenant, start.key, replace(question, asset="", column=None, edges=False, limit=1, cursor=None))
+
+    begin = 0
+    if question.cursor is not None:
+        after = paging.decode(question.cursor, question=same, kinds=(int, int, str))
+        begin = bisect_right(listed, after, key=reached.order)
+    places = listed[begin : begin + question.limit]
+    more = begin + question.limit < len(listed)
+    next_cursor = paging.encode(reached.order(places[-1]), question=same) if more else None
+    return Page(places, reached.between(places), next_cursor)
+
+
+def edges_between(
+    reached: Reached, places: Iterable[int], details: Details, direction: Direction, as_of: datetime | None
+) -> tuple[LineageEdge, ...]:
+    """The hops between these places and the start, each pair once.
+
+    The search has met them all; to look up who makes them takes the one round trip.
+    """
+    nodes = list(dict.fromkeys([reached.start, *(place >> 1 for place in places)]))
+    there = set(nodes)
+    # As a set: a node that is found in both its places is met twice.
+    hops: dict[tuple[int, int], dict[int, None]] = {}
+    for met in reached.leaving:
+        for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
+            if target in there and source in there:
+                ends = (source, target) if direction is Direction.DOWNSTREAM else (target, source)
+                hops.setdefault(ends, {})[edge] = None
+    vias = details.vias([list(edges) for edges in hops.values()]) if hops else []
+    edges = (
+        LineageEdge(reached.marks[source].key, reached.marks[target].key, latest_first(via, as_of), len(via))
+        for (source, target), via in zip(hops, vias, strict=True)
+    )
+    return tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
+
+
+def loops_of(
+    reached: Reached, places: Iterable[int], details: Details, as_of: datetime | None
+) -> tuple[LineageEdge, ...]:
+    """The hops from the start to itself, and from each of these places to itself, in that order."""
+    nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
+    # In both places of a node the same edges leave it.
+    loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
+    if not loops:
+        return ()
+    keys = [reached.marks[node].key for node in loops]
+    vias = details.vias(list(loops.values()))
+    return tuple(LineageEdge(key, key, latest_first(via, as_of), len(via)) for key, via in zip(keys, vias, strict=True))
+
+
+MOST_LOOKED_AT = 1_000
+"""Jobs and hops next to what is asked of, those seen last."""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Caveats:
+    """What else to know of an answer.
+
+    Attributes:
+        incomplete: sentences on column lineage that is incomplete or unknown, so that there may be more.
+        others: other sentences.
+    """
+
+    incomplete: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_columns: bool, nothing: bool) -> Caveats:
+    """Caveats of an answer.
+
+    - Upstream: the column lineage of jobs that write the dataset is incomplete, so that it may come of more.
+    - Downstream of a column: the same of jobs that read its dataset.
+    - Of a column that nothing is listed of: datasets next to its own were seen all the same.
+
+    Args:
+        tx: to look up in.
+        scope: of the question.
+        plans: as of its time.
+        dataset: key of the one asked of, or that has the column asked of.
+        of_columns: whether a column is asked of.
+        nothing: whether nothing is listed.
+    """
+    datasets = Identities.of(tx).members(dataset)
+    bounds = {"datasets": datasets, "jobs": scope.jobs, "as_of": scope.as_of, "since": scope.since}
+    upstream = scope.direction is Direction.UPSTREAM
+    feeds = []
+    if of_columns:
+        name = "lineage/fed_by" if upstream else "lineage/feeding"
+        feeds = tx.one(name, **bounds, limit=MOST_LOOKED_AT)["feeds"]
+    if upstream:
+        writers = tx.one("lineage/writers", **bounds, limit=MOST_LOOKED_AT)["jobs"]
+        asked = {Written(job, written): name for job, name, written in writers}
+    else:
+        asked = {Written(job, target): name for _, _, job, name, target in feeds}
+    reasons = plans.incomplete(asked)
+    unseen = plans.unseen(asked) if of_columns else set(reasons)
+    incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)
+    return Caveats(tuple(_incomplete(incomplete)), tuple(_seen(feeds, upstream=upstream)) if nothing else ())
+
+
+def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
+    for name, reason in jobs[:_MOST_NAMED]:
+        what = "isn't known" if reason is None else f"is incomplete ({reason})"
+        yield f"Column lineage of {name} {what}: there may be more."
+    if len(jobs) > _MOST_NAMED:
+        yield f"So it is with {len(jobs) - _MOST_NAMED:,} more."
+
+
+def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
+    if feeds:
+        others = dict.fromkeys(title for _, title, *_ in feeds)
+        seen = "was seen to be made of" if upstream else "was seen to go into"
+        yield f"Its dataset {seen} {_listed(others)}; no plan that holds says so of this column."
+
+
+def _listed(texts: Iterable[str]) -> str:
+    words = list(texts)
+    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
+    return ", ".join(words[:_MOST_NAMED]) + more
 
 
 def lineage(reader: Reader, question: LineageQuestion) -> Lineage:

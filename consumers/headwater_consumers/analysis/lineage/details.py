@@ -1,4 +1,4 @@
-"""What is looked up for a page alone: what its assets are called, and who makes the hops to them."""
+"""Names of the assets on a page, the jobs that make the hops to them, and the columns along those hops."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
-from headwater_consumers.analysis.lineage.answer import LineageItem, Via
-from headwater_consumers.analysis.lineage.mappings import Mappings
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.lineage.answer import ColumnMapping, LineageItem, Via, transformation
 from headwater_consumers.analysis.lineage.question import Direction, Influence
-from headwater_consumers.analysis.lineage.transformations import transformation
 from headwater_consumers.analysis.moments import moment_of
 
 if TYPE_CHECKING:
@@ -20,9 +19,57 @@ if TYPE_CHECKING:
     from neo4j import Record
 
     from headwater_consumers.analysis.lineage.plans import Plans
-    from headwater_consumers.analysis.lineage.scope import Scope
+    from headwater_consumers.analysis.lineage.question import Scope
     from headwater_consumers.analysis.lineage.search import Reached
     from headwater_consumers.analysis.reader import Transaction
+
+_MOST_MAPPINGS = 1_000
+
+
+class Mappings:
+    """What hops do to columns, as the plans that hold have it.
+
+    Args:
+        tx: to look up in.
+        plans: as of the question's time.
+        hops: ids of the dataset that data comes from and the one that it goes to, and keys of the jobs.
+        downstream: whether the second is the one that was reached.
+    """
+
+    def __init__(
+        self, tx: Transaction, plans: Plans, hops: Sequence[tuple[int, int, list[str]]], *, downstream: bool
+    ) -> None:
+        identities = Identities.of(tx)
+        rows = tx.rows(
+            "lineage/mappings",
+            hops=[
+                [near, far, jobs]
+                for source, target, jobs in hops
+                for near in identities.expanded([source])
+                for far in identities.expanded([target])
+            ],
+        )
+        holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
+        # By what is shown of it: several plans of a job may have the same edge.
+        self._mappings: dict[int, dict[ColumnMapping, str]] = {}
+        for row, holds in zip(rows, holding, strict=True):
+            if holds:
+                reached = identities.shown_node(row["to" if downstream else "from"])
+                whole = row["target"] is None
+                mapping = ColumnMapping(row["source"], row["target"], row["job"], transformation(row, whole=whole))
+                keys = self._mappings.setdefault(reached, {})
+                keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
+
+    def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
+        """Of the hop to the dataset with this id, each once, DIRECT ones first, by column; and how many there are."""
+        keys = self._mappings.get(node, {})
+
+        def order(each: ColumnMapping) -> tuple[str, str, str, str]:
+            return each.transformation.type, each.target or "", each.source or "", keys[each]
+
+        found = sorted(keys, key=order)
+        return tuple(found[:_MOST_MAPPINGS]), len(found)
+
 
 _MOST_VIA = 10
 _INFLUENCES = (Influence.DIRECT, Influence.INDIRECT)

@@ -1,7 +1,6 @@
 """Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; where good turned to bad.
 
-answer      what is said of runs
-batch       what is said of micro-batches
+answer      runs, micro-batches, and the parts of datasets that they use
 listed      runs of a job or dataset, and those without an end
 one         one run, its inputs and outputs
 intervals   micro-batches in batch order
@@ -10,8 +9,12 @@ turn        the last good and the first bad
 """
 
 from headwater_consumers.analysis.runs.answer import (
+    IntervalItem,
+    IntervalPage,
+    Joint,
     OpenRun,
     OpenRunPage,
+    Quality,
     QualityTurn,
     Role,
     RunDetails,
@@ -19,9 +22,9 @@ from headwater_consumers.analysis.runs.answer import (
     RunPage,
     RunParent,
     Turn,
+    Use,
     UsePage,
 )
-from headwater_consumers.analysis.runs.batch import IntervalItem, IntervalPage, Joint, Quality, Use
 from headwater_consumers.analysis.runs.intervals import intervals
 from headwater_consumers.analysis.runs.listed import open_runs, runs
 from headwater_consumers.analysis.runs.one import inputs, outputs, run

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.resolve import resolve_job
-from headwater_consumers.analysis.runs.batch import IntervalItem, IntervalPage
+from headwater_consumers.analysis.runs.answer import IntervalItem, IntervalPage
 from headwater_consumers.analysis.runs.resolve import resolve_run
 from headwater_consumers.analysis.runs.rows import interval_item
 
@@ -57,7 +57,7 @@ def intervals(
         tx: Transaction, run_id: str | None, queries: list[Record], total: int, of: tuple[str, str]
     ) -> IntervalPage:
         asked = ("intervals", tx.tenant, of, from_batch)
-        start, after = cursors.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
+        start, after = paging.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
         items: list[tuple[str, IntervalItem]] = []
         for query in queries:
             if query["last"] is None or query["key"] < start:
@@ -70,7 +70,7 @@ def intervals(
         following = None
         if len(items) > limit:
             key, last = items[limit - 1]
-            following = cursors.encode((key, last.batch_id), question=asked)
+            following = paging.encode((key, last.batch_id), question=asked)
         return IntervalPage(tuple(item for _, item in items[:limit]), total, following)
 
     return reader.read(question)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.paging import EPOCH
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
-from headwater_consumers.analysis.runs.order import EPOCH, PROBED, decoded, encoded
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import run_item
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.reader import Reader, Transaction
     from headwater_schemas.events import RunEventType
+
+PROBED = 100
+"""Micro-batches of a streaming run that are looked at for a dataset, before the run is reported not to have used it."""
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
@@ -65,14 +69,14 @@ def runs(
         of = resolve_owner(tx, job, dataset)
         wanted = None if states is None else [state.value for state in states]
         asked = ("runs", tx.tenant, of.key, role, wanted, since, until)
-        began, key = decoded(cursor, question=asked)
+        began, key = paging.decode_moment(cursor, question=asked)
         span = {"since": since, "until": until}
         rows = ask_runs(tx, "of", of, role, states=wanted, began=began, key=key, limit=limit + 1, **span)
         every = "all_" if of.kind is AssetKind.JOB and (wanted, since, until) == (None, None, None) else ""
         total = tx.rows(f"runs/count_{every}of_{_kind(of)}", states=wanted, **_of(tx, of, role), **span)[0]["total"]
         more = len(rows) > limit
         last = rows[limit - 1] if more else None
-        following = encoded(last.began, last.key, question=asked) if last else None
+        following = paging.encode_moment(last.began, last.key, question=asked) if last else None
         return RunPage(of, tuple(rows[:limit]), total, following)
 
     return reader.read(question)
@@ -105,13 +109,13 @@ def open_runs(
     def question(tx: Transaction) -> OpenRunPage:
         of = None if job is None else resolve_job(tx, job).asset.key
         asked = ("open runs", tx.tenant, of)
-        after, key = decoded(cursor, question=asked)
+        after, key = paging.decode_moment(cursor, question=asked)
         common = {"of": of, "before": _EVER if before is None else before}
         rows = tx.rows("runs/open", seen=after, key=key, limit=limit + 1, **common)
         found = [OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native()) for row in rows]
         total = tx.rows("runs/count_open", **common)[0]["total"]
         last = found[limit - 1] if len(found) > limit else None
-        following = encoded(last.last_seen, last.run.key, question=asked) if last else None
+        following = paging.encode_moment(last.last_seen, last.run.key, question=asked) if last else None
         return OpenRunPage(tuple(found[:limit]), total, following)
 
     return reader.read(question)
@@ -126,6 +130,11 @@ def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: A
 def of_names(tx: Transaction, of: Asset) -> str | list[str]:
     """What statements take: the key of a job; of a dataset, those of all its names."""
     return of.key if of.kind is AssetKind.JOB else Identities.of(tx).members(of.key)
+
+
+def begins_at(run: RunItem) -> dict[str, Any]:
+    """The run as the statements' `$given.began` and `$given.key`. One of unknown time counts as the oldest."""
+    return {"began": run.began or EPOCH, "key": run.key}
 
 
 def _kind(of: Asset) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.runs.answer import Role, RunDetails, RunItem, RunParent, UsePage
 from headwater_consumers.analysis.runs.resolve import resolve_run
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.runs.batch import IntervalItem, Use
+    from headwater_consumers.analysis.runs.answer import IntervalItem, Use
 
 MOST_USES = 10_000
 """Uses of datasets by one run that are looked at."""
@@ -81,7 +81,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
     def question(tx: Transaction) -> UsePage:
         item = resolve_run(tx, run_id)
         asked = ("uses", tx.tenant, item.key, role)
-        start = cursors.decode_start(cursor, question=asked)
+        start = paging.decode_start(cursor, question=asked)
         type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
         own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
         found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
@@ -89,7 +89,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
             found[_who(spanned)] = spanned
         ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
         after = start + limit
-        following = cursors.encode((after,), question=asked) if after < len(ordered) else None
+        following = paging.encode((after,), question=asked) if after < len(ordered) else None
         return UsePage(item, role, tuple(ordered[start:after]), len(ordered), following)
 
     return reader.read(question)

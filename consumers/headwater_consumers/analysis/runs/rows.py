@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.runs.answer import RunItem
-from headwater_consumers.analysis.runs.batch import IntervalItem, Joint, Quality, Use
+from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.graph.keys import job_key

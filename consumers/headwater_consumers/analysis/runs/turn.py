@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem, Turn
-from headwater_consumers.analysis.runs.listed import ask_runs, of_names
-from headwater_consumers.analysis.runs.order import place
+from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_names
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import interval_item, run_item
 from headwater_consumers.graph.keys import run_key
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
     from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.runs.batch import IntervalItem
+    from headwater_consumers.analysis.runs.answer import IntervalItem
 
 LOOKED_BACK = 100_000
 """Latest micro-batches of a query that are looked at for a good one."""
@@ -41,7 +40,7 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
         of = resolve_owner(tx, job, dataset)
         no_span: dict[str, Any] = {"since": None, "until": None}
         good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, began=None, key="", limit=1, **no_span)
-        after = place(good[0]) if good else {"began": None, "key": ""}
+        after = begins_at(good[0]) if good else {"began": None, "key": ""}
         bad = ask_runs(tx, "next_of", of, Role.WROTE, states=_BAD, **after)
         queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
         turns = [_quality(tx, query) for query in queries if query["last"] is not None]

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.paging import EPOCH
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.runs.order import EPOCH, decoded, encoded
 from headwater_consumers.analysis.runs.rows import job_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     def question(tx: Transaction) -> VersionPage:
         of = resolve_dataset(tx, dataset).asset
         asked = ("versions", tx.tenant, of.key)
-        made, key = decoded(cursor, question=asked)
+        made, key = paging.decode_moment(cursor, question=asked)
         page = {"made": made, "key": key, "limit": limit + 1, "epoch": EPOCH}
         members = Identities.of(tx).members(of.key)
         rows = tx.rows("runs/versions", of=members, producers=MOST_PRODUCERS, **page)
@@ -123,7 +124,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
         following = None
         if len(items) > limit:
             last = items[limit - 1]
-            following = encoded(last.produced_at, last.key, question=asked)
+            following = paging.encode_moment(last.produced_at, last.key, question=asked)
         return VersionPage(of, tuple(items[:limit]), total, following)
 
     return reader.read(question)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
@@ -134,7 +134,7 @@ def search(
     filters = _Filters(owner, tag, namespace)
     wanted = tuple(kind for kind in _KINDS if kind in kinds)
     asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
-    start = cursors.decode_start(cursor, question=asked)
+    start = paging.decode_start(cursor, question=asked)
 
     def question(tx: Transaction) -> tuple[list[tuple[Row, Match]], bool]:
         if column is not None:
@@ -147,7 +147,7 @@ def search(
         items=tuple(_hit(row, match) for row, match in hits[start:after]),
         total=len(hits),
         truncated=truncated,
-        next_cursor=cursors.encode((after,), question=asked) if after < len(hits) else None,
+        next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
     )
 
 

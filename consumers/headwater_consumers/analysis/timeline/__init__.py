@@ -1,8 +1,6 @@
 """What happened when: micro-batches and runs of a job, or of a dataset, with the gaps between them.
 
-answer      what is said
-latest      which micro-batches are the latest, over several queries
-positions   what a micro-batch read and wrote, in short
+answer      runs, micro-batches, breaks
 ask         the question answered
 """
 

@@ -1,26 +1,173 @@
-"""The question answered."""
+"""Answering the question: the latest micro-batches over several queries, and what each read and wrote, in short.
+
+Each query's go down by batch id; queries are merged by time. A micro-batch that was only reconstructed has no time of
+its own and stands by the next later one of its query.
+"""
 
 from __future__ import annotations
 
+import heapq
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis import cursor as cursors
+from headwater_consumers.analysis import paging
+from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.paging import check_limit
+from headwater_consumers.analysis.paging import check_limit, malformed
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
-from headwater_consumers.analysis.timeline.answer import Timeline, TimelineInterval, TimelineQuery, TimelineRun
-from headwater_consumers.analysis.timeline.latest import FIRST_PAGE, Span, latest, read, written
-from headwater_consumers.analysis.timeline.positions import breaks, positions
+from headwater_consumers.analysis.timeline.answer import (
+    Break,
+    Position,
+    Timeline,
+    TimelineInterval,
+    TimelineQuery,
+    TimelineRun,
+)
+from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
+from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from headwater_consumers.analysis.reader import Reader, Transaction
     from headwater_consumers.analysis.resolve import Found
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_LONGEST = 200
+
+
+def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
+    """Of the rows' uses, those that were produced, or those that were consumed."""
+    return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
+
+
+def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
+    """`gap` or `overlap` of a NEXT."""
+    if before is None or before[f"{kind}_partitions"] is None:
+        return ()
+    lists = (before[f"{kind}_{name}"] for name in ("datasets", "partitions", "from", "to_exclusive"))
+    return tuple(Break(*each) for each in zip(*lists, strict=True))
+
+
+def _position(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> Position:
+    kind = stored["position"]
+    ranges: tuple[OffsetSpan, ...] = ()
+    if kind == "kafka":
+        each = zip(stored["partitions"], stored["from"], stored["to_exclusive"], strict=True)
+        ranges = tuple(OffsetSpan(*span) for span in each)
+    certainty = Certainty.UNKNOWN if kind is None else Certainty(stored["certainty"] or "UNKNOWN")
+    return Position(dataset_asset(dataset), kind, certainty, stored["rows"], ranges, _summary(kind, stored))
+
+
+def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
+    match kind:
+        case "files":
+            count, size = stored["file_count"], stored["file_bytes"]
+            files = "files" if count is None else "1 file" if count == 1 else f"{count:,} files"
+            text = files if size is None else f"{files}, {_bytes(size)}"
+        case "table_snapshot":
+            text = f"snapshot {stored['snapshot_id']}"
+        case "table_range":
+            # Of these the first is not part of it, and the last is.
+            text = f"versions after {stored['from_version'] or 'the beginning'} up to {stored['to_version']}"
+        case "cdc":
+            text = _range(stored["from_cdc"], stored["to_cdc"])
+        case "api_cursor":
+            text = _range(stored["from_cursor"], stored["to_cursor"])
+        case "time_range":
+            text = _range(stored["from_time"], stored["to_time_exclusive"])
+        case _:
+            return None
+    return text[:_LONGEST]
+
+
+def _range(start: object, end: object) -> str:
+    return f"{'' if start is None else start}..{end}"
+
+
+def _bytes(size: int) -> str:
+    amount, unit = float(size), _UNITS[0]
+    for larger in _UNITS[1:]:
+        if amount < 1_000:
+            break
+        amount, unit = amount / 1_000, larger
+    return f"{size:,} {unit}" if unit == _UNITS[0] else f"{amount:.1f} {unit}"
+
+
+FIRST_PAGE = 2**63 - 1
+"""Before this batch are all of them."""
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span of time, half-open; None is without end."""
+
+    begin: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """A page.
+
+    Attributes:
+        intervals: ids.
+        before: for each query, the batch that the next page comes before; None where there is no next page.
+    """
+
+    intervals: list[int]
+    before: dict[str, int] | None
+
+
+def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
+    """The latest `limit` of the micro-batches before these batches, by key of the query."""
+    queries = [{"key": key, "before": batch} for key, batch in before.items()]
+    # One more than asked for tells whether there is a next page.
+    rows = tx.rows("timeline/latest", queries=queries, begin=span.begin, end=span.end, limit=limit + 1)
+    lists: dict[str, list[tuple[str, int, datetime | None, int]]] = {}
+    for row in rows:
+        lists.setdefault(row["query"], []).append((row["query"], row["batch"], moment(row["time"]), row["interval"]))
+    merged = heapq.merge(*(list(_timed(found)) for found in lists.values()), key=lambda each: each[0], reverse=True)
+    page = [each for _, each in islice(merged, limit)]
+    if len(rows) <= limit:
+        return Latest([interval for *_, interval in page], None)
+    reached = dict(before) | {query: batch for query, batch, _, _ in page}
+    return Latest([interval for *_, interval in page], reached)
+
+
+def _timed(
+    found: Sequence[tuple[str, int, datetime | None, int]],
+) -> Iterator[tuple[tuple[datetime, str], tuple[str, int, datetime | None, int]]]:
+    time = _LAST
+    for each in found:
+        # Never later than the one after it, whatever the clocks said: the merge needs an order.
+        time = min(each[2] or time, time)
+        yield (time, each[0]), each
+
+
+def written(before: Mapping[str, int]) -> str:
+    """As a cursor holds it."""
+    return ",".join(f"{key}:{batch}" for key, batch in before.items())
+
+
+def read(text: str, queries: Iterable[str]) -> dict[str, int]:
+    """What `written` wrote; of queries that came since, nothing.
+
+    Raises:
+        QuestionError: it didn't.
+    """
+    known = set(queries)
+    try:
+        pairs = [part.split(":") for part in text.split(",")]
+        return {key: int(batch) for key, batch in pairs if key in known and 0 <= int(batch) <= FIRST_PAGE}
+    except ValueError as error:
+        raise malformed() from error
 
 
 def job_timeline(
@@ -90,7 +237,7 @@ def _timeline(
         if cursor is None:
             before = dict.fromkeys(keys, FIRST_PAGE)
         else:
-            (text,) = cursors.decode(cursor, question=same, kinds=(str,))
+            (text,) = paging.decode(cursor, question=same, kinds=(str,))
             before = read(text, keys)
         counted = tx.row("timeline/counts", queries=keys, begin=span.begin, end=span.end)
         page = latest(tx, before, span, limit)
@@ -104,7 +251,7 @@ def _timeline(
             _intervals(tx, page.intervals),
             tuple(_run(row["run"]) for row in runs),
             0 if counted is None else counted["total"],
-            None if page.before is None else cursors.encode((written(page.before),), question=same),
+            None if page.before is None else paging.encode((written(page.before),), question=same),
         )
 
     return reader.read(question)

@@ -1,16 +1,17 @@
 """Traces: which micro-batches and runs a record went through, forwards to the ends or back to where it came from.
 
-answer      what is told: parts of datasets, steps, hops
+answer      parts of datasets, steps, hops
 question    the ways to ask
 spans       offset ranges: intersections, unions, what is left
 uses        CONSUMED and PRODUCED as they are stored ⇒ parts
-batches     micro-batches and runs as they are stored
+batches     micro-batches and runs as they are stored, also one after the other
 search      the 32-ary search by batch id: never a scan of a query's intervals
 locate      which micro-batches of which queries used a part
-stretch     micro-batches one after the other
+by_time     those that can only be bounded by time
+match       whether a use has to do with a part; parts: what a batch gave out
 state       what a query keeps from batch to batch, and so how far a record can spread
-forward, backward   one hop
-follow      hop after hop
+steps       micro-batches ⇒ hops; taken: what a hop is made of
+follow      hop after hop; context: what the hops of one trace share
 """
 
 from __future__ import annotations

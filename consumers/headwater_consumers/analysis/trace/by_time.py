@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.batches import before, stretches
 from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, given
 from headwater_consumers.analysis.trace.search import Search, run_by_time
-from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_schemas.events import Certainty
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import locate
-from headwater_consumers.analysis.trace.batches import Batch, Query, Run, read_query, read_run
+from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
-from headwater_consumers.analysis.trace.stretch import before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.batches import same_topic
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of, union
-from headwater_consumers.analysis.trace.stretch import same_topic
 from headwater_consumers.analysis.trace.uses import (
     VERSIONS,
     bare_version,

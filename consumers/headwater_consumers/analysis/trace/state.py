@@ -13,16 +13,17 @@ its state was seen empty. Two facts bound that:
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.event_time import told_horizon
+from headwater_consumers.analysis.trace.batches import before, stretches
 from headwater_consumers.analysis.trace.search import Search, run_by_time
-from headwater_consumers.analysis.trace.stretch import before, stretches
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
+from headwater_schemas.facets import EVENT_TIME_FACET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,22 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.reader import Transaction
     from headwater_consumers.analysis.trace.batches import Batch, Query
+
+
+def told_horizon(tx: Transaction, query: Query) -> timedelta | None:
+    """The horizon of a query's state as all its starts told it, the longest of them; None unless each one did."""
+    found = [_horizon(row["told"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
+    known = [horizon for horizon in found if horizon is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _horizon(text: str | None) -> timedelta | None:
+    try:
+        millis = json.loads(text or "{}").get("stateHorizonMs")
+        return timedelta(milliseconds=millis) if millis is not None else None
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        return None
+
 
 LOOK_FOR_EMPTY = 256
 """Batches looked at, on either side, for one after which the state was empty."""

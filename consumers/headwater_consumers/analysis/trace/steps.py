@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
+from headwater_consumers.analysis.trace.batches import before, listed, stretches
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, union
 from headwater_consumers.analysis.trace.state import Spread, State, spread_backward, spread_forward, state_of
-from headwater_consumers.analysis.trace.stretch import before, listed, stretches
 from headwater_consumers.analysis.trace.taken import (
     Draft,
     Missing,

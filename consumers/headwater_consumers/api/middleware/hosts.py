@@ -1,7 +1,10 @@
-"""Only under a name of this server.
+"""Requests that may come in: under a name of this server, and not from another site's page.
 
 A web site may point a name of its own at 127.0.0.1, and a browser then takes this server for a part of that site (DNS
 rebinding). Such a request has the site's name in `Host`.
+
+Browsers mark each request with who makes it (Fetch Metadata). Another site's page could make a visitor's browser ask
+questions without end although it may not read the answers. Its links may lead here: that is the visitor's own doing.
 """
 
 from __future__ import annotations
@@ -47,3 +50,34 @@ def host_of(header: str) -> str:
     if header.startswith("["):
         return header[1:].partition("]")[0]
     return header.partition(":")[0]
+
+
+# `same-site` is another port of this host, or a neighbour below the same domain: another application.
+_OTHERS = frozenset({"cross-site", "same-site"})
+
+
+class Sites:
+    """Refuses what another site's page asks, unless a person follows a link or types an address."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] == "http" and not _welcome(scope["method"], Headers(scope=scope)):
+            refusal = problem(
+                ProblemType.CROSS_SITE,
+                "A page of another site may link here; its scripts, frames and forms may not ask.",
+                headers={"Connection": "close"},
+            )
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _welcome(method: str, headers: Headers) -> bool:
+    """Whether it comes from our own page, from a person, or from what is no browser and sends no such headers."""
+    if headers.get("sec-fetch-site", "none").strip().lower() not in _OTHERS:
+        return True
+    mode, target = (headers.get(f"sec-fetch-{name}", "").strip().lower() for name in ("mode", "dest"))
+    return method in {"GET", "HEAD"} and (mode, target) == ("navigate", "document")

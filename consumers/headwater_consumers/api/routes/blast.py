@@ -10,16 +10,17 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import LONGEST_NAME, Depth, hops
-from headwater_consumers.api.records import (
+from headwater_consumers.api.asking import Ask, area
+from headwater_consumers.api.parameters import (
+    LONGEST_NAME,
+    Depth,
     EndOffset,
     FirstOffset,
     Horizon,
     Partition,
     Topic,
     TopicId,
+    hops,
     seconds,
 )
 from headwater_schemas.ranges import MOST_OFFSET

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.diff import Diff, Point, diff
 from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import LONGEST_NAME, Cursor, Limit, Time
 
 router = area("diff")

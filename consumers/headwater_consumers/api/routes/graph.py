@@ -8,8 +8,7 @@ from fastapi import Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.drawing import MOST_NODES, Drawing, Reach, draw
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import AnyCase, AssetQuery, Depth, hops
 
 router = area("graph")

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, ConfigDict, with_config
 from starlette.responses import Response
 
 from headwater_consumers.analysis.impact import Change, ChangeType, Extent, Impact, Page, SchemaChange, analyze
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask, Asking
+from headwater_consumers.api.asking import Ask, Asking, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
     AnyCase,

@@ -21,8 +21,7 @@ from headwater_consumers.analysis.known import (
     job_details,
     jobs,
 )
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
     AnyCase,

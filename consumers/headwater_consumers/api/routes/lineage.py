@@ -9,8 +9,7 @@ from fastapi import Depends, Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.lineage import Direction, Filters, Influence, Lineage, LineageQuestion, lineage
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     AnyCase,
     AsOf,

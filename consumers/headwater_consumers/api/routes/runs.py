@@ -25,8 +25,7 @@ from headwater_consumers.analysis.runs import (
     runs,
     versions,
 )
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, RunId, Time
 from headwater_schemas.events import RunEventType
 

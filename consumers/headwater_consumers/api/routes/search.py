@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.search import SearchPage, search
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, Cursor, Limit
 
 router = area("search")

@@ -8,8 +8,7 @@ from fastapi import Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.timeline import Timeline, dataset_timeline, job_timeline
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
+from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import AssetId, Cursor, JobId, Limit, Time
 
 router = area("timeline")

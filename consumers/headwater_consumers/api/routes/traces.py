@@ -10,16 +10,19 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, Trace, VersionOf, trace
-from headwater_consumers.api.area import area
-from headwater_consumers.api.asking import Ask
-from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, Depth, Time, hops
-from headwater_consumers.api.records import (
+from headwater_consumers.api.asking import Ask, area
+from headwater_consumers.api.parameters import (
+    LONGEST_NAME,
+    AnyCase,
+    Depth,
     EndOffset,
     FirstOffset,
     Horizon,
     Partition,
+    Time,
     Topic,
     TopicId,
+    hops,
     seconds,
 )
 from headwater_schemas.ranges import MOST_OFFSET

@@ -1,0 +1,116 @@
+"""Answers: headers for browsers, HEAD without a body, and gzip where `Accept-Encoding` wants it (RFC 9110 §12.5.3).
+
+There are no CORS headers: another site's script may not read any answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# Nothing in a JSON document is to be run, drawn or framed.
+_DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+# The page brings all that it needs. The layout runs in a worker; the drawing sets styles on elements.
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_DATA_PATHS = ("/api/", "/openapi.json", "/livez", "/readyz", "/metrics")
+
+
+class SecurityHeaders:
+    """Adds them to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        policy = _DATA_POLICY if scope["path"].startswith(_DATA_PATHS) else _PAGE_POLICY
+
+        async def adding(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_ALWAYS)
+                headers["Content-Security-Policy"] = policy
+            await send(message)
+
+        await self._app(scope, receive, adding)
+
+
+class Head:
+    """Asks GET, and keeps the body back."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        scope["method"] = "GET"
+
+        async def bodiless(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                if message.get("more_body", False):
+                    return
+                message = {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        await self._app(scope, receive, bodiless)
+
+
+_NAME = b"accept-encoding"
+
+
+class Codings:
+    """Hands `Accept-Encoding` on as `gzip`, or not at all."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] == "http":
+            said = ",".join(Headers(scope=scope).getlist("accept-encoding"))
+            others = [(name, value) for name, value in scope["headers"] if name != _NAME]
+            # In place: what counts requests reads the route that the router writes into the scope.
+            scope["headers"] = [*others, (_NAME, b"gzip")] if wants_gzip(said) else others
+        await self._app(scope, receive, send)
+
+
+def wants_gzip(said: str) -> bool:
+    """`gzip`, `br, gzip;q=0.5` and `*` do; nothing, `gzip;q=0` and `identity, gzip;q=0.5` don't."""
+    weights: dict[str, float] = {}
+    for item in said.lower().split(","):
+        coding, _, parameters = item.partition(";")
+        weights[coding.strip()] = _weight(parameters)
+    gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
+    return gzip > 0 and gzip >= weights.get("identity", 0.0)
+
+
+def _weight(parameters: str) -> float:
+    """Of `q=0.5`; 1 where there is none, 0 where it is no weight: what can't be read isn't agreed to."""
+    name, _, value = parameters.strip().partition("=")
+    if not name:
+        return 1.0
+    try:
+        weight = float(value.strip()) if name.strip() == "q" else 0.0
+    except ValueError:
+        return 0.0
+    return weight if 0 <= weight <= 1 else 0.0
