@@ -19,16 +19,16 @@ from headwater.asking import (
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.show import lineage as show
-from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import DiagramFormat as Drawn
 from headwater.show.diagram import drawn, lineage_diagram
 from headwater.times import time_if_given
-from headwater_consumers.analysis.lineage import Direction, Filters, Influence, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import Filters, Influence, LineageDirection, LineageQuestion, lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Format(StrEnum):
+class DiagramFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -37,7 +37,7 @@ class Format(StrEnum):
     DOT = "dot"
 
 
-def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]:
+def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
     """The function that Typer makes the command of."""
 
     def command(
@@ -81,8 +81,8 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
         ] = None,
         since: Annotated[str | None, typer.Option(metavar="TIME", help="Only hops seen at this time or later.")] = None,
         format_: Annotated[
-            Format, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
-        ] = Format.TREE,
+            DiagramFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+        ] = DiagramFormat.TREE,
         limit: LimitOption = 100,
         cursor: CursorOption = None,
         tenant: TenantOption = None,
@@ -104,10 +104,10 @@ def lineage_command(direction: Direction, help_text: str) -> Callable[..., None]
         )
         with asking(tenant=tenant, timeout_seconds=timeout) as reader:
             answer = lineage(reader, question)
-        if format_ in (Format.MERMAID, Format.DOT) and not json_output:
+        if format_ in (DiagramFormat.MERMAID, DiagramFormat.DOT) and not json_output:
             console.raw(drawn(lineage_diagram(answer), Drawn(format_.value)))
         else:
-            view = show.table(answer) if format_ is Format.TABLE else show.tree(answer)
+            view = show.table(answer) if format_ is DiagramFormat.TABLE else show.tree(answer)
             console.result(document(answer), view)
         console.message(show.summary(answer))
 

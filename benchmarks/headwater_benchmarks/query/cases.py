@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_benchmarks.rounds import Contestant, TooLong
 from headwater_consumers.analysis.errors import TimeLimitError
-from headwater_consumers.analysis.impact import Change, ChangeType, Page, analyze
-from headwater_consumers.analysis.lineage import ALL_HOPS, Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
+from headwater_consumers.analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_consumers.analysis.trace import Offsets, trace
 
 if TYPE_CHECKING:
@@ -110,17 +110,21 @@ def _headwater(answer: Callable[[Any], int]) -> Contestant[Any]:
 
 
 def _downstream(reader: Reader, key: str, depth: int | None, *, page: int = PAGE) -> int:
-    return lineage(reader, LineageQuestion(key, Direction.DOWNSTREAM, depth=depth, edges=False, limit=page)).total
+    return lineage(
+        reader, LineageQuestion(key, LineageDirection.DOWNSTREAM, depth=depth, edges=False, limit=page)
+    ).total
 
 
 def _impact(reader: Reader, key: str) -> int:
-    return analyze(reader, Change(key, type=ChangeType.DATA_INCORRECT), page=Page(limit=PAGE)).total
+    return analyze(reader, ImpactChange(key, type=ChangeType.DATA_INCORRECT), page=ImpactPage(limit=PAGE)).total
 
 
 def _all_pages(reader: Reader, key: str) -> int:
     found, cursor = 0, None
     while True:
-        question = LineageQuestion(key, Direction.DOWNSTREAM, depth=ALL_HOPS, edges=False, limit=PAGE, cursor=cursor)
+        question = LineageQuestion(
+            key, LineageDirection.DOWNSTREAM, depth=ALL_HOPS, edges=False, limit=PAGE, cursor=cursor
+        )
         page = lineage(reader, question)
         found += len(page.items)
         cursor = page.next_cursor

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from headwater.lineage_command import lineage_command
-from headwater_consumers.analysis.lineage import Direction
+from headwater_consumers.analysis.lineage import LineageDirection
 
 command = lineage_command(
-    Direction.DOWNSTREAM,
+    LineageDirection.DOWNSTREAM,
     """Show what comes of a dataset, or of one of its columns, and which jobs make it so.
 
     Namespace, type and tag choose what is listed; what they leave out is passed through all the same.

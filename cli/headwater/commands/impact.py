@@ -21,17 +21,17 @@ from headwater.asking import (
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
-from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import DiagramFormat as Drawn
 from headwater.show.diagram import drawn, impact_diagram
 from headwater.show.impact import view
 from headwater.times import time_if_given
 from headwater.trace_options import RANGES_HELP, range_option
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
-    Change,
     ChangeType,
     Extent,
-    Page,
+    ImpactChange,
+    ImpactPage,
     SchemaChange,
     analyze,
     default_policy_text,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.impact import Policy
 
 
-class Format(StrEnum):
+class DiagramFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -118,9 +118,9 @@ def command(
         bool, typer.Option("--why", help="The way to each asset, why it is hit, and what to do about it.")
     ] = False,
     format_: Annotated[
-        Format,
+        DiagramFormat,
         typer.Option("--format", "-f", case_sensitive=False, help="A tree, Markdown for a ticket, or a drawing."),
-    ] = Format.TREE,
+    ] = DiagramFormat.TREE,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     tenant: TenantOption = None,
@@ -131,7 +131,7 @@ def command(
 
     headwater impact flights.departed --column value.dep_delay --change removed
     """
-    asked = Change(
+    asked = ImpactChange(
         dataset,
         column,
         type_,
@@ -141,14 +141,14 @@ def command(
         nullable=nullable,
         extent=_extent(partition, offsets, since, until),
     )
-    page = Page(parse_hops(depth), limit, cursor)
+    page = ImpactPage(parse_hops(depth), limit, cursor)
     with _options_named():
         judged_by: Policy | None = None if policy is None else load_policy(policy)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader, _options_named():
         answer = analyze(reader, asked, judged_by, page)
-    if format_ is Format.TREE or json_output:
+    if format_ is DiagramFormat.TREE or json_output:
         console.result(document(answer), view(answer, why=why))
-    elif format_ is Format.MARKDOWN:
+    elif format_ is DiagramFormat.MARKDOWN:
         console.raw(answer.summary)
     else:
         console.raw(drawn(impact_diagram(answer), Drawn(format_.value)))

@@ -10,15 +10,15 @@ import typer
 from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
-from headwater.show.diagram import Format as Drawn
+from headwater.show.diagram import DiagramFormat as Drawn
 from headwater.show.diagram import drawn, trace_diagram
 from headwater.show.fitting import Fitted
 from headwater.show.trace import summary, tree
 from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
-from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, VersionOf, trace
+from headwater_consumers.analysis.trace import Offsets, Path, Times, TraceDirection, VersionOf, trace
 
 
-class Format(StrEnum):
+class DiagramFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -59,8 +59,8 @@ def command(
     ] = None,
     horizon: HorizonOption = None,
     format_: Annotated[
-        Format, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
-    ] = Format.TREE,
+        DiagramFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+    ] = DiagramFormat.TREE,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")] = 200,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,
@@ -77,12 +77,12 @@ def command(
         found = trace(
             reader,
             start,
-            direction=Direction.BACKWARD if back else Direction.FORWARD,
+            direction=TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
             depth=parse_hops(depth),
             limit=limit,
             horizon=parse_duration(horizon),
         )
-    if format_ is Format.TREE or json_output:
+    if format_ is DiagramFormat.TREE or json_output:
         console.result(document(found), Fitted(tree(found)))
     else:
         console.raw(drawn(trace_diagram(found), Drawn(format_.value)))

@@ -11,7 +11,7 @@ from headwater.errors import HeadwaterError, InputError, NotConfiguredError, Not
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:
-    from headwater_consumers.analysis.reconciling import KnownQuery
+    from headwater_consumers.analysis.reconciling import CheckpointQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
     )
 
 
-def _asked(options: QueryOptions, query_id: str, until: int) -> KnownQuery | None:
+def _asked(options: QueryOptions, query_id: str, until: int) -> CheckpointQuery | None:
     from headwater.asking import asking
     from headwater_consumers.analysis.reconciling import known_query
 

@@ -10,7 +10,7 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater_consumers.analysis.assets import spelling
-from headwater_consumers.analysis.diff import Change
+from headwater_consumers.analysis.diff import DiffChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.diff import ColumnChange, Diff, EdgeChange, Side
     from headwater_consumers.analysis.lineage import Transformation
 
-_SIGNS = {Change.ADDED: ("+ ", "green"), Change.REMOVED: ("- ", "red"), Change.CHANGED: ("~ ", "yellow")}
+_SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), DiffChange.CHANGED: ("~ ", "yellow")}
 
 
 def view(answer: Diff) -> RenderableType:
@@ -73,9 +73,9 @@ def _side(side: Side) -> str:
     return "now" if side.time is None else moment_text(side.time)
 
 
-def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, Change, str], list[str]]:
+def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
     """Names of columns that came or went in one schema."""
-    out: dict[tuple[str, Change, str], list[str]] = {}
+    out: dict[tuple[str, DiffChange, str], list[str]] = {}
     for one in columns:
         who = spelling(one.column.namespace, one.column.name)
         out.setdefault((shortened(who), one.change, moment_text(one.time)), []).append(
@@ -94,15 +94,15 @@ def _every(target: Asset) -> str:
 
 def _grow(tree: Tree, edge: EdgeChange) -> None:
     source = Text("no input") if edge.source is None else asset_text(edge.source)
-    if edge.change is not Change.CHANGED:
+    if edge.change is not DiffChange.CHANGED:
         does = edge.after or edge.before
         tree.add(_line(edge.change, source, Text(f": {_said(does)}")))
         return
     branch = tree.add(_line(edge.change, source))
     for one in _less(edge.before, edge.after):
-        branch.add(_line(Change.REMOVED, Text(transformation_text(one))))
+        branch.add(_line(DiffChange.REMOVED, Text(transformation_text(one))))
     for one in _less(edge.after, edge.before):
-        branch.add(_line(Change.ADDED, Text(transformation_text(one))))
+        branch.add(_line(DiffChange.ADDED, Text(transformation_text(one))))
 
 
 def _less(these: tuple[Transformation, ...], others: tuple[Transformation, ...]) -> list[Transformation]:
@@ -113,6 +113,6 @@ def _said(does: tuple[Transformation, ...]) -> str:
     return "; ".join(transformation_text(one) for one in does)
 
 
-def _line(change: Change, *parts: Text) -> Text:
+def _line(change: DiffChange, *parts: Text) -> Text:
     sign, style = _SIGNS[change]
     return Text.assemble(Text(sign, style), *parts)

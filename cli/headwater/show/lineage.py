@@ -14,7 +14,7 @@ from headwater.console import shortened
 from headwater.show.fitting import Fitted
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.lineage import Direction, Influence, Via
+from headwater_consumers.analysis.lineage import Influence, LineageDirection, Via
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -168,7 +168,7 @@ class _Branches:
 
     def _add_edge(self, edge: LineageEdge) -> None:
         """A hop that didn't find what it leads to: from each place of its one end to each of the other."""
-        downstream = self._answer.direction is Direction.DOWNSTREAM
+        downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
             return

@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
-from headwater_consumers.analysis.trace import Direction, Hop, Part, PartKind, RunBrief, Step, StepKind, Trace
+from headwater_consumers.analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, partition_text, range_text
 
@@ -31,7 +31,7 @@ _MOST_FILES = 2
 
 def tree(found: Trace) -> Tree:
     """The parts asked about, and below each step what it used and what came of it (backwards: what it came of)."""
-    forward = found.direction is Direction.FORWARD
+    forward = found.direction is TraceDirection.FORWARD
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)
     for hop in found.hops:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownQuery:
+class CheckpointQuery:
     """A streaming query as the graph has it.
 
     Attributes:
@@ -35,16 +35,16 @@ class KnownQuery:
     batches: dict[int, Provenance]
 
 
-def known_query(reader: Reader, query_id: str, *, until: int) -> KnownQuery | None:
+def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery | None:
     """A query by Spark's id, with its micro-batches below `until`; None where the graph hasn't heard of it."""
 
-    def ask(tx: Transaction) -> KnownQuery | None:
+    def ask(tx: Transaction) -> CheckpointQuery | None:
         key = query_key(tx.tenant, query_id)
         row = tx.row("reconciling/query", query=key, sink_facet=SINK_FACET)
         if row is None:
             return None
         batches = tx.rows("reconciling/batches", query=key, **{"from": 0, "until": until})
-        return KnownQuery(
+        return CheckpointQuery(
             jobs=tuple(JobRef(*names) for names in row["jobs"]),
             reads=tuple(DatasetRef(*names) for names in row["reads"]),
             writes=tuple(DatasetRef(*names) for names in row["writes"]),

@@ -38,7 +38,7 @@ _MOST_CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundNode:
     """A node of the graph.
 
     Attributes:
@@ -50,7 +50,7 @@ class Found:
     asset: Asset
 
 
-def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found:
+def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> FoundNode:
     """The dataset that `text` names.
 
     Args:
@@ -67,16 +67,16 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
     shown = {identities.shown(each.asset.key): each for each in found}
     for key in shown:
         if (named := identities.named(key)) is not None:
-            shown[key] = Found(named.id, named.asset)
+            shown[key] = FoundNode(named.id, named.asset)
     live = [key for key in shown if len(shown) > 1 and not identities.is_dropped(key)]
     return _only(tx, text, AssetKind.DATASET, [shown[key] for key in (live if len(live) == 1 else shown)])
 
 
-def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[Found]:
+def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
     """All datasets that are called so."""
     if _KEY.fullmatch(text):
         return _by_keys(tx, AssetKind.DATASET, [text]) or [
-            Found(*each) for each in names.exact(tx, AssetKind.DATASET, text)
+            FoundNode(*each) for each in names.exact(tx, AssetKind.DATASET, text)
         ]
     keys = [dataset_key(tx.tenant, *split) for split in _splits(text)]
     if "/" in text:
@@ -94,13 +94,13 @@ def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[Found]:
         if name and Identities.of(tx).any:
             alike += names.known_as(tx, name)
         if alike:
-            return [Found(*each) for each in dict.fromkeys(alike)]
+            return [FoundNode(*each) for each in dict.fromkeys(alike)]
     if not whole and (ending := names.by_last_part(tx, text, aliases=Identities.of(tx).any)):
-        return [Found(*each) for each in ending]
+        return [FoundNode(*each) for each in ending]
     return _begun(tx, AssetKind.DATASET, text)
 
 
-def resolve_job(tx: Transaction, text: str) -> Found:
+def resolve_job(tx: Transaction, text: str) -> FoundNode:
     """The job that `text` names.
 
     Raises:
@@ -110,7 +110,7 @@ def resolve_job(tx: Transaction, text: str) -> Found:
     return _resolve(tx, text, AssetKind.JOB)
 
 
-def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
+def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
     """The column of the dataset that `dataset` names, by its field path (`address.city`).
 
     Raises:
@@ -130,7 +130,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> Found:
     return found
 
 
-def resolve_asset(tx: Transaction, text: str) -> Found:
+def resolve_asset(tx: Transaction, text: str) -> FoundNode:
     """The dataset that `text` names; or the column, spelled `dataset#field.path` as answers show it, or by its key.
 
     Raises:
@@ -152,24 +152,24 @@ def resolve_asset(tx: Transaction, text: str) -> Found:
         raise last from None
 
 
-def _column(tx: Transaction, key: str) -> Found | None:
+def _column(tx: Transaction, key: str) -> FoundNode | None:
     row = tx.row("resolve/column", key=key)
-    return None if row is None else Found(row["id"], column_asset(row["dataset"], row["properties"]))
+    return None if row is None else FoundNode(row["id"], column_asset(row["dataset"], row["properties"]))
 
 
-def _resolve(tx: Transaction, text: str, kind: AssetKind) -> Found:
+def _resolve(tx: Transaction, text: str, kind: AssetKind) -> FoundNode:
     keys = [text] if _KEY.fullmatch(text) else [job_key(tx.tenant, *split) for split in _splits(text)]
-    found = _by_keys(tx, kind, keys) or [Found(id_, asset) for id_, asset in names.exact(tx, kind, text)]
+    found = _by_keys(tx, kind, keys) or [FoundNode(id_, asset) for id_, asset in names.exact(tx, kind, text)]
     return _only(tx, text, kind, found or _begun(tx, kind, text))
 
 
-def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[Found]:
+def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNode]:
     asset_of = job_asset if kind is AssetKind.JOB else dataset_asset
     rows = tx.rows(f"resolve/{kind.value.lower()}_keys", keys=keys)
-    return [Found(row["id"], asset_of(row["properties"])) for row in rows]
+    return [FoundNode(row["id"], asset_of(row["properties"])) for row in rows]
 
 
-def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[Found]:
+def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
     """The only one whose key begins so, if there is one.
 
     Raises:
@@ -184,10 +184,10 @@ def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[Found]:
             f"Several {label}s have keys that begin with {text!r}: give more of it.",
             candidates=[row["properties"]["key"] for row in rows],
         )
-    return [Found(row["id"], asset_of(row["properties"])) for row in rows]
+    return [FoundNode(row["id"], asset_of(row["properties"])) for row in rows]
 
 
-def _only(tx: Transaction, text: str, kind: AssetKind, found: list[Found]) -> Found:
+def _only(tx: Transaction, text: str, kind: AssetKind, found: list[FoundNode]) -> FoundNode:
     label = kind.value.lower()
     if len(found) == 1:
         return found[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WalkStep:
     """One edge that may be followed.
 
     Attributes:
@@ -39,13 +39,13 @@ class Discovery:
 
     node: int
     hops: int
-    step: Step
+    step: WalkStep
 
 
 class Expand(Protocol):
     """Every step that leaves these nodes, in an order that is the same for equal graphs."""
 
-    def __call__(self, frontier: Sequence[int], /) -> Iterable[Step]:
+    def __call__(self, frontier: Sequence[int], /) -> Iterable[WalkStep]:
         """See above."""
 
 
@@ -73,9 +73,9 @@ class Walk:
         """Hops to the farthest one."""
         return max((discovery.hops for discovery in self.found.values()), default=0)
 
-    def path(self, node: int) -> list[Step]:
+    def path(self, node: int) -> list[WalkStep]:
         """The steps from a start to a node that was reached."""
-        steps: list[Step] = []
+        steps: list[WalkStep] = []
         while (discovery := self.found.get(node)) is not None:
             steps.append(discovery.step)
             node = discovery.step.source
@@ -88,7 +88,7 @@ def walk(
     *,
     depth: int | None = 1,
     limit: int | None = None,
-    admit: Callable[[Step, Walk], bool] = lambda _step, _walk: True,
+    admit: Callable[[WalkStep, Walk], bool] = lambda _step, _walk: True,
 ) -> Walk:
     """Search breadth-first.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.diff import Change, Diff, EdgeChange, Point, diff
+from headwater_consumers.analysis.diff import Diff, DiffChange, EdgeChange, Point, diff
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.runs import Role
 from headwater_consumers.materializer.fold import fold
@@ -60,17 +60,20 @@ def edges_of(runs: Iterable[Run]) -> Edges:
     return {ends: frozenset(said) for ends, said in out.items()}
 
 
-def naive(before: Iterable[Run], after: Iterable[Run]) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
+def naive(before: Iterable[Run], after: Iterable[Run]) -> dict[tuple[str | None, str], tuple[DiffChange, Said, Said]]:
     was, is_ = edges_of(before), edges_of(after)
     out = {}
     for ends in was.keys() | is_.keys():
         sides = was.get(ends, frozenset()), is_.get(ends, frozenset())
         if sides[0] != sides[1]:
-            out[ends] = (Change.CHANGED if all(sides) else Change.ADDED if sides[1] else Change.REMOVED, *sides)
+            out[ends] = (
+                DiffChange.CHANGED if all(sides) else DiffChange.ADDED if sides[1] else DiffChange.REMOVED,
+                *sides,
+            )
     return out
 
 
-def said(answer: Diff) -> dict[tuple[str | None, str], tuple[Change, Said, Said]]:
+def said(answer: Diff) -> dict[tuple[str | None, str], tuple[DiffChange, Said, Said]]:
     return {
         (edge.source.column if edge.source else None, edge.target.column or ""): (
             edge.change,
@@ -90,8 +93,8 @@ def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> N
     assert answer.edges_total == len(answer.edges)
     reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
     changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
-    assert changed == {(Change.REMOVED, name) for name in reads[0] - reads[1]} | {
-        (Change.ADDED, name) for name in reads[1] - reads[0]
+    assert changed == {(DiffChange.REMOVED, name) for name in reads[0] - reads[1]} | {
+        (DiffChange.ADDED, name) for name in reads[1] - reads[0]
     }
 
 
@@ -100,13 +103,17 @@ def test_until_now(reader: Reader, history: History) -> None:
     answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
     assert said(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
     assert said(answer) == {
-        ("value.total", "total"): (Change.CHANGED, *_total(history)),
-        ("value.note", "note"): (Change.REMOVED, *_one(history.runs[1], "note"), frozenset()),
-        ("value.currency", "total"): (Change.ADDED, frozenset(), *_one(history.runs[13], "total", "value.currency")),
-        (None, "loaded_by"): (Change.ADDED, frozenset(), *_one(history.runs[13], "loaded_by")),
+        ("value.total", "total"): (DiffChange.CHANGED, *_total(history)),
+        ("value.note", "note"): (DiffChange.REMOVED, *_one(history.runs[1], "note"), frozenset()),
+        ("value.currency", "total"): (
+            DiffChange.ADDED,
+            frozenset(),
+            *_one(history.runs[13], "total", "value.currency"),
+        ),
+        (None, "loaded_by"): (DiffChange.ADDED, frozenset(), *_one(history.runs[13], "loaded_by")),
     }
     names = {(one.change, one.column.column) for one in answer.columns if one.column.name == ORDERS.name}
-    assert names == {(Change.ADDED, "loaded_by"), (Change.REMOVED, "note")}
+    assert names == {(DiffChange.ADDED, "loaded_by"), (DiffChange.REMOVED, "note")}
 
 
 def _one(run: Run, output: str, source: str | None = None) -> tuple[Said]:
@@ -126,7 +133,7 @@ def test_two_runs_and_two_code_versions(reader: Reader, history: History) -> Non
     back = diff(reader, Point(code_version="v2"), Point(code_version="v1"), job=LOAD.name)
     assert said(back) == naive([new], [old])
     for answer in (by_run, by_code):
-        assert (Change.ADDED, "/data/rates") in {(one.change, one.dataset.name) for one in answer.datasets}
+        assert (DiffChange.ADDED, "/data/rates") in {(one.change, one.dataset.name) for one in answer.datasets}
         assert {job.name for job in answer.jobs} == {LOAD.name}
     again = diff(reader, Point(run=old.run_id), Point(run=old.run_id))
     assert (again.edges_total, again.datasets_total, again.columns_total) == (0, 0, 0)

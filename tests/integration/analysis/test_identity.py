@@ -12,16 +12,15 @@ from headwater_consumers.analysis.diff import Point, diff
 from headwater_consumers.analysis.drawing import draw
 from headwater_consumers.analysis.errors import AmbiguousError
 from headwater_consumers.analysis.identity import Identities, TwoNames, clusters_of_two_names
-from headwater_consumers.analysis.impact import Change, ChangeType, SchemaChange, analyze
+from headwater_consumers.analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
 from headwater_consumers.analysis.known import dataset_details, job_details
-from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
 from headwater_consumers.analysis.runs import runs
 from headwater_consumers.analysis.search import search
 from headwater_consumers.analysis.timeline import dataset_timeline
-from headwater_consumers.analysis.trace import Direction as Way
-from headwater_consumers.analysis.trace import Offsets, PartKind, trace
+from headwater_consumers.analysis.trace import Offsets, PartKind, TraceDirection, trace
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.oracle import oracle
@@ -134,15 +133,15 @@ class Graph:
         return self
 
     def lineage(
-        self, asset: str, direction: Direction, column: str | None = None, *, depth: int | None = None
+        self, asset: str, direction: LineageDirection, column: str | None = None, *, depth: int | None = None
     ) -> Lineage:
         return lineage(self.reader, LineageQuestion(asset, direction, column=column, depth=depth, edges=True))
 
     def up(self, asset: str, column: str | None = None) -> set[str]:
-        return {item.asset.name for item in self.lineage(asset, Direction.UPSTREAM, column).items}
+        return {item.asset.name for item in self.lineage(asset, LineageDirection.UPSTREAM, column).items}
 
     def down(self, asset: str, column: str | None = None) -> set[str]:
-        return {item.asset.name for item in self.lineage(asset, Direction.DOWNSTREAM, column).items}
+        return {item.asset.name for item in self.lineage(asset, LineageDirection.DOWNSTREAM, column).items}
 
     def name(self, text: str) -> str:
         return self.reader.read(lambda tx: resolve_dataset(tx, text)).asset.spelling
@@ -172,7 +171,7 @@ def test_a_topic_by_two_lists_of_brokers_is_one(graph: Graph) -> None:
         assert (graph.up(asked), graph.down(asked)) == ({"/in"}, {"/out"})
     assert graph.down("/in") == {"orders", "/out"}
     assert graph.up("/out") == {"orders", "/in"}
-    answer = graph.lineage("/in", Direction.DOWNSTREAM)
+    answer = graph.lineage("/in", LineageDirection.DOWNSTREAM)
     assert [(item.asset.spelling, item.hops, item.via_total) for item in answer.items] == [
         ("kafka://b1:9092/orders", 1, 1),
         ("file:/out", 2, 1),
@@ -202,7 +201,7 @@ def test_a_trace_finds_what_was_read_under_another_name(graph: Graph) -> None:
     for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
         forward = trace(graph.reader, Offsets(asked, 0, 2, 4), depth=None)
         assert [part.dataset.name for hop in forward.hops for part in hop.outputs] == ["/out"]
-        back = trace(graph.reader, Offsets(asked, 0, 2, 4), direction=Way.BACKWARD, depth=None)
+        back = trace(graph.reader, Offsets(asked, 0, 2, 4), direction=TraceDirection.BACKWARD, depth=None)
         assert [part.dataset.name for hop in back.hops for part in hop.inputs] == ["/in"]
         assert {part.dataset.spelling for part in (*forward.start, *back.start)} == {"kafka://b1:9092/orders"}
         assert (
@@ -225,7 +224,7 @@ def test_a_declared_name_is_shown(graph: Graph) -> None:
     graph.of(*one_topic(), *topic(DECLARED))
     assert graph.name("kafka://b1:9092/orders") == "kafka://shop/orders"
     assert graph.down("/in") == {"orders", "/out"}
-    assert graph.lineage("/out", Direction.UPSTREAM).items[0].asset.spelling == "kafka://shop/orders"
+    assert graph.lineage("/out", LineageDirection.UPSTREAM).items[0].asset.spelling == "kafka://shop/orders"
     key = dataset_key("default", *("kafka://shop", "orders"))
     known = graph.reader.read(lambda tx: Identities.of(tx).known_as(key))
     assert known == (
@@ -233,8 +232,8 @@ def test_a_declared_name_is_shown(graph: Graph) -> None:
         "kafka://b1:9092,b2:9092/orders",
         "kafka://b1:9092/orders",
     )
-    assert graph.lineage("/out", Direction.UPSTREAM).known_as == ()
-    assert graph.lineage("orders", Direction.UPSTREAM).known_as == known
+    assert graph.lineage("/out", LineageDirection.UPSTREAM).known_as == ()
+    assert graph.lineage("orders", LineageDirection.UPSTREAM).known_as == known
 
 
 def test_a_cluster_of_several_names_is_reported(graph: Graph) -> None:
@@ -270,11 +269,11 @@ def test_columns_go_on_under_another_name(graph: Graph) -> None:
         ran("take", offsets(HERE, 0, 10), file("/out"), 10, taken),
     )
     for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
-        assert [item.asset.column for item in graph.lineage(asked, Direction.DOWNSTREAM, "value").items] == ["b"]
-        assert [item.asset.column for item in graph.lineage(asked, Direction.UPSTREAM, "value").items] == ["a"]
-    assert [item.asset.column for item in graph.lineage("/in#a", Direction.DOWNSTREAM).items] == ["value", "b"]
+        assert [item.asset.column for item in graph.lineage(asked, LineageDirection.DOWNSTREAM, "value").items] == ["b"]
+        assert [item.asset.column for item in graph.lineage(asked, LineageDirection.UPSTREAM, "value").items] == ["a"]
+    assert [item.asset.column for item in graph.lineage("/in#a", LineageDirection.DOWNSTREAM).items] == ["value", "b"]
     assert graph.reader.read(lambda tx: resolve_column(tx, "orders", "value")).asset.namespace == "kafka://b1:9092"
-    hit = analyze(graph.reader, Change("/in", column="a", schema=SchemaChange.REMOVED))
+    hit = analyze(graph.reader, ImpactChange("/in", column="a", schema=SchemaChange.REMOVED))
     found = {item.asset.spelling for item in hit.items}
     assert {"kafka://b1:9092/orders#value", "file:/out#b"} <= found
     assert not any("b2:9092" in spelled for spelled in found)
@@ -336,7 +335,7 @@ def test_a_rename_cuts_nothing(graph: Graph) -> None:
         assert (graph.up(asked), graph.down(asked)) == ({"/in"}, {"/out"})
     assert graph.up("/out") == {"/w/b", "/in"}
     assert graph.down("/in") == {"/w/b", "/out"}
-    hit = analyze(graph.reader, Change("/in", type=ChangeType.DATA_INCORRECT))
+    hit = analyze(graph.reader, ImpactChange("/in", type=ChangeType.DATA_INCORRECT))
     assert {item.asset.name for item in hit.items} == {"/w/b", "/out"}
     tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
     assert [(each.dataset.name, bool(each.parts)) for each in tainted] == [("/w/b", True), ("/out", True)]

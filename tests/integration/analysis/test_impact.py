@@ -10,18 +10,18 @@ import pytest
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.impact import (
-    Change,
     ChangeType,
     Extent,
     Impact,
-    Page,
+    ImpactChange,
+    ImpactPage,
     SchemaChange,
     Severity,
     analyze,
     default_policy_text,
 )
 from headwater_consumers.analysis.impact.policy import parse_policy
-from headwater_consumers.analysis.lineage import Direction, Influence, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import Influence, LineageDirection, LineageQuestion, lineage
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -156,7 +156,7 @@ def test_a_job_that_names_a_gone_column_fails_whatever_for(fill: Callable[..., N
             plan("other", "orders.note > notes.note COPY"),
         ]
     )
-    impact = analyze(reader, Change("orders", "at", schema=REMOVED))
+    impact = analyze(reader, ImpactChange("orders", "at", schema=REMOVED))
     assert told(impact) == {
         "report": ("JOB", "BREAKING"),
         "archive": ("JOB", "BREAKING"),
@@ -181,7 +181,7 @@ def test_readers_of_a_topic_get_nulls(fill: Callable[..., None], reader: Reader)
             plan("mail", "report.id > mail.id COPY"),
         ]
     )
-    impact = analyze(reader, Change("orders", "value.at", schema=REMOVED))
+    impact = analyze(reader, ImpactChange("orders", "value.at", schema=REMOVED))
     assert told(impact) == {"report": ("ROWS", "DEGRADED")}
     assert [(job.job.name, job.fails) for job in impact.jobs] == [("report", False)]
     assert impact.jobs[0].reason == "It names the field (SORT_DEPENDENCY), and gets nulls for it."
@@ -198,7 +198,7 @@ def test_jobs_that_tell_nothing_may_use_it(fill: Callable[..., None], reader: Re
             plan("counted", "orders.* > count.n AGGREGATE!"),
         ]
     )
-    impact = analyze(reader, Change("orders", "note", schema=REMOVED))
+    impact = analyze(reader, ImpactChange("orders", "note", schema=REMOVED))
     assert told(impact) == {
         "dump": ("UNSEEN", "DEGRADED"),
         "part": ("UNSEEN", "DEGRADED"),
@@ -215,8 +215,8 @@ def test_a_plan_that_was_replaced_counts_no_more(fill: Callable[..., None], read
             plan("report", "orders.new > report.x COPY", seconds=60),
         ]
     )
-    assert analyze(reader, Change("orders", "old", schema=REMOVED)).severity is Severity.NONE
-    assert told(analyze(reader, Change("orders", "new", schema=REMOVED))) == {
+    assert analyze(reader, ImpactChange("orders", "old", schema=REMOVED)).severity is Severity.NONE
+    assert told(analyze(reader, ImpactChange("orders", "new", schema=REMOVED))) == {
         "report.x": ("VALUE", "BREAKING"),
         "report": ("JOB", "BREAKING"),
     }
@@ -245,10 +245,10 @@ def test_sensitive_values_end_at_hashes_and_masks(fill: Callable[..., None], rea
         "clean.hint": ("VALUE", "INFO"),
         "clean": ("ROWS", "INFO"),
     }
-    change = Change("people", "mail", ChangeType.PRIVACY_RECLASSIFICATION)
+    change = ImpactChange("people", "mail", ChangeType.PRIVACY_RECLASSIFICATION)
     assert told(analyze(reader, change)) == expected
     # The whole dataset is its columns.
-    assert told(analyze(reader, Change("people", type=ChangeType.PRIVACY_RECLASSIFICATION))) == expected
+    assert told(analyze(reader, ImpactChange("people", type=ChangeType.PRIVACY_RECLASSIFICATION))) == expected
 
 
 def test_a_struct_and_its_fields(fill: Callable[..., None], reader: Reader) -> None:
@@ -260,16 +260,16 @@ def test_a_struct_and_its_fields(fill: Callable[..., None], reader: Reader) -> N
             plan("whole", "people.address > whole.address COPY"),
         ]
     )
-    removed = analyze(reader, Change("people", "address.city", schema=REMOVED))
+    removed = analyze(reader, ImpactChange("people", "address.city", schema=REMOVED))
     assert told(removed) == {
         "city.city": ("VALUE", "BREAKING"),
         "city": ("JOB", "BREAKING"),
         "whole.address": ("VALUE", "DEGRADED"),
     }
-    assert set(told(analyze(reader, Change("people", "address", schema=REMOVED)))) == {
+    assert set(told(analyze(reader, ImpactChange("people", "address", schema=REMOVED)))) == {
         "city", "city.city", "zip", "zip.zip", "whole", "whole.address",
     }  # fmt: skip
-    wrong = analyze(reader, Change("people", "address.zip", ChangeType.DATA_INCORRECT))
+    wrong = analyze(reader, ImpactChange("people", "address.zip", ChangeType.DATA_INCORRECT))
     assert set(told(wrong)) == {"zip.zip", "whole.address"}
 
 
@@ -290,12 +290,12 @@ def test_a_join_looks_up_the_other_side(fill: Callable[..., None], reader: Reade
         ]
     )
     wrong = ChangeType.DATA_INCORRECT
-    assert told(analyze(reader, Change("orders", "person", wrong))) == {
+    assert told(analyze(reader, ImpactChange("orders", "person", wrong))) == {
         "out.person": ("VALUE", "TAINTED"),
         "out.name": ("LOOKUP", "WARNING"),
         "out": ("ROWS", "WARNING"),
     }
-    assert told(analyze(reader, Change("people", "person", wrong))) == {
+    assert told(analyze(reader, ImpactChange("people", "person", wrong))) == {
         "out.name": ("LOOKUP", "WARNING"),
         "out": ("ROWS", "WARNING"),
     }
@@ -312,7 +312,7 @@ def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], 
             build.lineage_event(job, job=JobRef("j", "make"), producer=PRODUCER, event_time=START),
         ]
     )
-    change = Change("orders", "id", ChangeType.DATA_INCORRECT)
+    change = ImpactChange("orders", "id", ChangeType.DATA_INCORRECT)
     impact = analyze(reader, change)
     by_name = {item.asset.name: item for item in impact.items}
     report, plain = by_name["report"], by_name["plain"]
@@ -330,28 +330,28 @@ def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], 
         "plain": "TAINTED",
     }
     # A cursor belongs to the policy that sorted its page.
-    cursor = analyze(reader, change, page=Page(limit=1)).next_cursor
+    cursor = analyze(reader, change, page=ImpactPage(limit=1)).next_cursor
     with pytest.raises(QuestionError) as refused:
-        analyze(reader, change, mine, Page(limit=1, cursor=cursor))
+        analyze(reader, change, mine, ImpactPage(limit=1, cursor=cursor))
     assert refused.value.field == "cursor"
 
 
 def test_a_new_column(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id"]), plan("a", "orders.id > x.id COPY"), plan("b", "x.id > y.id COPY")])
-    impact = analyze(reader, Change("orders", "note", schema=SchemaChange.ADDED, new_type="int"))
+    impact = analyze(reader, ImpactChange("orders", "note", schema=SchemaChange.ADDED, new_type="int"))
     assert told(impact) == {"x": ("FLOW", "COSMETIC")}
     assert impact.type is ChangeType.SCHEMA_COMPATIBLE
     with pytest.raises(QuestionError, match="has a column 'id' already"):
-        analyze(reader, Change("orders", "id", schema=SchemaChange.ADDED))
-    assert analyze(reader, Change("y", "note", schema=SchemaChange.ADDED)).severity is Severity.NONE
+        analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.ADDED))
+    assert analyze(reader, ImpactChange("y", "note", schema=SchemaChange.ADDED)).severity is Severity.NONE
 
 
 def test_wider_types_hurt_nobody(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id int"]), plan("a", "orders.id > x.id COPY", "orders.id > x.hash HASH!")])
-    wider = analyze(reader, Change("orders", "id", schema=SchemaChange.RETYPED, new_type="bigint"))
+    wider = analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="bigint"))
     assert wider.type is ChangeType.SCHEMA_COMPATIBLE
     assert told(wider) == {"x.hash": ("VALUE", "DEGRADED"), "x.id": ("VALUE", "COSMETIC")}
-    other = analyze(reader, Change("orders", "id", schema=SchemaChange.RETYPED, new_type="string"))
+    other = analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="string"))
     assert other.type is ChangeType.SCHEMA_BREAKING
     assert told(other)["x.id"] == ("VALUE", "BREAKING")
 
@@ -359,40 +359,40 @@ def test_wider_types_hurt_nobody(fill: Callable[..., None], reader: Reader) -> N
 def test_what_is_not_there(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["person"])])
     with pytest.raises(NotFoundError) as missing:
-        analyze(reader, Change("orders", "persn", schema=REMOVED))
+        analyze(reader, ImpactChange("orders", "persn", schema=REMOVED))
     assert missing.value.nearest == ("person",)
     with pytest.raises(NotFoundError) as missing:
-        analyze(reader, Change("ordres", type=ChangeType.FRESHNESS_BREACH))
+        analyze(reader, ImpactChange("ordres", type=ChangeType.FRESHNESS_BREACH))
     assert any("orders" in name for name in missing.value.nearest)
 
 
 def test_what_changes_nothing(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id int", "person"])])
     with pytest.raises(QuestionError, match="has a column 'person' already"):
-        analyze(reader, Change("orders", "id", schema=SchemaChange.RENAMED, new_name="person"))
+        analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RENAMED, new_name="person"))
     with pytest.raises(QuestionError, match="is int already"):
-        analyze(reader, Change("orders", "id", schema=SchemaChange.RETYPED, new_type="INTEGER"))
+        analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="INTEGER"))
     offsets = Extent(partition="0", first_offset=1)
     with pytest.raises(QuestionError, match="is a TABLE: offsets are of topics"):
-        analyze(reader, Change("orders", type=ChangeType.DATA_INCORRECT, extent=offsets))
+        analyze(reader, ImpactChange("orders", type=ChangeType.DATA_INCORRECT, extent=offsets))
 
 
 def test_a_column_as_answers_spell_it(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id int"]), plan("a", "orders.id > x.id COPY")])
-    spelled = analyze(reader, Change("orders#id", schema=REMOVED))
+    spelled = analyze(reader, ImpactChange("orders#id", schema=REMOVED))
     assert (spelled.start.column, told(spelled)) == (
         "id",
-        told(analyze(reader, Change("orders", "id", schema=REMOVED))),
+        told(analyze(reader, ImpactChange("orders", "id", schema=REMOVED))),
     )
-    assert analyze(reader, Change("orders#note", schema=SchemaChange.ADDED)).change.column == "note"
+    assert analyze(reader, ImpactChange("orders#note", schema=SchemaChange.ADDED)).change.column == "note"
     with pytest.raises(NotFoundError, match="no column 'idd'"):
-        analyze(reader, Change("orders#idd", schema=REMOVED))
+        analyze(reader, ImpactChange("orders#idd", schema=REMOVED))
 
 
 def test_a_part_of_a_table_can_not_be_followed_and_that_is_said(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id"]), plan("a", "orders.id > x.id COPY")])
     part = Extent(partition="day=2025-01-31")
-    impact = analyze(reader, Change("orders", type=ChangeType.DATA_INCORRECT, extent=part))
+    impact = analyze(reader, ImpactChange("orders", type=ChangeType.DATA_INCORRECT, extent=part))
     assert told(impact) == {"x": ("FLOW", "TAINTED")}
     assert impact.notes == ("That part of a TABLE can't be followed: the answer is of all of its data.",)
 
@@ -413,11 +413,11 @@ def test_awkward_names_on_a_dense_graph(fill: Callable[..., None], reader: Reade
         fed = {owner.get(key, key) for key in reached}
         fed |= {found for key in fed for found in reach(datasets, key, upstream=False, depth=None)}
         for change in (
-            Change(node["dataset"], node["name"], schema=REMOVED),
-            Change(node["dataset"], node["name"], ChangeType.DATA_INCORRECT),
-            Change(node["dataset"], node["name"], ChangeType.PRIVACY_RECLASSIFICATION),
+            ImpactChange(node["dataset"], node["name"], schema=REMOVED),
+            ImpactChange(node["dataset"], node["name"], ChangeType.DATA_INCORRECT),
+            ImpactChange(node["dataset"], node["name"], ChangeType.PRIVACY_RECLASSIFICATION),
         ):
-            impact = analyze(reader, change, page=Page(limit=1_000))
+            impact = analyze(reader, change, page=ImpactPage(limit=1_000))
             for item in impact.items:
                 key = item.asset.key
                 assert key in reached or owner.get(key, key) in fed
@@ -427,7 +427,7 @@ def test_awkward_names_on_a_dense_graph(fill: Callable[..., None], reader: Reade
             assert len({item.asset.key for item in impact.items}) == len(impact.items) == impact.total
             if change.type is ChangeType.DATA_INCORRECT:
                 question = LineageQuestion(
-                    node["dataset"], Direction.DOWNSTREAM, node["name"], None, Influence.DIRECT, limit=1_000
+                    node["dataset"], LineageDirection.DOWNSTREAM, node["name"], None, Influence.DIRECT, limit=1_000
                 )
                 direct = {item.asset.key for item in lineage(reader, question).items}
                 mine = {item.asset.key for item in impact.items if item.influence is Influence.DIRECT}

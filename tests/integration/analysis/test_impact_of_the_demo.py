@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from headwater_consumers.analysis.impact import Cause, Change, ChangeType, Extent, Page, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.impact import (
+    Cause,
+    ChangeType,
+    Extent,
+    ImpactChange,
+    ImpactPage,
+    SchemaChange,
+    Severity,
+    analyze,
+)
 from headwater_consumers.analysis.lineage import Influence
 from support.demo_graph import demo_events
 from support.worked_examples import check_page
@@ -37,7 +46,7 @@ def test_every_column_is_in_the_table() -> None:
 
 def test_a_removed_column_names_exactly_what_needs_it(demo_reader: Reader) -> None:
     for column, expected in BY_HAND.items():
-        impact = analyze(demo_reader, Change("flights.departed", column, schema=SchemaChange.REMOVED))
+        impact = analyze(demo_reader, ImpactChange("flights.departed", column, schema=SchemaChange.REMOVED))
         columns = [item for item in impact.items if item.asset.column is not None]
         found = {
             "value": by_dataset(item for item in columns if item.influence is Influence.DIRECT),
@@ -67,7 +76,7 @@ def by_dataset(items: Any) -> dict[str, set[str]]:
 
 def test_a_lookup_table_is_not_what_it_is_looked_up_by(demo_reader: Reader) -> None:
     """enrich.py joins airlines.csv from the left: its key finds the airline's name, and flights don't need it."""
-    impact = analyze(demo_reader, Change("airlines.csv", "carrier", schema=SchemaChange.REMOVED))
+    impact = analyze(demo_reader, ImpactChange("airlines.csv", "carrier", schema=SchemaChange.REMOVED))
     columns = by_dataset(item for item in impact.items if item.asset.column is not None)
     assert columns == {
         "flights.enriched": {"value.airline", "value"},
@@ -78,7 +87,7 @@ def test_a_lookup_table_is_not_what_it_is_looked_up_by(demo_reader: Reader) -> N
 
 def test_a_column_gone_from_a_file_fails_the_job_and_what_comes_after_gets_nothing_new(demo_reader: Reader) -> None:
     """daily_report.py reads `late` from Parquet by name; nobody reads what it writes."""
-    impact = analyze(demo_reader, Change("delays", "late", schema=SchemaChange.REMOVED))
+    impact = analyze(demo_reader, ImpactChange("delays", "late", schema=SchemaChange.REMOVED))
     found = {item.asset.column: (item.cause, item.severity) for item in impact.items}
     assert found == {
         "late_share": (Cause.VALUE, Severity.BREAKING),
@@ -87,15 +96,16 @@ def test_a_column_gone_from_a_file_fails_the_job_and_what_comes_after_gets_nothi
     (job,) = impact.jobs
     assert (job.job.name, job.fails) == ("flights.daily_report", True)
     assert not any(
-        job.fails for job in analyze(demo_reader, Change("flights.departed", "value", schema=SchemaChange.REMOVED)).jobs
+        job.fails
+        for job in analyze(demo_reader, ImpactChange("flights.departed", "value", schema=SchemaChange.REMOVED)).jobs
     )
     # `seats` is there, and nobody asks for it.
-    unused = analyze(demo_reader, Change("delays", "seats", schema=SchemaChange.REMOVED))
+    unused = analyze(demo_reader, ImpactChange("delays", "seats", schema=SchemaChange.REMOVED))
     assert (unused.total, unused.severity, unused.jobs) == (0, Severity.NONE, ())
 
 
 def test_every_hop_is_told(demo_reader: Reader) -> None:
-    impact = analyze(demo_reader, Change("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED))
+    impact = analyze(demo_reader, ImpactChange("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED))
     item = item_of(impact.items, "daily_report", "late_share")
     assert [(hop.asset.title, hop.asset.column, hop.job.name, hop.cause) for hop in item.path] == [
         ("flights.enriched", "value.dep_delay", "flights.enrich", Cause.VALUE),
@@ -115,12 +125,12 @@ def item_of(items: tuple[ImpactItem, ...], title: str, column: str | None) -> Im
 
 
 def test_pages_are_the_answer_cut_in_pieces(demo_reader: Reader) -> None:
-    change = Change("flights.departed", "value", schema=SchemaChange.REMOVED)
+    change = ImpactChange("flights.departed", "value", schema=SchemaChange.REMOVED)
     whole = analyze(demo_reader, change)
     pieces: list[ImpactItem] = []
     cursor = None
     while True:
-        page = analyze(demo_reader, change, page=Page(limit=7, cursor=cursor))
+        page = analyze(demo_reader, change, page=ImpactPage(limit=7, cursor=cursor))
         assert (page.total, page.totals, page.jobs) == (whole.total, whole.totals, whole.jobs)
         pieces += page.items
         cursor = page.next_cursor
@@ -131,15 +141,15 @@ def test_pages_are_the_answer_cut_in_pieces(demo_reader: Reader) -> None:
 
 
 def test_less_depth(demo_reader: Reader) -> None:
-    change = Change("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED)
-    impact = analyze(demo_reader, change, page=Page(depth=2))
+    change = ImpactChange("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED)
+    impact = analyze(demo_reader, change, page=ImpactPage(depth=2))
     assert impact.truncated
     assert impact.max_hops == 2
     assert {job.job.name for job in impact.jobs} == {"flights.enrich", "flights.delays"}
 
 
 def test_sensitive_values_end_where_they_are_counted(demo_reader: Reader) -> None:
-    change = Change("flights.departed", "value.dep_delay", ChangeType.PRIVACY_RECLASSIFICATION)
+    change = ImpactChange("flights.departed", "value.dep_delay", ChangeType.PRIVACY_RECLASSIFICATION)
     impact = analyze(demo_reader, change)
     counted = item_of(impact.items, "delays", "departed")
     assert (counted.severity, counted.propagates) == (Severity.INFO, False)
@@ -149,7 +159,7 @@ def test_sensitive_values_end_where_they_are_counted(demo_reader: Reader) -> Non
 
 
 def test_a_late_dataset_is_late_by_datasets(demo_reader: Reader) -> None:
-    impact = analyze(demo_reader, Change("flights.enriched", type=ChangeType.FRESHNESS_BREACH))
+    impact = analyze(demo_reader, ImpactChange("flights.enriched", type=ChangeType.FRESHNESS_BREACH))
     assert {item.asset.title: (item.hops, item.severity) for item in impact.items} == {
         "delays": (1, Severity.BLOCKING),
         "routes": (1, Severity.BLOCKING),
@@ -161,23 +171,23 @@ def test_a_late_dataset_is_late_by_datasets(demo_reader: Reader) -> None:
 def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
     """Batch 1 of enrich read offsets 100 to 200 of partition 0; nobody has read offset 9,999,999."""
     wrong = ChangeType.DATA_INCORRECT
-    read = analyze(demo_reader, Change("flights.departed", type=wrong, extent=Extent("0", 100, 200)))
+    read = analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=Extent("0", 100, 200)))
     assert {item.asset.title for item in read.items} == {
         "flights.enriched", "delays", "routes", "flights.routes", "daily_report",
     }  # fmt: skip
     assert all(part.dataset == item.asset for item in read.items for part in item.parts)
     assert all(item.parts for item in read.items)
-    column = Change("flights.departed", "value.distance", wrong, extent=Extent("0", 100, 200))
+    column = ImpactChange("flights.departed", "value.distance", wrong, extent=Extent("0", 100, 200))
     assert by_dataset(analyze(demo_reader, column).items) == {
         "flights.enriched": {"value", "value.distance"},
         "routes": {"miles"},
         "flights.routes": {"value", "value.miles"},
     }
-    unread = analyze(demo_reader, Change("flights.departed", type=wrong, extent=Extent("0", 9_999_999)))
+    unread = analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=Extent("0", 9_999_999)))
     assert (unread.total, unread.severity) == (0, Severity.INFO)
     assert any("not yet" in note for note in unread.notes)
     early = Extent(until=datetime(2013, 1, 1, tzinfo=UTC))
-    assert analyze(demo_reader, Change("flights.departed", type=wrong, extent=early)).total == 0
+    assert analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=early)).total == 0
 
 
 def test_the_examples(asked_demo: None) -> None:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.lineage import Direction, Influence, Lineage, LineageItem, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import (
+    Influence,
+    Lineage,
+    LineageDirection,
+    LineageItem,
+    LineageQuestion,
+    lineage,
+)
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
@@ -31,7 +38,7 @@ pytestmark = pytest.mark.stack
 TENANT = "default"
 TIMES = [None, START + timedelta(seconds=8), START + timedelta(seconds=20)]
 NAMESPACES = ("kafka://b:9092", "s3://bucket", "file")
-BOTH = list(Direction)
+BOTH = list(LineageDirection)
 Graph = tuple[NaiveGraph, Reader]
 
 
@@ -68,7 +75,7 @@ def check_shape(answer: Lineage, hops: list[Hop]) -> None:
     edges = {(hop.source, hop.target, hop.hops) for hop in hops}
     places = {(item.asset.key, item.influence): item for item in (*answer.items, *answer.through)}
     for item in places.values():
-        down = answer.direction is Direction.DOWNSTREAM
+        down = answer.direction is LineageDirection.DOWNSTREAM
         ends = (item.parent, item.asset.key) if down else (item.asset.key, item.parent)
         at_start = item.parent == answer.start.key
         before = 0 if at_start else places[item.parent, item.parent_influence].hops
@@ -77,7 +84,7 @@ def check_shape(answer: Lineage, hops: list[Hop]) -> None:
 
 
 @pytest.mark.parametrize("direction", BOTH)
-def test_datasets(graph: Graph, direction: Direction) -> None:
+def test_datasets(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
     compared = 0
     for as_of in TIMES:
@@ -87,9 +94,9 @@ def test_datasets(graph: Graph, direction: Direction) -> None:
                 for depth in (1, 2, None):
                     question = LineageQuestion(start, direction, depth=depth, as_of=as_of, since=since, limit=1_000)
                     answer = lineage(reader, question)
-                    expected = reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=depth)
+                    expected = reach(hops, start, upstream=direction is LineageDirection.UPSTREAM, depth=depth)
                     assert found(answer) == expected
-                    everything = reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=None)
+                    everything = reach(hops, start, upstream=direction is LineageDirection.UPSTREAM, depth=None)
                     assert answer.truncated == (len(everything) > len(expected))
                     check_shape(answer, hops)
                     compared += len(expected)
@@ -97,9 +104,9 @@ def test_datasets(graph: Graph, direction: Direction) -> None:
 
 
 @pytest.mark.parametrize("direction", BOTH)
-def test_columns(graph: Graph, direction: Direction) -> None:
+def test_columns(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
-    upstream, compared, both = direction is Direction.UPSTREAM, 0, set()
+    upstream, compared, both = direction is LineageDirection.UPSTREAM, 0, set()
     for as_of in TIMES:
         since = None if as_of is None else START + timedelta(seconds=2)
         hops = naive.column_hops(stamp(as_of), stamp(since), upstream=upstream)
@@ -128,7 +135,7 @@ def test_columns(graph: Graph, direction: Direction) -> None:
 
 
 @pytest.mark.parametrize("direction", BOTH)
-def test_pages_put_together_are_the_whole(graph: Graph, direction: Direction) -> None:
+def test_pages_put_together_are_the_whole(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
     pages = 0
     for start in some(naive.labelled("Column")):
@@ -158,7 +165,7 @@ def check_connected(page: Lineage) -> None:
 
 
 @pytest.mark.parametrize("direction", BOTH)
-def test_hops_of_some_jobs_alone(graph: Graph, direction: Direction) -> None:
+def test_hops_of_some_jobs_alone(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
     jobs = naive.labelled("Job")[:2]
     hops = [hop for hop in naive.dataset_hops(None, None) if hop.job in jobs]
@@ -166,7 +173,7 @@ def test_hops_of_some_jobs_alone(graph: Graph, direction: Direction) -> None:
         question = LineageQuestion(start, direction, depth=None, limit=1_000)
         question = replace(question, filters=replace(question.filters, jobs=tuple(jobs)))
         answer = lineage(reader, question)
-        assert found(answer) == reach(hops, start, upstream=direction is Direction.UPSTREAM, depth=None)
+        assert found(answer) == reach(hops, start, upstream=direction is LineageDirection.UPSTREAM, depth=None)
         check_shape(answer, hops)
 
 
@@ -174,7 +181,7 @@ def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
     naive, reader = graph
     shown = 0
     for start in naive.labelled("Dataset"):
-        question = LineageQuestion(start, Direction.DOWNSTREAM, depth=None, limit=1_000)
+        question = LineageQuestion(start, LineageDirection.DOWNSTREAM, depth=None, limit=1_000)
         everything = lineage(reader, question)
         for types, tags in ((("table",), ()), ((), ("pii=email",)), (("TABLE",), ("gold",)), ((), ())):
             filters = replace(question.filters, types=types, tags=tags, namespaces=NAMESPACES)
@@ -187,7 +194,7 @@ def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("direction", BOTH)
-def test_columns_have_the_tags_of_their_own_and_of_the_whole_dataset(graph: Graph, direction: Direction) -> None:
+def test_columns_have_the_tags_of_their_own_and_of_the_whole_dataset(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
     shown = 0
     for start in some(naive.labelled("Column")):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -31,8 +31,8 @@ def naive(clean_database: Driver) -> NaiveGraph:
     return NaiveGraph.of(oracle(delta), "default")
 
 
-@pytest.mark.parametrize("direction", Direction)
-def test_hops_between_datasets(naive: NaiveGraph, reader: Reader, direction: Direction) -> None:
+@pytest.mark.parametrize("direction", LineageDirection)
+def test_hops_between_datasets(naive: NaiveGraph, reader: Reader, direction: LineageDirection) -> None:
     pairs = {(hop.source, hop.target) for hop in naive.dataset_hops(None, None)}
     jobs = {(hop.source, hop.target, hop.job) for hop in naive.dataset_hops(None, None)}
     for start in naive.labelled("Dataset"):
@@ -47,9 +47,9 @@ def test_hops_between_datasets(naive: NaiveGraph, reader: Reader, direction: Dir
             assert edge.via_total == len(made)
 
 
-@pytest.mark.parametrize("direction", Direction)
-def test_hops_between_columns(naive: NaiveGraph, reader: Reader, direction: Direction) -> None:
-    upstream = direction is Direction.UPSTREAM
+@pytest.mark.parametrize("direction", LineageDirection)
+def test_hops_between_columns(naive: NaiveGraph, reader: Reader, direction: LineageDirection) -> None:
+    upstream = direction is LineageDirection.UPSTREAM
     pairs = {(hop.source, hop.target) for hop in naive.column_hops(None, None, upstream=upstream)}
     for start in naive.labelled("Column")[::5]:
         node = naive.nodes[start]
@@ -62,8 +62,8 @@ def test_hops_between_columns(naive: NaiveGraph, reader: Reader, direction: Dire
         }
 
 
-@pytest.mark.parametrize("direction", Direction)
-def test_columns_along_hops_between_datasets(naive: NaiveGraph, reader: Reader, direction: Direction) -> None:
+@pytest.mark.parametrize("direction", LineageDirection)
+def test_columns_along_hops_between_datasets(naive: NaiveGraph, reader: Reader, direction: LineageDirection) -> None:
     owner = {each["end"]: each["start"] for each in naive.relationships["HAS_COLUMN"]}
     name = {key: node["name"] for key, node in naive.nodes.items() if node["label"] == "Column"}
     edges = [edge for edge in naive.holding(None, None) if edge["sort"] != "GENERATES"]
@@ -72,7 +72,7 @@ def test_columns_along_hops_between_datasets(naive: NaiveGraph, reader: Reader, 
         answer = lineage(reader, LineageQuestion(start, direction, depth=None, columns=True))
         for item in answer.items:
             ends = (item.parent, item.asset.key)
-            source, target = ends if direction is Direction.DOWNSTREAM else ends[::-1]
+            source, target = ends if direction is LineageDirection.DOWNSTREAM else ends[::-1]
             expected = sorted(
                 (name.get(edge["start"], ""), name.get(edge["end"], ""), edge["job"], edge["kind"], edge["masking"])
                 for edge in edges

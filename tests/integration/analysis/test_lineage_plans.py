@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.show.lineage import summary
-from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
@@ -77,7 +77,7 @@ def day(number: float) -> datetime:
 def upstream(reader: Reader, column: str = "x", as_of: float | None = None, since: float | None = None) -> set[str]:
     question = LineageQuestion(
         "out",
-        Direction.UPSTREAM,
+        LineageDirection.UPSTREAM,
         column,
         as_of=None if as_of is None else day(as_of),
         since=None if since is None else day(since),
@@ -115,7 +115,7 @@ def test_at_a_time_it_is_the_one_that_had_run_last_by_then(graph: Reader, when: 
 
 
 def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_note(graph: Reader) -> None:
-    answer = lineage(graph, LineageQuestion("out", Direction.UPSTREAM, "y"))
+    answer = lineage(graph, LineageQuestion("out", LineageDirection.UPSTREAM, "y"))
     assert not answer.items
     assert answer.notes == ("Its dataset was seen to be made of in; no plan that holds says so of this column.",)
     assert upstream(graph, "y", as_of=1.5) == {"c"}
@@ -131,7 +131,7 @@ def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Drive
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     writer.apply(fold(events))
-    answer = lineage(reader, LineageQuestion("out", Direction.UPSTREAM, columns=True))
+    answer = lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, columns=True))
     (item,) = answer.items
     assert [(each.source, each.target) for each in item.columns] == [("a", "x"), ("b", "y")]
     assert item.columns_total == 2
@@ -144,7 +144,7 @@ def test_an_answer_says_that_it_is_incomplete(clean_database: Driver, reader: Re
     writer.ensure_schema()
     writer.apply(fold(told(partly, JOB, 1)))
     for column in ("x", None):
-        answer = lineage(reader, LineageQuestion("out", Direction.UPSTREAM, column))
+        answer = lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, column))
         assert not answer.complete
         assert "report is incomplete (a UDF)" in summary(answer).splitlines()[0]
 
@@ -189,7 +189,7 @@ def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, r
     writer.apply(fold([*events, build.lineage_event(plan("a"), job=JOB, producer="p", event_time=day(2))]))
 
     def asked(when: float, column: str | None = None) -> Lineage:
-        return lineage(reader, LineageQuestion("out", Direction.UPSTREAM, column, as_of=day(when), edges=True))
+        return lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, column, as_of=day(when), edges=True))
 
     for column in (None, "x"):
         assert [asked(when, column).unknown_until for when in (1, 2, 5)] == [day(2), None, None]

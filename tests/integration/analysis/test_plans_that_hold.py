@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.diff import Point, diff
-from headwater_consumers.analysis.impact import Change, SchemaChange, Severity, analyze
-from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.fold import fold
@@ -48,7 +48,9 @@ def key(history: History, name: str) -> str:
 def upstream(reader: Reader, history: History, hours: float | None = None, column: str | None = "x") -> Lineage:
     as_of = None if hours is None else at(hours)
     name = key(history, "tgt")
-    return lineage(reader, LineageQuestion(name, Direction.UPSTREAM, column, as_of=as_of, columns=column is None))
+    return lineage(
+        reader, LineageQuestion(name, LineageDirection.UPSTREAM, column, as_of=as_of, columns=column is None)
+    )
 
 
 def letters(answer: Lineage) -> str:
@@ -56,7 +58,7 @@ def letters(answer: Lineage) -> str:
 
 
 def removed(reader: Reader, history: History, source: str) -> Impact:
-    return analyze(reader, Change(key(history, source), column="v", schema=SchemaChange.REMOVED))
+    return analyze(reader, ImpactChange(key(history, source), column="v", schema=SchemaChange.REMOVED))
 
 
 def sources(history: History) -> list[str]:

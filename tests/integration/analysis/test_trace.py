@@ -13,7 +13,6 @@ from msgspec import structs
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.trace import (
-    Direction,
     Hop,
     Offsets,
     Part,
@@ -22,6 +21,7 @@ from headwater_consumers.analysis.trace import (
     StepKind,
     Times,
     Trace,
+    TraceDirection,
     VersionOf,
     trace,
 )
@@ -67,7 +67,7 @@ EXACT, INFERRED, UPPER_BOUND, UNKNOWN = (
     Certainty.UPPER_BOUND,
     Certainty.UNKNOWN,
 )
-BACK = Direction.BACKWARD
+BACK = TraceDirection.BACKWARD
 
 
 def hop(found: Trace, name: str) -> Hop:
@@ -156,15 +156,15 @@ def test_an_output_is_followed_from_what_it_was_made_from_alone(clean_database: 
     nightly = batch_run("nightly", (of_one, of_other), (made_of(again, of_one), made_of(apart, of_other)), 60)
     write(clean_database, stream, events=[nightly])
 
-    def reached(start: str, direction: Direction) -> dict[str, set[str]]:
+    def reached(start: str, direction: TraceDirection) -> dict[str, set[str]]:
         found = trace(reader, Offsets(start, 0, 3, 4), direction=direction, depth=None)
         parts = {
             hop.step.job.name: hop.inputs if direction is BACK else hop.outputs for hop in found.hops if hop.step.job
         }
         return {job: {part.dataset.name for part in given} for job, given in parts.items()}
 
-    assert reached("one", Direction.FORWARD) == {"split": {"of one", "of any"}, "nightly": {"again"}}
-    assert reached("other", Direction.FORWARD) == {"split": {"of other", "of any"}, "nightly": {"apart"}}
+    assert reached("one", TraceDirection.FORWARD) == {"split": {"of one", "of any"}, "nightly": {"again"}}
+    assert reached("other", TraceDirection.FORWARD) == {"split": {"of other", "of any"}, "nightly": {"apart"}}
     assert reached("apart", BACK) == {"nightly": {"of other"}, "split": {"other"}}
     assert reached("of any", BACK) == {"split": {"one", "other"}}
 
@@ -277,7 +277,7 @@ def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Rea
     ]
     write(clean_database, *streams)
     for _ in range(3):
-        for direction, start in ((Direction.FORWARD, "t0"), (BACK, "t3")):
+        for direction, start in ((TraceDirection.FORWARD, "t0"), (BACK, "t3")):
             uses = [
                 (stream.winners()[batch].inputs if start == "t0" else stream.winners()[batch].outputs)
                 for stream in streams
@@ -316,7 +316,7 @@ def test_nothing_is_lost_where_batches_are_missing(clean_database: Driver, reade
         for stream in streams
     ]
     write(clean_database, *known)
-    for direction, start in ((Direction.FORWARD, "t0"), (BACK, "t2")):
+    for direction, start in ((TraceDirection.FORWARD, "t0"), (BACK, "t2")):
         lost = next(
             entry
             for stream, kept in zip(streams, known, strict=True)

@@ -14,8 +14,8 @@ import pytest
 
 import support
 from headwater.stack import java_runtime
-from headwater_consumers.analysis.impact import Change, SchemaChange, analyze
-from headwater_consumers.analysis.lineage import Direction, LineageQuestion, lineage
+from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, analyze
+from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.fold import fold
@@ -114,12 +114,12 @@ def reader(stack: StackUnderTest, neo4j_driver: Driver, tmp_path_factory: pytest
 
 def made_of(reader: Reader, name: str) -> list[str]:
     """Datasets of which columns are made into the target's `x`, by title's last part."""
-    answer = lineage(reader, LineageQuestion(f"{name}_tgt", Direction.UPSTREAM, "x"))
+    answer = lineage(reader, LineageQuestion(f"{name}_tgt", LineageDirection.UPSTREAM, "x"))
     return sorted(item.asset.name.rsplit("_", 1)[1] for item in answer.items)
 
 
 def breaks(reader: Reader, name: str) -> list[str]:
-    found = {s: analyze(reader, Change(f"{name}_{s}", column="v", schema=SchemaChange.REMOVED)) for s in "ab"}
+    found = {s: analyze(reader, ImpactChange(f"{name}_{s}", column="v", schema=SchemaChange.REMOVED)) for s in "ab"}
     return sorted(source for source, impact in found.items() if impact.severity == "BREAKING")
 
 
@@ -136,7 +136,7 @@ def test_by_what_was_overwritten_it_is_not_made_and_breaks_all_the_same(reader: 
 
 def test_a_view_has_what_was_read_through_it_downstream(reader: Reader) -> None:
     assert made_of(reader, "views") == ["a", "seen"]
-    answer = lineage(reader, LineageQuestion("default.views_seen", Direction.DOWNSTREAM))
+    answer = lineage(reader, LineageQuestion("default.views_seen", LineageDirection.DOWNSTREAM))
     assert [item.asset.title for item in answer.items] == ["views_tgt"]
-    impact = analyze(reader, Change("default.views_seen", column="w", schema=SchemaChange.REMOVED))
+    impact = analyze(reader, ImpactChange("default.views_seen", column="w", schema=SchemaChange.REMOVED))
     assert impact.severity == "BREAKING"

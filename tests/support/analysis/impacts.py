@@ -19,10 +19,10 @@ from headwater_consumers.analysis.lineage import Influence
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact import Change
+    from headwater_consumers.analysis.impact import ImpactChange
 
 
-def impact_of(dataset: Asset, job: Asset, change: Change) -> Impact:
+def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:
     """One asset, hit by one job, of three and two."""
     owner = Owner(job.name, None, job)
     item = ImpactItem(

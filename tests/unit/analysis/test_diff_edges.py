@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headwater_consumers.analysis.diff.answer import Change
-from headwater_consumers.analysis.diff.diff import Edge, Endpoints, compared
+from headwater_consumers.analysis.diff.answer import DiffChange
+from headwater_consumers.analysis.diff.diff import Endpoints, PlanEdge, compared
 from headwater_consumers.analysis.lineage import Transformation
 from headwater_schemas.events import TransformationKind, TransformationType
 
@@ -17,9 +17,9 @@ def edge(
     kind: TransformationKind = TransformationKind.COPY,
     expression: str | None = None,
     expression_id: str | None = None,
-) -> Edge:
+) -> PlanEdge:
     does = Transformation(TransformationType.DIRECT, kind, "IDENTITY", expression=expression)
-    return Edge(of, Endpoints(source, source is not None, target, True, dataset), does, expression_id)
+    return PlanEdge(of, Endpoints(source, source is not None, target, True, dataset), does, expression_id)
 
 
 def test_added_removed_changed_and_the_same() -> None:
@@ -27,13 +27,13 @@ def test_added_removed_changed_and_the_same() -> None:
     after = [edge("q", "a", "x"), edge("q", "c", "x", expression="c + 2"), edge("q", None, "x")]
     changes = {(one.change, one.endpoints.source): (one.before, one.after) for one in compared(before, after)}
     assert changes == {
-        (Change.REMOVED, "b"): ((before[1].does,), ()),
-        (Change.CHANGED, "c"): ((before[2].does,), (after[1].does,)),
-        (Change.ADDED, None): ((), (after[2].does,)),
+        (DiffChange.REMOVED, "b"): ((before[1].does,), ()),
+        (DiffChange.CHANGED, "c"): ((before[2].does,), (after[1].does,)),
+        (DiffChange.ADDED, None): ((), (after[2].does,)),
     }
 
 
 def test_an_expression_whose_text_is_not_known_is_told_by_its_id() -> None:
     before, after = [edge("p", "a", "x", expression_id="e1")], [edge("q", "a", "x", expression_id="e2")]
-    assert [one.change for one in compared(before, after)] == [Change.CHANGED]
+    assert [one.change for one in compared(before, after)] == [DiffChange.CHANGED]
     assert compared(before, before) == []

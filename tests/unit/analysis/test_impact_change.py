@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
-    Change,
     ChangeType,
     Extent,
-    Page,
+    ImpactChange,
+    ImpactPage,
     SchemaChange,
 )
 from headwater_consumers.analysis.impact.start import widens
@@ -24,53 +24,54 @@ from support.analysis.impacts import impact_of
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 WRONG = ChangeType.DATA_INCORRECT
 REFUSED = [
-    (Change("d"), "type"),
-    (Change("d", type=ChangeType.SCHEMA_BREAKING), "schema"),
-    (Change("d", schema=SchemaChange.REMOVED), "column"),
-    (Change("d", "c", WRONG, SchemaChange.REMOVED), "schema"),
-    (Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.REMOVED), "type"),
-    (Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RENAMED), "type"),
-    (Change("d", "c", schema=SchemaChange.REMOVED, new_name="e"), "new_name"),
-    (Change("d", "c", schema=SchemaChange.RENAMED, new_type="int"), "new_type"),
-    (Change("d", "c", schema=SchemaChange.RETYPED, nullable=True), "nullable"),
-    (Change("d", "c", type=ChangeType.FRESHNESS_BREACH), "column"),
-    (Change("d", "c", schema=SchemaChange.REMOVED, extent=Extent("0")), "extent"),
-    (Change("d", type=ChangeType.ASSET_DEPRECATED, extent=Extent("0")), "extent"),
-    (Change("d", type=WRONG, extent=Extent()), "extent"),
-    (Change("d", type=WRONG, extent=Extent(first_offset=3)), "extent"),
-    (Change("d", type=WRONG, extent=Extent("day=1", first_offset=3)), "extent"),
-    (Change("d", type=WRONG, extent=Extent("0", end_offset=3)), "extent"),
-    (Change("d", type=WRONG, extent=Extent("0", first_offset=3, end_offset=3)), "extent"),
-    (Change("d", type=WRONG, extent=Extent("0", first_offset=3, since=NOON)), "extent"),
-    (Change("d", type=WRONG, extent=Extent(since=NOON, until=NOON)), "extent"),
-    (Change("d", type=WRONG, extent=Extent(since=NOON.replace(tzinfo=None))), "extent"),
+    (ImpactChange("d"), "type"),
+    (ImpactChange("d", type=ChangeType.SCHEMA_BREAKING), "schema"),
+    (ImpactChange("d", schema=SchemaChange.REMOVED), "column"),
+    (ImpactChange("d", "c", WRONG, SchemaChange.REMOVED), "schema"),
+    (ImpactChange("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.REMOVED), "type"),
+    (ImpactChange("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RENAMED), "type"),
+    (ImpactChange("d", "c", schema=SchemaChange.REMOVED, new_name="e"), "new_name"),
+    (ImpactChange("d", "c", schema=SchemaChange.RENAMED, new_type="int"), "new_type"),
+    (ImpactChange("d", "c", schema=SchemaChange.RETYPED, nullable=True), "nullable"),
+    (ImpactChange("d", "c", type=ChangeType.FRESHNESS_BREACH), "column"),
+    (ImpactChange("d", "c", schema=SchemaChange.REMOVED, extent=Extent("0")), "extent"),
+    (ImpactChange("d", type=ChangeType.ASSET_DEPRECATED, extent=Extent("0")), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent()), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent(first_offset=3)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent("day=1", first_offset=3)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent("0", end_offset=3)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent("0", first_offset=3, end_offset=3)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent("0", first_offset=3, since=NOON)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent(since=NOON, until=NOON)), "extent"),
+    (ImpactChange("d", type=WRONG, extent=Extent(since=NOON.replace(tzinfo=None))), "extent"),
 ]
 TAKEN = [
-    Change("d", "c", schema=SchemaChange.ADDED, new_type="int"),
-    Change("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RETYPED),
-    Change("d", "c", schema=SchemaChange.NULLABILITY, nullable=False),
-    Change("d", type=WRONG, extent=Extent("0", 3, 4)),
-    Change("d", "c", WRONG, extent=Extent("day=2025-01-31")),
-    Change("d", type=ChangeType.BACKFILL_RESTATEMENT, extent=Extent(since=NOON)),
+    ImpactChange("d", "c", schema=SchemaChange.ADDED, new_type="int"),
+    ImpactChange("d", "c", ChangeType.SCHEMA_COMPATIBLE, SchemaChange.RETYPED),
+    ImpactChange("d", "c", schema=SchemaChange.NULLABILITY, nullable=False),
+    ImpactChange("d", type=WRONG, extent=Extent("0", 3, 4)),
+    ImpactChange("d", "c", WRONG, extent=Extent("day=2025-01-31")),
+    ImpactChange("d", type=ChangeType.BACKFILL_RESTATEMENT, extent=Extent(since=NOON)),
 ]
 
 
 @pytest.mark.parametrize(("change", "field"), REFUSED)
-def test_what_makes_no_sense_names_the_field(change: Change, field: str) -> None:
+def test_what_makes_no_sense_names_the_field(change: ImpactChange, field: str) -> None:
     with pytest.raises(QuestionError) as refused:
         change.check()
     assert refused.value.field == field
 
 
 @pytest.mark.parametrize("change", TAKEN)
-def test_what_makes_sense(change: Change) -> None:
+def test_what_makes_sense(change: ImpactChange) -> None:
     change.check()
 
 
 @pytest.mark.parametrize(
-    ("page", "field"), [(Page(depth=0), "depth"), (Page(limit=0), "limit"), (Page(limit=1001), "limit")]
+    ("page", "field"),
+    [(ImpactPage(depth=0), "depth"), (ImpactPage(limit=0), "limit"), (ImpactPage(limit=1001), "limit")],
 )
-def test_pages(page: Page, field: str) -> None:
+def test_pages(page: ImpactPage, field: str) -> None:
     with pytest.raises(QuestionError) as refused:
         page.check()
     assert refused.value.field == field
@@ -139,7 +140,7 @@ def escaped(text: str, at: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-CHANGE = Change("d", "c", schema=SchemaChange.REMOVED)
+CHANGE = ImpactChange("d", "c", schema=SchemaChange.REMOVED)
 
 
 def test_a_name_of_10_kilobytes_is_cut() -> None:
@@ -152,19 +153,19 @@ def test_a_name_of_10_kilobytes_is_cut() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (Change("d", "c", schema=SchemaChange.REMOVED), "c of d is removed"),
-        (Change("d", "c", schema=SchemaChange.RENAMED, new_name="e"), "c of d is renamed to e"),
-        (Change("d", "c", schema=SchemaChange.RETYPED, new_type="int"), "c of d is retyped from string to int"),
-        (Change("d", "c", schema=SchemaChange.NULLABILITY, nullable=True), "c of d may be null from now on"),
-        (Change("d", "c", schema=SchemaChange.NULLABILITY), "c of d changes its nullability"),
-        (Change("d", "x", schema=SchemaChange.ADDED, new_type="int"), "x of d is added as int"),
-        (Change("d", "c", WRONG), "Wrong data in c of d"),
+        (ImpactChange("d", "c", schema=SchemaChange.REMOVED), "c of d is removed"),
+        (ImpactChange("d", "c", schema=SchemaChange.RENAMED, new_name="e"), "c of d is renamed to e"),
+        (ImpactChange("d", "c", schema=SchemaChange.RETYPED, new_type="int"), "c of d is retyped from string to int"),
+        (ImpactChange("d", "c", schema=SchemaChange.NULLABILITY, nullable=True), "c of d may be null from now on"),
+        (ImpactChange("d", "c", schema=SchemaChange.NULLABILITY), "c of d changes its nullability"),
+        (ImpactChange("d", "x", schema=SchemaChange.ADDED, new_type="int"), "x of d is added as int"),
+        (ImpactChange("d", "c", WRONG), "Wrong data in c of d"),
         (
-            Change("d", "c", WRONG, extent=Extent("0", 5, 9)),
+            ImpactChange("d", "c", WRONG, extent=Extent("0", 5, 9)),
             "Wrong data in c of d, partition 0, offsets 5..9",
         ),
     ],
 )
-def test_headlines(change: Change, says: str) -> None:
+def test_headlines(change: ImpactChange, says: str) -> None:
     start = Asset(AssetKind.COLUMN, "k", "n", "d", "c", type="string")
     assert headline(change, change.type or ChangeType.SCHEMA_BREAKING, start) == says

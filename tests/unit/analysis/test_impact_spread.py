@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy
-from headwater_consumers.analysis.impact.graph import ColumnEdge, Facts, Feed
-from headwater_consumers.analysis.impact.moves import Start
+from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity
-from headwater_consumers.analysis.impact.spread import Hit, Spread, spread
+from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Fed(NamedTuple):
 class Picture:
     """A graph in memory. Each edge has a job of its own, and every column edge the FEEDS that goes with it."""
 
-    edges: list[ColumnEdge] = field(default_factory=list)
+    edges: list[StoredColumnEdge] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     silent: set[str] = field(default_factory=set)
 
-    def column_edges(self, nodes: Sequence[int], /) -> Iterable[ColumnEdge]:
+    def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
         return [edge for edge in self.edges if edge.source in nodes]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
@@ -56,8 +56,8 @@ class Picture:
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
         return {pair for pair in made if pair[0] in self.silent}
 
-    def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
-        return {node: Facts(f"{node:02}", dataset_of(node), "TABLE", "") for node in nodes}
+    def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
+        return {node: AssetFacts(f"{node:02}", dataset_of(node), "TABLE", "") for node in nodes}
 
 
 def dataset_of(node: int) -> int:
@@ -73,11 +73,11 @@ def pictures(draw: st.DrawFn) -> Picture:
     for number, (source, target, kind) in enumerate(moves):
         job = f"j{number}"
         if kind < 7:
-            edge = ColumnEdge(source, target, number, False, True, DIRECT[kind], kind == 4, job)
+            edge = StoredColumnEdge(source, target, number, False, True, DIRECT[kind], kind == 4, job)
         elif kind < 9:
-            edge = ColumnEdge(source, target, number, False, False, CHOICE[kind - 7], False, job)
+            edge = StoredColumnEdge(source, target, number, False, False, CHOICE[kind - 7], False, job)
         else:
-            edge = ColumnEdge(source, dataset_of(target), number, True, False, ROWS[kind - 9], False, job)
+            edge = StoredColumnEdge(source, dataset_of(target), number, True, False, ROWS[kind - 9], False, job)
         picture.edges.append(edge)
         picture.fed.append(Fed(dataset_of(source), dataset_of(target), 100 + number, job))
     pairs = draw(st.lists(st.tuples(st.sampled_from(DATASETS), st.sampled_from(DATASETS), st.booleans()), max_size=5))
@@ -104,8 +104,8 @@ def reachable(picture: Picture, starts: Iterable[int]) -> set[int]:
 
 def spread_of(
     picture: Picture, node: int, change: ChangeType, schema: SchemaChange | None, depth: int | None = None
-) -> Spread:
-    start = Start((node,), (), dataset_of(node), "TABLE")
+) -> ImpactSpread:
+    start = ChangeStart((node,), (), dataset_of(node), "TABLE")
     return spread(picture, start, change, schema, default_policy(), depth=depth)
 
 
@@ -145,7 +145,7 @@ def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType
             assert target == node_of(step.target)
             # A FEEDS may be followed from a column of the dataset it leaves.
             assert source in (node_of(step.source), dataset_of(node_of(step.source)))
-            assert Hit(*step.facts).job == jobs[step.edge]
+            assert HitStep(*step.facts).job == jobs[step.edge]
 
 
 @given(pictures(), st.sampled_from(COLUMNS))
@@ -193,7 +193,7 @@ def test_late_data_makes_late_what_is_fed(picture: Picture, node: int) -> None:
     hit = spread_of(picture, node, ChangeType.FRESHNESS_BREACH, None)
     fed = reachable(Picture(fed=picture.fed), [node]) - {node}
     assert hit.worst.keys() == fed
-    assert {Hit(*found.step.facts).cause for found in hit.walk.found.values()} <= {Cause.FLOW}
+    assert {HitStep(*found.step.facts).cause for found in hit.walk.found.values()} <= {Cause.FLOW}
 
 
 @given(pictures(), st.sampled_from(COLUMNS), st.randoms())
@@ -211,9 +211,9 @@ def test_the_worst_way_counts_not_the_shortest() -> None:
     """11 ⇒ 21 by a sort of the whole dataset and at once; by 31 its value is copied."""
     picture = Picture(
         [
-            ColumnEdge(11, 21, 1, False, True, "UNKNOWN", False, "quick"),
-            ColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
-            ColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
+            StoredColumnEdge(11, 21, 1, False, True, "UNKNOWN", False, "quick"),
+            StoredColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
+            StoredColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
         ]
     )
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
@@ -226,11 +226,13 @@ def test_the_worst_way_counts_not_the_shortest() -> None:
 def test_a_job_that_fails_writes_nothing_at_all() -> None:
     """It reads 11 into 21, and writes dataset 2 too; what is made of dataset 2 gets nothing new."""
     picture = Picture(
-        [ColumnEdge(11, 21, 1, False, True, "COPY", False, "j")],
+        [StoredColumnEdge(11, 21, 1, False, True, "COPY", False, "j")],
         [Fed(0, 1, 2, "j"), Fed(0, 2, 3, "j"), Fed(2, 3, 4, "later"), Fed(0, 4, 5, "other")],
     )
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-    found = {node: (Hit(*hit.walk.found[place].step.facts).cause, rank_of(place)) for node, place in hit.worst.items()}
+    found = {
+        node: (HitStep(*hit.walk.found[place].step.facts).cause, rank_of(place)) for node, place in hit.worst.items()
+    }
     breaking, degraded = Severity.BREAKING.rank, Severity.DEGRADED.rank
     assert found == {
         21: (Cause.VALUE, breaking),

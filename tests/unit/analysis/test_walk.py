@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.walk import Step, walk
+from headwater_consumers.analysis.walk import WalkStep, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ Edge = tuple[int, int, int]
 EDGES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 1)), max_size=30)
 
 
-def steps(edges: Sequence[Edge], frontier: Sequence[int]) -> Iterable[Step]:
-    return [Step(a, b, number, hops) for number, (a, b, hops) in enumerate(edges) if a in frontier]
+def steps(edges: Sequence[Edge], frontier: Sequence[int]) -> Iterable[WalkStep]:
+    return [WalkStep(a, b, number, hops) for number, (a, b, hops) in enumerate(edges) if a in frontier]
 
 
 def naive(edges: Sequence[Edge], start: int) -> dict[int, int]:

@@ -9,16 +9,16 @@ import pytest
 
 from headwater_consumers.analysis.blast.superseded import _replaced
 from headwater_consumers.analysis.trace.answer import PartKind
-from headwater_consumers.analysis.trace.uses import Use
+from headwater_consumers.analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 
 
-def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycle: str | None = None) -> Use:
+def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycle: str | None = None) -> StoredUse:
     facet = json.dumps({"lifecycleStateChange": lifecycle})
     properties: dict[str, Any] = {"facet_names": ["lifecycleStateChange"], "facets": [facet]} if lifecycle else {}
     properties |= {"operation": operation} if operation else {}
     properties |= {"partition_paths": list(partitions)} if partitions else {}
-    return Use(
+    return StoredUse(
         produced=True,
         dataset="d",
         kind=PartKind.SNAPSHOT,
@@ -45,6 +45,6 @@ def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycl
         (use("append", ("day=1",)), None),
     ],
 )
-def test_the_partitions_that_are_gone(of: Use, expected: tuple[str, ...] | None) -> None:
+def test_the_partitions_that_are_gone(of: StoredUse, expected: tuple[str, ...] | None) -> None:
     assert _replaced(of) == expected
     assert of.replaces is (expected == ())

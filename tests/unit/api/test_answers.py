@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.lineage import Direction, Lineage, LineageQuestion
+from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion
 from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.middleware.answers import wants_gzip
 from headwater_consumers.api.reference import reference_page
@@ -20,7 +20,7 @@ from headwater_consumers.api.routes import lineage as routes
 from support.api import client_of, fake_graph
 
 if TYPE_CHECKING:
-    from headwater_consumers.analysis.impact import Change
+    from headwater_consumers.analysis.impact import ImpactChange
     from headwater_consumers.analysis.reader import Reader
 
 
@@ -77,7 +77,7 @@ def test_every_name_can_be_in_a_path(asked: list[LineageQuestion], name: str) ->
         escaped = f"/api/v1/columns/{quote(name, safe='')}/{quote(name, safe='')}/downstream"
         assert client.get(escaped).status_code == 200
     assert [(question.asset, question.column) for question in asked] == [(name, None), (name, name)]
-    assert [question.direction for question in asked] == [Direction.UPSTREAM, Direction.DOWNSTREAM]
+    assert [question.direction for question in asked] == [LineageDirection.UPSTREAM, LineageDirection.DOWNSTREAM]
 
 
 def test_slashes_need_not_be_escaped(asked: list[LineageQuestion]) -> None:
@@ -242,9 +242,9 @@ def test_names_of_enumerations_in_a_body_are_taken_in_any_case() -> None:
 
 
 def test_a_linked_impact_is_the_one_that_is_posted(monkeypatch: pytest.MonkeyPatch) -> None:
-    changes: list[Change] = []
+    changes: list[ImpactChange] = []
 
-    def answering(_reader: Reader, change: Change, *_: object) -> str:
+    def answering(_reader: Reader, change: ImpactChange, *_: object) -> str:
         changes.append(change)
         return "done"
 

@@ -43,7 +43,7 @@ from headwater.show import reconciled as show_reconciled
 from headwater.show import runs as show_runs
 from headwater.show import search as show_search
 from headwater.show import trace as show_trace
-from headwater.show.diagram import Diagram, Format, drawn
+from headwater.show.diagram import Diagram, DiagramFormat, drawn
 from headwater.show.diagram.diagram import Node
 from headwater.show.fitting import Fitted
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
@@ -182,7 +182,7 @@ def test_a_renderer(function: Any, monkeypatch: pytest.MonkeyPatch, *, terminal:
     by_hand = MADE_BY_HAND.get(function)
     made = function(**(arguments_of(function) if by_hand is None else by_hand()))
     if isinstance(made, Diagram):
-        for format_ in Format:
+        for format_ in DiagramFormat:
             text = re.sub(r"#(\d+);", lambda found: chr(int(found[1])), drawn(made, format_))
             check(text.replace("\\\\", "\\"))
         return

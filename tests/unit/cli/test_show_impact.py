@@ -12,10 +12,10 @@ from rich.console import Console
 
 from headwater.show.impact import view
 from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.impact import Change, Impact, SchemaChange, Severity
+from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, Severity
 from support.analysis.impacts import impact_of
 
-CHANGE = Change("d", "c", schema=SchemaChange.REMOVED)
+CHANGE = ImpactChange("d", "c", schema=SchemaChange.REMOVED)
 PLAIN = ("d", "c", "j")
 AWKWARD = ["[bold]x[/bold]", "[/]", "[link=file:///etc]x", "`" * 5, "x" * 10_000, "日報\n\x1b[31m"]
 SHOWN = """\

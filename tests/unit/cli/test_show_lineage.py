@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from headwater.show.diagram import Format, drawn, lineage_diagram
+from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.lineage import summary, table, tree
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.lineage import (
-    Direction,
     Influence,
     Lineage,
+    LineageDirection,
     LineageEdge,
     LineageItem,
     Transformation,
@@ -60,7 +60,7 @@ def answer(start: Asset, *items: LineageItem, through: tuple[LineageItem, ...] =
     direct = sum(each.influence is Influence.DIRECT for each in items) if start.column else None
     return Lineage(
         start=start,
-        direction=Direction.DOWNSTREAM,
+        direction=LineageDirection.DOWNSTREAM,
         depth=None,
         as_of=None,
         since=None,
@@ -104,11 +104,11 @@ def test_any_name_stands_on_its_own_line(name: str) -> None:
 def test_any_name_can_be_drawn(name: str) -> None:
     start = dataset(name)
     found = answer(start, item(dataset("next"), 1, start.key, via(name)))
-    flowchart = drawn(lineage_diagram(found), Format.MERMAID).splitlines()
+    flowchart = drawn(lineage_diagram(found), DiagramFormat.MERMAID).splitlines()
     assert len(flowchart) == 5
     assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
     assert re.fullmatch(r'  n0 -->\|"[^"`<>|]*"\| n1', flowchart[3])
-    graph = drawn(lineage_diagram(found), Format.DOT).splitlines()
+    graph = drawn(lineage_diagram(found), DiagramFormat.DOT).splitlines()
     assert len(graph) == 7
     assert re.fullmatch(r'  n0 \[label="(?:[^"\\]|\\["\\])*", penwidth=3\];', graph[3])
     assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
@@ -137,8 +137,8 @@ def test_direct_and_indirect_stand_apart() -> None:
         "        FILTER_DEPENDENCY upper(`a`), masked",
         "        └── every column: z",
     ]
-    assert "-.->" in drawn(lineage_diagram(found), Format.MERMAID)
-    assert "style=dotted" in drawn(lineage_diagram(found), Format.DOT)
+    assert "-.->" in drawn(lineage_diagram(found), DiagramFormat.MERMAID)
+    assert "style=dotted" in drawn(lineage_diagram(found), DiagramFormat.DOT)
     assert "1 DIRECT and 2 INDIRECT" in summary(found)
 
 
@@ -150,8 +150,8 @@ def test_what_is_passed_through_is_drawn_too() -> None:
         "kafka://b/b",
         "kafka://b/c",
     ]
-    assert "stroke-dasharray" in drawn(lineage_diagram(found), Format.MERMAID)
-    assert "style=dashed" in drawn(lineage_diagram(found), Format.DOT)
+    assert "stroke-dasharray" in drawn(lineage_diagram(found), DiagramFormat.MERMAID)
+    assert "style=dashed" in drawn(lineage_diagram(found), DiagramFormat.DOT)
 
 
 def test_lineage_deeper_than_pythons_stack() -> None:

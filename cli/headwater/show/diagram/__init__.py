@@ -6,9 +6,9 @@ trace        the parts of datasets, and the steps between them
 impact       what a change hits, coloured by how badly
 """
 
-from headwater.show.diagram.diagram import Diagram, Format, drawn
+from headwater.show.diagram.diagram import Diagram, DiagramFormat, drawn
 from headwater.show.diagram.impact import impact_diagram
 from headwater.show.diagram.lineage import lineage_diagram
 from headwater.show.diagram.trace import trace_diagram
 
-__all__ = ["Diagram", "Format", "drawn", "impact_diagram", "lineage_diagram", "trace_diagram"]
+__all__ = ["Diagram", "DiagramFormat", "drawn", "impact_diagram", "lineage_diagram", "trace_diagram"]

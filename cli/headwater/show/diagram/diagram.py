@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Format(StrEnum):
+class DiagramFormat(StrEnum):
     """Who draws it."""
 
     MERMAID = "mermaid"
@@ -72,9 +72,9 @@ class Diagram:
         return {key: number for number, key in enumerate(self.nodes)}
 
 
-def drawn(diagram: Diagram, format_: Format) -> str:
+def drawn(diagram: Diagram, format_: DiagramFormat) -> str:
     """The text that draws it."""
-    writers: dict[Format, Callable[[Diagram], str]] = {Format.MERMAID: mermaid, Format.DOT: dot}
+    writers: dict[DiagramFormat, Callable[[Diagram], str]] = {DiagramFormat.MERMAID: mermaid, DiagramFormat.DOT: dot}
     return writers[format_](diagram)
 
 

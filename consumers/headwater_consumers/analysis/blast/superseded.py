@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from headwater_consumers.analysis.trace.context import Context
-    from headwater_consumers.analysis.trace.uses import Use
+    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Replacements:
         return False
 
 
-def _replaced(use: Use) -> tuple[str, ...] | None:
+def _replaced(use: StoredUse) -> tuple[str, ...] | None:
     """The partitions that a use replaced, none for everything; None where it replaced nothing that is known."""
     if use.replaces:
         return ()

@@ -11,7 +11,7 @@ from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.runs.answer import Role
 
 
-class Change(StrEnum):
+class DiffChange(StrEnum):
     """What became of a thing from before to after."""
 
     ADDED = "ADDED"
@@ -50,7 +50,7 @@ class EdgeChange:
         before, after: what the job does on either side.
     """
 
-    change: Change
+    change: DiffChange
     job: Asset
     source: Asset | None
     target: Asset
@@ -69,7 +69,7 @@ class DatasetChange:
         dataset: which dataset.
     """
 
-    change: Change
+    change: DiffChange
     job: Asset
     role: Role
     dataset: Asset
@@ -85,7 +85,7 @@ class ColumnChange:
         time: of the first schema that has it, where it was added; of the last, where it was removed.
     """
 
-    change: Change
+    change: DiffChange
     column: Asset
     time: datetime | None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
-from headwater_consumers.analysis.diff.answer import Change, ColumnChange, DatasetChange, Diff, EdgeChange, Side
+from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, DiffChange, EdgeChange, Side
 from headwater_consumers.analysis.diff.sides import JobSide, job_of_run, job_side
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
@@ -40,7 +40,7 @@ class Endpoints(NamedTuple):
     dataset: str
 
 
-class Edge(NamedTuple):
+class PlanEdge(NamedTuple):
     """One edge of a plan. `expression_id` stands in where the text isn't known."""
 
     plan: str
@@ -52,7 +52,7 @@ class Edge(NamedTuple):
 class Compared(NamedTuple):
     """Endpoints that differ, and what is done between them on either side."""
 
-    change: Change
+    change: DiffChange
     endpoints: Endpoints
     before: tuple[Transformation, ...]
     after: tuple[Transformation, ...]
@@ -71,19 +71,19 @@ def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) ->
     return compared(was, is_), len(rows) >= MOST_EDGES
 
 
-def compared(before: Iterable[Edge], after: Iterable[Edge]) -> list[Compared]:
+def compared(before: Iterable[PlanEdge], after: Iterable[PlanEdge]) -> list[Compared]:
     """Endpoints that are there on one side alone, or between which something else is done."""
     sides = _by_endpoints(before), _by_endpoints(after)
     out = []
     for endpoints in sides[0].keys() | sides[1].keys():
         was, is_ = sides[0].get(endpoints, {}), sides[1].get(endpoints, {})
         if was.keys() != is_.keys():
-            change = Change.CHANGED if was and is_ else Change.ADDED if is_ else Change.REMOVED
+            change = DiffChange.CHANGED if was and is_ else DiffChange.ADDED if is_ else DiffChange.REMOVED
             out.append(Compared(change, endpoints, _sorted(was), _sorted(is_)))
     return out
 
 
-def _by_endpoints(edges: Iterable[Edge]) -> dict[Endpoints, dict[Any, Transformation]]:
+def _by_endpoints(edges: Iterable[PlanEdge]) -> dict[Endpoints, dict[Any, Transformation]]:
     out: dict[Endpoints, dict[Any, Transformation]] = defaultdict(dict)
     for edge in edges:
         does = edge.does
@@ -96,7 +96,7 @@ def _sorted(said: Mapping[Any, Transformation]) -> tuple[Transformation, ...]:
     return tuple(does for _, does in sorted(said.items(), key=lambda each: each[0]))
 
 
-def _edge(row: Mapping[str, Any]) -> Edge:
+def _edge(row: Mapping[str, Any]) -> PlanEdge:
     does = Transformation(
         TransformationType(row["type"]),
         TransformationKind(row["kind"]),
@@ -106,7 +106,7 @@ def _edge(row: Mapping[str, Any]) -> Edge:
         whole=not row["into_column"],
     )
     endpoints = Endpoints(row["source"], row["from_column"], row["target"], row["into_column"], row["dataset"])
-    return Edge(row["plan"], endpoints, does, row["expression_id"])
+    return PlanEdge(row["plan"], endpoints, does, row["expression_id"])
 
 
 MOST_JOBS = 200
@@ -243,8 +243,8 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
     out = []
     for each in found:
         was, is_ = each.before.datasets, each.after.datasets
-        out += [DatasetChange(Change.REMOVED, each.job, who[0], was[who]) for who in was.keys() - is_.keys()]
-        out += [DatasetChange(Change.ADDED, each.job, who[0], is_[who]) for who in is_.keys() - was.keys()]
+        out += [DatasetChange(DiffChange.REMOVED, each.job, who[0], was[who]) for who in was.keys() - is_.keys()]
+        out += [DatasetChange(DiffChange.ADDED, each.job, who[0], is_[who]) for who in is_.keys() - was.keys()]
     return out
 
 
@@ -263,7 +263,7 @@ def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> tup
         first, last = moment(row["first_seen"]), moment(row["last_seen"])
         was, is_ = _in_schema(first, last, start), _in_schema(first, last, end)
         if was != is_:
-            change = Change.ADDED if is_ else Change.REMOVED
+            change = DiffChange.ADDED if is_ else DiffChange.REMOVED
             out.append(ColumnChange(change, column_asset(row["dataset"], row["column"]), first if is_ else last))
     return sorted(out, key=lambda one: one.column.spelling), len(rows) >= MOST_COLUMNS
 

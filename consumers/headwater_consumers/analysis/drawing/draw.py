@@ -20,7 +20,7 @@ from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.walk import Step, walk
+from headwater_consumers.analysis.walk import WalkStep, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -194,13 +194,13 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
         if direction not in (way, Reach.BOTH):
             continue
 
-        def leaving(nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}") -> Iterator[Step]:
+        def leaving(nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}") -> Iterator[WalkStep]:
             identities = Identities.of(tx)
             identities.learn(nodes)
             row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=None, since=None)
             if row is not None:
                 for n, source, target in identities.hops(nodes, *row.values()):
-                    yield Step(source, target, row["edges"][n])
+                    yield WalkStep(source, target, row["edges"][n])
 
         reached = walk([start], leaving, depth=depth)
         beyond |= reached.truncated

@@ -11,7 +11,7 @@ answer        what is answered
 analyze       the question answered, with caveats and the names, owners and hops of one page
 """
 
-from headwater_consumers.analysis.impact.analyze import Page, analyze
+from headwater_consumers.analysis.impact.analyze import ImpactPage, analyze
 from headwater_consumers.analysis.impact.answer import (
     Impact,
     ImpactedJob,
@@ -20,7 +20,7 @@ from headwater_consumers.analysis.impact.answer import (
     Owner,
     SeverityTotal,
 )
-from headwater_consumers.analysis.impact.change import Change, ChangeType, Extent, SchemaChange
+from headwater_consumers.analysis.impact.change import ChangeType, Extent, ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.policy import (
     Policy,
     Severity,
@@ -32,15 +32,15 @@ from headwater_consumers.analysis.impact.steps import Cause
 
 __all__ = [
     "Cause",
-    "Change",
     "ChangeType",
     "Extent",
     "Impact",
+    "ImpactChange",
     "ImpactHop",
     "ImpactItem",
+    "ImpactPage",
     "ImpactedJob",
     "Owner",
-    "Page",
     "Policy",
     "SchemaChange",
     "Severity",

@@ -13,7 +13,7 @@ from headwater_consumers.analysis.impact import wording
 from headwater_consumers.analysis.impact.answer import Impact, ImpactedJob, ImpactHop, ImpactItem, Owner, SeverityTotal
 from headwater_consumers.analysis.impact.graph import StoredGraph
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity, default_policy
-from headwater_consumers.analysis.impact.spread import Hit, spread
+from headwater_consumers.analysis.impact.spread import HitStep, spread
 from headwater_consumers.analysis.impact.start import begin, named
 from headwater_consumers.analysis.impact.steps import Cause, Influence, is_indirect, node_of, propagates, rank_of
 from headwater_consumers.analysis.impact.wording import called, short, summary_of
@@ -23,17 +23,17 @@ from headwater_consumers.analysis.paging import check_depth, check_limit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from headwater_consumers.analysis.impact.change import Change, SchemaChange
+    from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
     from headwater_consumers.analysis.impact.policy import Policy
-    from headwater_consumers.analysis.impact.spread import Spread
+    from headwater_consumers.analysis.impact.spread import ImpactSpread
     from headwater_consumers.analysis.impact.start import Beginning
     from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.walk import Step
+    from headwater_consumers.analysis.walk import WalkStep
 
 _MOST_NAMED = 3
 
 
-def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Spread) -> Iterator[str]:
+def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
     """Sentences on a change of a column.
 
     - Jobs that used it by plans that hold no more, and use it no more.
@@ -81,7 +81,7 @@ def _it(count: int) -> str:
 MOST_JOBS = 100
 
 
-class Details:
+class ImpactDetails:
     """Looks up what `nodes` and jobs are called, at once.
 
     Args:
@@ -93,7 +93,7 @@ class Details:
     """
 
     def __init__(
-        self, tx: Transaction, spread: Spread, nodes: Sequence[int], policy: Policy, beginning: Beginning
+        self, tx: Transaction, spread: ImpactSpread, nodes: Sequence[int], policy: Policy, beginning: Beginning
     ) -> None:
         self._spread = spread
         self._nodes = nodes
@@ -129,7 +129,7 @@ class Details:
             shown.append(ImpactedJob(self._job(key), severity, fails, hit.hops, why, self._owners_of_job(key)))
         return tuple(shown)
 
-    def _item(self, node: int, path: Sequence[Step]) -> ImpactItem:
+    def _item(self, node: int, path: Sequence[WalkStep]) -> ImpactItem:
         place, last = self._spread.worst[node], path[-1]
         hit = _hit(last)
         asset, row, rule = self._asset(node), self._assets[node], self._policy.rules[hit.rule]
@@ -164,7 +164,7 @@ class Details:
             self._parts.get(dataset.key, ()),
         )
 
-    def _hop(self, step: Step) -> ImpactHop:
+    def _hop(self, step: WalkStep) -> ImpactHop:
         hop = self._known_hops.get(step.target)
         if hop is None:
             row, hit = self._edges[step.edge], _hit(step)
@@ -188,11 +188,11 @@ class Details:
         return _owners(self._jobs[key], self._job(key))
 
 
-def _hit(step: Step) -> Hit:
-    return Hit(*step.facts)
+def _hit(step: WalkStep) -> HitStep:
+    return HitStep(*step.facts)
 
 
-def _fails(spread: Spread, key: str) -> bool:
+def _fails(spread: ImpactSpread, key: str) -> bool:
     return Cause.JOB in spread.jobs[key].causes
 
 
@@ -202,7 +202,7 @@ def _owners(row: Mapping[str, Any], of: Asset) -> tuple[Owner, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ImpactPage:
     """Which part of the answer.
 
     Attributes:
@@ -225,7 +225,9 @@ class Page:
         check_limit(self.limit)
 
 
-def analyze(reader: Reader, change: Change, policy: Policy | None = None, page: Page = Page()) -> Impact:
+def analyze(
+    reader: Reader, change: ImpactChange, policy: Policy | None = None, page: ImpactPage = ImpactPage()
+) -> Impact:
     """What a change does downstream.
 
     Args:
@@ -246,7 +248,7 @@ def analyze(reader: Reader, change: Change, policy: Policy | None = None, page: 
     return reader.read(lambda tx: _answer(tx, named(tx, change), policy or default_policy(), page))
 
 
-def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impact:
+def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactPage) -> Impact:
     change.check()
     beginning = begin(tx, change)
     type_ = beginning.type
@@ -265,7 +267,7 @@ def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impa
         first = bisect_right(nodes, after, key=order)
     shown = nodes[first : first + page.limit]
     more = first + page.limit < len(nodes)
-    details = Details(tx, hit, shown, policy, beginning)
+    details = ImpactDetails(tx, hit, shown, policy, beginning)
     worst = min((rank_of(place) for place in hit.worst.values()), default=None)
     nothing = Severity.NONE if type_.of_schema else Severity.INFO
     impact = Impact(
@@ -291,6 +293,6 @@ def _answer(tx: Transaction, change: Change, policy: Policy, page: Page) -> Impa
     return replace(impact, summary=summary_of(impact))
 
 
-def _totals(hit: Spread) -> tuple[SeverityTotal, ...]:
+def _totals(hit: ImpactSpread) -> tuple[SeverityTotal, ...]:
     counts = Counter(rank_of(place) for place in hit.worst.values())
     return tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact.change import Change, ChangeType
+from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange
 from headwater_consumers.analysis.impact.policy import Severity
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.lineage.answer import Transformation
@@ -135,7 +135,7 @@ class Impact:
         summary: the answer in Markdown, to paste into a ticket; of this page's items and all totals.
     """
 
-    change: Change
+    change: ImpactChange
     type: ChangeType
     start: Asset
     severity: Severity

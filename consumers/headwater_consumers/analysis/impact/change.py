@@ -86,7 +86,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ImpactChange:
     """A change of a dataset, or of one of its columns.
 
     Attributes:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.reader import Transaction
 
 
-class ColumnEdge(NamedTuple):
+class StoredColumnEdge(NamedTuple):
     """From a column, or from a dataset's rows, to a column or a whole dataset.
 
     Attributes:
@@ -41,7 +41,7 @@ Feed: TypeAlias = tuple[int, int, int, str]
 a class of them would take longer to make than they take to travel."""
 
 
-class Facts(NamedTuple):
+class AssetFacts(NamedTuple):
     """Of a node.
 
     Attributes:
@@ -58,10 +58,10 @@ class Facts(NamedTuple):
     parted: bool = False
 
 
-class Graph(Protocol):
+class ImpactGraph(Protocol):
     """What `spread` asks."""
 
-    def column_edges(self, nodes: Sequence[int], /) -> Iterable[ColumnEdge]:
+    def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
         """Edges that leave these columns and hold now."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
@@ -76,7 +76,7 @@ class Graph(Protocol):
         A missing edge proves nothing there.
         """
 
-    def facts(self, nodes: Sequence[int], /) -> Mapping[int, Facts]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
         """Facts of these nodes."""
 
 
@@ -94,10 +94,10 @@ class StoredGraph:
         self._unseen: dict[tuple[str, int], bool] = {}
         self.ended: dict[int, set[str]] = {}
         # Those of a level come with what feeds them: a round trip less for each.
-        self._facts: dict[int, Facts] = {}
+        self._facts: dict[int, AssetFacts] = {}
 
-    def column_edges(self, nodes: Sequence[int], /) -> list[ColumnEdge]:
-        """See `Graph`."""
+    def column_edges(self, nodes: Sequence[int], /) -> list[StoredColumnEdge]:
+        """See `ImpactGraph`."""
         self._identities.learn(nodes)
         asked = self._identities.expanded(nodes)
         row = self._tx.row("impact/column_edges", nodes=asked) if nodes else None
@@ -106,7 +106,7 @@ class StoredGraph:
         sources, targets, edges, whole, direct, kinds, masking, plans = row.values()
         holding = self._plans.holding(plans, targets)
         jobs = (self._plans[plan].job for plan in plans)
-        found = map(ColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs)
+        found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs)
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
                 for place in self._identities.places(source):
@@ -130,14 +130,14 @@ class StoredGraph:
         return self._plans[key]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
-        """See `Graph`."""
+        """See `ImpactGraph`."""
         rows = self._tx.rows("impact/lookups", edges=edges) if edges else []
         self._identities.learn(target for row in rows for target in row["targets"])
         shown = self._identities.shown_node
         return {row["edge"]: list(dict.fromkeys(map(shown, row["targets"]))) for row in rows}
 
     def feeds(self, nodes: Sequence[int], /) -> list[Feed]:
-        """See `Graph`."""
+        """See `ImpactGraph`."""
         if not nodes:
             return []
         self._identities.learn(nodes)
@@ -145,14 +145,14 @@ class StoredGraph:
         sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
         for node, key, type_, criticality in zip(*fed, strict=True):
             if node not in self._facts:
-                self._facts[node] = Facts(key, node, type_, criticality)
+                self._facts[node] = AssetFacts(key, node, type_, criticality)
         if not self._identities.any:
             return list(zip(sources, targets, edges, jobs, strict=True))
         hops = self._identities.hops(nodes, sources, targets, edges)
         return [(source, target, edges[n], jobs[n]) for n, source, target in hops]
 
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
-        """See `Graph`."""
+        """See `ImpactGraph`."""
         asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
             # Of a shown name that is none of those that came with the feeds, too.
@@ -164,11 +164,11 @@ class StoredGraph:
             self._unseen |= {pair: pair in unseen for pair in new}
         return {pair for pair in asked if self._unseen[pair]}
 
-    def facts(self, nodes: Sequence[int], /) -> dict[int, Facts]:
-        """See `Graph`."""
+    def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
+        """See `ImpactGraph`."""
         if new := [node for node in nodes if node not in self._facts]:
             ids, *facts = self._tx.one("impact/facts", nodes=new).values()
-            found = dict(zip(ids, map(Facts, *facts), strict=True))
+            found = dict(zip(ids, map(AssetFacts, *facts), strict=True))
             self._identities.learn(each.dataset for each in found.values())
             shown = self._identities.shown_node
             self._facts |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}

@@ -11,7 +11,7 @@ from headwater_consumers.analysis.impact.steps import Cause
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from headwater_consumers.analysis.impact.graph import Facts, Feed, Graph
+    from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
 
 _JOIN = "JOIN_DEPENDENCY"
 _BLACK_BOXES = ("EXTERNAL", "UNKNOWN")
@@ -19,7 +19,7 @@ _GONE = (SchemaChange.REMOVED, SchemaChange.RENAMED)
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ChangeStart:
     """Where a change begins.
 
     Attributes:
@@ -62,7 +62,13 @@ class Moves:
     """
 
     def __init__(
-        self, graph: Graph, start: Start, schema: SchemaChange | None, *, fails: bool, known: Mapping[int, Facts]
+        self,
+        graph: ImpactGraph,
+        start: ChangeStart,
+        schema: SchemaChange | None,
+        *,
+        fails: bool,
+        known: Mapping[int, AssetFacts],
     ) -> None:
         self._graph = graph
         self._schema = schema

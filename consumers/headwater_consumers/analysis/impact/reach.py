@@ -23,7 +23,7 @@ _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class DataReach:
     """Where a part of the data came to.
 
     Attributes:
@@ -37,16 +37,16 @@ class Reach:
     notes: tuple[str, ...]
 
 
-EVERYWHERE = Reach(None, {}, ())
+EVERYWHERE = DataReach(None, {}, ())
 """Of all of the data."""
 
 
-def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> Reach:
+def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> DataReach:
     """Follow a part of a dataset's data as far as it went."""
     start = _start(dataset, extent)
     if start is None:
         kind = dataset.type or "dataset of unknown type"
-        return Reach(None, {}, (f"That part of a {kind} can't be followed: the answer is of all of its data.",))
+        return DataReach(None, {}, (f"That part of a {kind} can't be followed: the answer is of all of its data.",))
     traced = trace_in(tx, start, depth=None, limit=_MOST_STEPS)
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
@@ -59,7 +59,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> Reach:
         notes.append("No job is known to have read that part.")
     row = tx.row("impact/dataset_ids", keys=list(parts))
     within = None if traced.truncated else frozenset(row["ids"] if row is not None else ())
-    return Reach(within, {key: tuple(found)[:MOST_PARTS] for key, found in parts.items()}, tuple(notes))
+    return DataReach(within, {key: tuple(found)[:MOST_PARTS] for key, found in parts.items()}, tuple(notes))
 
 
 def _start(dataset: Asset, extent: Extent) -> Start | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from headwater_consumers.analysis.impact.graph import Facts
+from headwater_consumers.analysis.impact.graph import AssetFacts
 from headwater_consumers.analysis.impact.moves import Move, Moves
 from headwater_consumers.analysis.impact.steps import (
     NODE_SHIFT,
@@ -19,18 +19,18 @@ from headwater_consumers.analysis.impact.steps import (
     rank_of,
     start_place,
 )
-from headwater_consumers.analysis.walk import Step, Walk, walk
+from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
-    from headwater_consumers.analysis.impact.graph import Feed, Graph
-    from headwater_consumers.analysis.impact.moves import Start
+    from headwater_consumers.analysis.impact.graph import Feed, ImpactGraph
+    from headwater_consumers.analysis.impact.moves import ChangeStart
     from headwater_consumers.analysis.impact.policy import Policy
 
 
-class Hit(NamedTuple):
+class HitStep(NamedTuple):
     """What a step of the walk says, as its `facts`.
 
     Attributes:
@@ -62,7 +62,7 @@ class JobHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ImpactSpread:
     """What was hit.
 
     Attributes:
@@ -74,7 +74,7 @@ class Spread:
 
     walk: Walk
     worst: dict[int, int]
-    facts: dict[int, Facts]
+    facts: dict[int, AssetFacts]
     jobs: dict[str, JobHit]
 
     def hops(self, node: int) -> int:
@@ -83,8 +83,14 @@ class Spread:
 
 
 def spread(
-    graph: Graph, start: Start, change: ChangeType, schema: SchemaChange | None, policy: Policy, *, depth: int | None
-) -> Spread:
+    graph: ImpactGraph,
+    start: ChangeStart,
+    change: ChangeType,
+    schema: SchemaChange | None,
+    policy: Policy,
+    *,
+    depth: int | None,
+) -> ImpactSpread:
     """Follow a change.
 
     Args:
@@ -103,7 +109,7 @@ def spread(
         known = worst.get(node_of(place))
         if known is None or _order(place, found.hops) < _order(known, reached.found[known].hops):
             worst[node_of(place)] = place
-    return Spread(reached, worst, spreading.known, spreading.jobs)
+    return ImpactSpread(reached, worst, spreading.known, spreading.jobs)
 
 
 def _order(place: int, hops: int) -> tuple[int, bool, int]:
@@ -115,8 +121,8 @@ class _Spreading:
 
     def __init__(
         self,
-        graph: Graph,
-        start: Start,
+        graph: ImpactGraph,
+        start: ChangeStart,
         change: ChangeType,
         schema: SchemaChange | None,
         policy: Policy,
@@ -133,12 +139,12 @@ class _Spreading:
         # A step is one of tens of thousands, and all but a few hundred are like one before: those are looked up.
         self._verdicts: dict[tuple[object, ...], tuple[int, int, int]] = {}
         self._placed: set[int] = set()
-        self.known: dict[int, Facts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
+        self.known: dict[int, AssetFacts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
         fails = not policy.binds_late(start.type)
         self._moves = Moves(graph, start, schema, fails=fails, known=self.known)
         self.jobs: dict[str, JobHit] = {}
 
-    def expand(self, frontier: Sequence[int]) -> Iterable[Step]:
+    def expand(self, frontier: Sequence[int]) -> Iterable[WalkStep]:
         """The steps that leave these places, one to each place that the policy makes of them and that is new."""
         self._hops += 1
         leaving = self._leaving(frontier)
@@ -162,7 +168,7 @@ class _Spreading:
         self._flow(flows, leaving, fresh, counts=counts)
         self._placed |= fresh.keys()
         return [
-            Step(place, target, move.edge, facts=Hit(move.cause, move.job, rule))
+            WalkStep(place, target, move.edge, facts=HitStep(move.cause, move.job, rule))
             for target, (place, move, rule) in fresh.items()
         ]
 

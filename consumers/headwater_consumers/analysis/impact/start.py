@@ -10,15 +10,15 @@ from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities, notice
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
-from headwater_consumers.analysis.impact.moves import Start
-from headwater_consumers.analysis.impact.reach import EVERYWHERE, Reach, reach_of
+from headwater_consumers.analysis.impact.moves import ChangeStart
+from headwater_consumers.analysis.impact.reach import EVERYWHERE, DataReach, reach_of
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset
 from headwater_consumers.graph.keys import column_key, dataset_key
 
 if TYPE_CHECKING:
-    from headwater_consumers.analysis.impact.change import Change
+    from headwater_consumers.analysis.impact.change import ImpactChange
     from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.resolve import Found
+    from headwater_consumers.analysis.resolve import FoundNode
 
 _WIDER = {
     "byte": {"short", "int", "long", "float", "double"},
@@ -75,15 +75,15 @@ class Beginning:
         reach: how far that part of the data went that changes.
     """
 
-    start: Start
+    start: ChangeStart
     asset: Asset
     changed: Asset
     type: ChangeType
     notes: tuple[str, ...] = ()
-    reach: Reach = EVERYWHERE
+    reach: DataReach = EVERYWHERE
 
 
-def named(tx: Transaction, change: Change) -> Change:
+def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
     """The same change, with the column that `dataset` spells where it is one: `orders#price`.
 
     Raises:
@@ -100,7 +100,7 @@ def named(tx: Transaction, change: Change) -> Change:
     return replace(change, dataset=dataset_key(tx.tenant, found.namespace, found.name), column=found.column)
 
 
-def begin(tx: Transaction, change: Change) -> Beginning:
+def begin(tx: Transaction, change: ImpactChange) -> Beginning:
     """Find what changes.
 
     Raises:
@@ -117,9 +117,9 @@ def begin(tx: Transaction, change: Change) -> Beginning:
     return replace(beginning, start=start, notes=(*beginning.notes, *reach.notes), reach=reach)
 
 
-def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
+def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beginning:
     columns = _columns(tx, dataset)
-    whole = Start((dataset.id,), (), dataset.id, dataset.asset.type)
+    whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
     if change.schema is SchemaChange.ADDED and change.column is not None:
         if any(row["name"] == change.column and not row["gone"] for row in columns):
             raise QuestionError(f"{dataset.asset.spelling} has a column {change.column!r} already.", field="column")
@@ -136,13 +136,13 @@ def _beginning(tx: Transaction, change: Change, dataset: Found) -> Beginning:
     _check_differs(change, found.asset, {row["name"] for row in columns if not row["gone"]})
     nested = tuple(row["id"] for row in columns if row["name"].startswith(f"{change.column}.") and not row["gone"])
     wholes = tuple(row["id"] for row in columns if change.column.startswith(f"{row['name']}.") and not row["gone"])
-    start = Start((found.id, *nested), wholes, dataset.id, dataset.asset.type)
+    start = ChangeStart((found.id, *nested), wholes, dataset.id, dataset.asset.type)
     gone = next(row["gone"] for row in columns if row["id"] == found.id)
     notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
 
 
-def _columns(tx: Transaction, dataset: Found) -> list[dict[str, Any]]:
+def _columns(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
     """Columns of a dataset under all its names, each once, as the node that is shown for it."""
     identities = Identities.of(tx)
     rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
@@ -155,14 +155,14 @@ def _columns(tx: Transaction, dataset: Found) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _check_differs(change: Change, column: Asset, there: set[str]) -> None:
+def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None:
     if change.new_name is not None and change.new_name in there:
         raise QuestionError(f"{column.name} has a column {change.new_name!r} already.", field="new_name")
     if change.schema is SchemaChange.RETYPED and column.type and is_same(column.type, change.new_type):
         raise QuestionError(f"{column.spelling} is {column.type} already.", field="new_type")
 
 
-def _type_of(change: Change, type_: str | None) -> ChangeType:
+def _type_of(change: ImpactChange, type_: str | None) -> ChangeType:
     """What was said, or what follows from what happens to the column."""
     if change.type is not None:
         return change.type

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from headwater_consumers.analysis.assets import Asset
     from headwater_consumers.analysis.impact.answer import Impact, ImpactItem, Owner
-    from headwater_consumers.analysis.impact.change import Change
+    from headwater_consumers.analysis.impact.change import ImpactChange
     from headwater_consumers.analysis.impact.spread import JobHit
 
 _MOST = 80
@@ -50,7 +50,7 @@ def called(asset: Asset) -> str:
     return name if asset.column is None else f"{short(asset.column)} of {name}"
 
 
-def headline(change: Change, type_: ChangeType, start: Asset) -> str:
+def headline(change: ImpactChange, type_: ChangeType, start: Asset) -> str:
     """The change in one line, without a full stop."""
     what = called(start)
     if change.schema is None:
@@ -70,7 +70,7 @@ def headline(change: Change, type_: ChangeType, start: Asset) -> str:
     return f"{what} is removed"
 
 
-def extent_of(change: Change) -> str:
+def extent_of(change: ImpactChange) -> str:
     """Which part of the data a change is of, in words."""
     extent, words = change.extent, []
     if extent is None:

@@ -21,19 +21,19 @@ from headwater_consumers.analysis.lineage.answer import (
 from headwater_consumers.analysis.lineage.ask import lineage
 from headwater_consumers.analysis.lineage.question import (
     ALL_HOPS,
-    Direction,
     Filters,
     Influence,
+    LineageDirection,
     LineageQuestion,
 )
 
 __all__ = [
     "ALL_HOPS",
     "ColumnMapping",
-    "Direction",
     "Filters",
     "Influence",
     "Lineage",
+    "LineageDirection",
     "LineageEdge",
     "LineageItem",
     "LineageQuestion",

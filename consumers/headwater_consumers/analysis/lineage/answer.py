@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.lineage.question import Direction, Influence
+from headwater_consumers.analysis.lineage.question import Influence, LineageDirection
 from headwater_schemas.events import TransformationKind, TransformationType
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Lineage:
     """
 
     start: Asset
-    direction: Direction
+    direction: LineageDirection
     depth: int | None
     as_of: datetime | None
     since: datetime | None

@@ -10,9 +10,9 @@ from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.identity import Identities, known_as
 from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge
-from headwater_consumers.analysis.lineage.details import ColumnDetails, DatasetDetails, latest_first
+from headwater_consumers.analysis.lineage.details import ColumnPageDetails, DatasetPageDetails, latest_first
 from headwater_consumers.analysis.lineage.plans import Plans, Written
-from headwater_consumers.analysis.lineage.question import Direction, Influence, scope_of
+from headwater_consumers.analysis.lineage.question import Influence, LineageDirection, scope_of
 from headwater_consumers.analysis.lineage.search import search
 from headwater_consumers.analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_consumers.analysis.moments import moment
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage.details import Details
+    from headwater_consumers.analysis.lineage.details import PageDetails
     from headwater_consumers.analysis.lineage.question import LineageQuestion, Scope
     from headwater_consumers.analysis.lineage.search import Reached, Steps
     from headwater_consumers.analysis.reader import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PlacePage:
     """A page as places of the search.
 
     Attributes:
@@ -45,7 +45,7 @@ class Page:
     next_cursor: str | None
 
 
-def page_of(reached: Reached, listed: list[int], start: Asset, question: LineageQuestion, *, tenant: str) -> Page:
+def page_of(reached: Reached, listed: list[int], start: Asset, question: LineageQuestion, *, tenant: str) -> PlacePage:
     """The page that the question asks for. It begins after what the cursor names, be that still in the graph or not.
 
     Raises:
@@ -61,11 +61,11 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
     places = listed[begin : begin + question.limit]
     more = begin + question.limit < len(listed)
     next_cursor = paging.encode(reached.order(places[-1]), question=same) if more else None
-    return Page(places, reached.between(places), next_cursor)
+    return PlacePage(places, reached.between(places), next_cursor)
 
 
 def edges_between(
-    reached: Reached, places: Iterable[int], details: Details, direction: Direction, as_of: datetime | None
+    reached: Reached, places: Iterable[int], details: PageDetails, direction: LineageDirection, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
     """The hops between these places and the start, each pair once.
 
@@ -78,7 +78,7 @@ def edges_between(
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
             if target in there and source in there:
-                ends = (source, target) if direction is Direction.DOWNSTREAM else (target, source)
+                ends = (source, target) if direction is LineageDirection.DOWNSTREAM else (target, source)
                 hops.setdefault(ends, {})[edge] = None
     vias = details.vias([list(edges) for edges in hops.values()]) if hops else []
     edges = (
@@ -89,7 +89,7 @@ def edges_between(
 
 
 def loops_of(
-    reached: Reached, places: Iterable[int], details: Details, as_of: datetime | None
+    reached: Reached, places: Iterable[int], details: PageDetails, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
     """The hops from the start to itself, and from each of these places to itself, in that order."""
     nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
@@ -137,7 +137,7 @@ def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_col
     """
     datasets = Identities.of(tx).members(dataset)
     bounds = {"datasets": datasets, "jobs": scope.jobs, "as_of": scope.as_of, "since": scope.since}
-    upstream = scope.direction is Direction.UPSTREAM
+    upstream = scope.direction is LineageDirection.UPSTREAM
     feeds = []
     if of_columns:
         name = "lineage/fed_by" if upstream else "lineage/feeding"
@@ -190,7 +190,7 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
 def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     scope = scope_of(tx, question)
     steps: Steps
-    details: Details
+    details: PageDetails
     if question.column is None:
         start = resolve_asset(tx, question.asset)
     else:
@@ -199,10 +199,10 @@ def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
     question.check_of(columns=of_columns)
     plans = Plans(tx, as_of=question.as_of, since=question.since)
     if not of_columns:
-        steps, details = DatasetSteps(tx, scope), DatasetDetails(tx, scope, plans if question.columns else None)
+        steps, details = DatasetSteps(tx, scope), DatasetPageDetails(tx, scope, plans if question.columns else None)
     else:
         steps = ColumnSteps(tx, scope, plans, direct_only=question.influence is Influence.DIRECT)
-        details = ColumnDetails(tx, plans)
+        details = ColumnPageDetails(tx, plans)
     asset = start.asset
     dataset = dataset_key(tx.tenant, asset.namespace, asset.name) if of_columns else asset.key
     reached = search(start.id, start.asset.key, steps, depth=question.depth)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping, LineageItem, Via, transformation
-from headwater_consumers.analysis.lineage.question import Direction, Influence
+from headwater_consumers.analysis.lineage.question import Influence, LineageDirection
 from headwater_consumers.analysis.moments import moment_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ _MOST_VIA = 10
 _INFLUENCES = (Influence.DIRECT, Influence.INDIRECT)
 
 
-class Details(Protocol):
+class PageDetails(Protocol):
     """Places of a search ⇒ items of an answer."""
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
@@ -85,7 +85,7 @@ class Details(Protocol):
         """Of hops, given the edges of each: the jobs that make them."""
 
 
-class DatasetDetails:
+class DatasetPageDetails:
     """Of datasets.
 
     Args:
@@ -100,7 +100,7 @@ class DatasetDetails:
         self._plans = plans
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
-        """See `Details`."""
+        """See `PageDetails`."""
         found_nodes, vias = self._page([place >> 1 for place in places], [reached.edges(place) for place in places])
         assets = {
             node: (Asset(AssetKind.DATASET, key, namespace, name, None, title, type_), gone)
@@ -117,7 +117,7 @@ class DatasetDetails:
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """See `Details`."""
+        """See `PageDetails`."""
         return self._page([], hops)[1]
 
     def _page(self, nodes: list[int], hops: Sequence[Sequence[int]]) -> tuple[list[Any], list[list[Via]]]:
@@ -135,7 +135,7 @@ class DatasetDetails:
     def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
         if self._plans is None:
             return None
-        downstream = self._scope.direction is Direction.DOWNSTREAM
+        downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         hops = []
         for place, via in zip(places, vias, strict=True):
             near, far = reached.parent(place) >> 1, place >> 1
@@ -144,7 +144,7 @@ class DatasetDetails:
         return Mappings(self._tx, self._plans, hops, downstream=downstream)
 
 
-class ColumnDetails:
+class ColumnPageDetails:
     """Of columns.
 
     Args:
@@ -157,7 +157,7 @@ class ColumnDetails:
         self._plans = plans
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
-        """See `Details`."""
+        """See `PageDetails`."""
         nodes = list(dict.fromkeys(place >> 1 for place in places))
         assets = {
             row["node"]: (
@@ -179,7 +179,7 @@ class ColumnDetails:
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """See `Details`. One for each plan; none for HAS_COLUMN, which no job makes."""
+        """See `PageDetails`. One for each plan; none for HAS_COLUMN, which no job makes."""
         rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=_each_once(hops))}
         jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
         return [self._by_plan([rows[edge] for edge in edges if edge in rows], jobs) for edges in hops]

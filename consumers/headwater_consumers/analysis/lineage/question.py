@@ -20,7 +20,7 @@ ALL_HOPS = None
 _MOST_OF_A_FILTER = 100
 
 
-class Direction(StrEnum):
+class LineageDirection(StrEnum):
     """Against the flow of data, or with it."""
 
     UPSTREAM = "UPSTREAM"
@@ -74,7 +74,7 @@ class LineageQuestion:
     """
 
     asset: str
-    direction: Direction
+    direction: LineageDirection
     column: str | None = None
     depth: int | None = 1
     influence: Influence | None = None
@@ -127,7 +127,7 @@ class Scope:
         types: in capitals.
     """
 
-    direction: Direction
+    direction: LineageDirection
     as_of: datetime | None
     since: datetime | None
     jobs: list[str] | None

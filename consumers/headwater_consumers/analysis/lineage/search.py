@@ -57,7 +57,7 @@ class Steps(Protocol):
 
 
 @dataclass(slots=True)
-class Found:
+class ReachedPlace:
     """A place that was reached.
 
     Attributes:
@@ -86,7 +86,7 @@ class Reached:
     """
 
     start: int
-    found: dict[int, Found]
+    found: dict[int, ReachedPlace]
     marks: Mapping[int, Mark]
     loops: Mapping[int, list[int]]
     leaving: Sequence[Edges]
@@ -134,7 +134,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         steps: the graph.
         depth: most hops; None: all.
     """
-    found: dict[int, Found] = {}
+    found: dict[int, ReachedPlace] = {}
     # The start is there in both places: a cycle back to it says nothing.
     begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
@@ -162,13 +162,13 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
 
 
 def _fresh(
-    edges: Edges, frontier: Sequence[int], begin: set[int], known: Mapping[int, Found], hops: int
-) -> dict[int, Found]:
+    edges: Edges, frontier: Sequence[int], begin: set[int], known: Mapping[int, ReachedPlace], hops: int
+) -> dict[int, ReachedPlace]:
     """Places that these edges lead to and that weren't reached before."""
     places: dict[int, list[int]] = {}
     for place in frontier:
         places.setdefault(place >> 1, []).append(place)
-    fresh: dict[int, Found] = {}
+    fresh: dict[int, ReachedPlace] = {}
     direct = [True] * len(edges.edges) if edges.direct is None else edges.direct
     for source, target, edge, is_direct in zip(edges.sources, edges.targets, edges.edges, direct, strict=True):
         for parent in places[source]:
@@ -177,7 +177,7 @@ def _fresh(
                 found.parents.append(parent)
                 found.edges.append(edge)
             elif not (place in known or place in begin or (place & 1 and place - 1 in known)):
-                fresh[place] = Found(hops, [parent], [edge])
+                fresh[place] = ReachedPlace(hops, [parent], [edge])
     return {place: reached for place, reached in fresh.items() if not (place & 1 and place - 1 in fresh)}
 
 

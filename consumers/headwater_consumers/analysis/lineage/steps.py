@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_consumers.analysis.identity import Identities
-from headwater_consumers.analysis.lineage.question import Direction
+from headwater_consumers.analysis.lineage.question import LineageDirection
 from headwater_consumers.analysis.lineage.search import Edges, Mark
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ColumnSteps:
         return place.takes(plan.first_seen, plan.last_seen)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
-        if self._scope.direction is Direction.DOWNSTREAM:
+        if self._scope.direction is LineageDirection.DOWNSTREAM:
             row = self._tx.one("lineage/columns_downstream", nodes=nodes, jobs=self._scope.jobs)
             found = _rows(row.values())
             return self._held(found, [each.target for each in found])
@@ -138,7 +138,7 @@ class ColumnSteps:
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Columns of those of these that are datasets, downstream."""
-        if self._scope.direction is Direction.UPSTREAM:
+        if self._scope.direction is LineageDirection.UPSTREAM:
             return _NOTHING
         self._identities.learn(nodes)
         row = self._tx.row("lineage/members", nodes=self._identities.expanded(nodes), as_of=self._scope.as_of)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.resolve import Found
+    from headwater_consumers.analysis.resolve import FoundNode
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _LONGEST = 200
@@ -213,7 +213,7 @@ def dataset_timeline(
 
 def _timeline(
     reader: Reader,
-    resolve: Callable[[Transaction, str], Found],
+    resolve: Callable[[Transaction, str], FoundNode],
     kind: str,
     asked: str,
     span: Span,

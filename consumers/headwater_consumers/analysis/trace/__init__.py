@@ -17,7 +17,6 @@ follow      hop after hop; context: what the hops of one trace share
 from __future__ import annotations
 
 from headwater_consumers.analysis.trace.answer import (
-    Direction,
     Hop,
     OffsetSpan,
     Part,
@@ -26,11 +25,11 @@ from headwater_consumers.analysis.trace.answer import (
     Step,
     StepKind,
     Trace,
+    TraceDirection,
 )
 from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace, trace_in
 
 __all__ = [
-    "Direction",
     "Hop",
     "OffsetSpan",
     "Offsets",
@@ -42,6 +41,7 @@ __all__ = [
     "StepKind",
     "Times",
     "Trace",
+    "TraceDirection",
     "VersionOf",
     "trace",
     "trace_in",

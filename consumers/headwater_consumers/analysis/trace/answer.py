@@ -10,7 +10,7 @@ from headwater_consumers.analysis.assets import Asset
 from headwater_schemas.events import Certainty
 
 
-class Direction(StrEnum):
+class TraceDirection(StrEnum):
     """FORWARD: where it went. BACKWARD: where it came from."""
 
     FORWARD = "FORWARD"
@@ -201,7 +201,7 @@ class Trace:
         truncated: whether there is more beyond the depth or the limit asked for.
     """
 
-    direction: Direction
+    direction: TraceDirection
     start: tuple[Part, ...]
     hops: tuple[Hop, ...]
     ends: tuple[Part, ...]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.analysis.assets import Asset, job_asset
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import RunBrief
-from headwater_consumers.analysis.trace.uses import VERSIONS, Use, read_use, version_range
+from headwater_consumers.analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,14 +51,14 @@ class Batch:
     last: int
     started_at: datetime | None
     ended_at: datetime | None
-    uses: tuple[Use, ...]
+    uses: tuple[StoredUse, ...]
     properties: Mapping[str, Any] = field(repr=False)
 
-    def reads(self, dataset: str | None = None) -> list[Use]:
+    def reads(self, dataset: str | None = None) -> list[StoredUse]:
         """What it read, of one dataset or at all."""
         return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
 
-    def writes(self, dataset: str | None = None) -> list[Use]:
+    def writes(self, dataset: str | None = None) -> list[StoredUse]:
         """What it wrote."""
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
@@ -90,14 +90,14 @@ class Run:
     job: Asset | None
     started_at: datetime | None
     ended_at: datetime | None
-    uses: tuple[Use, ...]
+    uses: tuple[StoredUse, ...]
     properties: Mapping[str, Any] = field(repr=False)
 
-    def reads(self, dataset: str | None = None) -> list[Use]:
+    def reads(self, dataset: str | None = None) -> list[StoredUse]:
         """What it read, of one dataset or at all."""
         return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
 
-    def writes(self, dataset: str | None = None) -> list[Use]:
+    def writes(self, dataset: str | None = None) -> list[StoredUse]:
         """What it wrote."""
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
@@ -161,7 +161,7 @@ def _ended(started: datetime | None, millis: int | None) -> datetime | None:
     return None if started is None or millis is None else started + timedelta(milliseconds=millis)
 
 
-def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[Use, ...]:
+def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
     ordered = sorted(rows, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
     return tuple(read_use(*row) for row in ordered)
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.trace.answer import Direction, Hop, Part, PartKind, Trace, weakest
+from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.locate import Located, Want, indexed_users, locate
-from headwater_consumers.analysis.trace.match import Match, described, matched, spans_of_part
+from headwater_consumers.analysis.trace.match import PartMatch, described, matched, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
 from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
@@ -124,7 +124,7 @@ def follow(
     going_on = {pending.number for pending in pendings if pending.part.dataset.key in goes_on}
     ends += [pending.part for pending in pendings if not going_on.intersection(alike[pending.number])]
     return Trace(
-        direction=Direction.BACKWARD if context.backward else Direction.FORWARD,
+        direction=TraceDirection.BACKWARD if context.backward else TraceDirection.FORWARD,
         start=tuple(map(context.datasets.shown, start)),
         hops=tuple(hops),
         ends=tuple(dict.fromkeys(map(context.datasets.shown, ends))),
@@ -372,7 +372,7 @@ def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     return drafts
 
 
-def _best(context: Context, pending: Pending, run: Run) -> Match | None:
+def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
     verb = "wrote" if context.backward else "read"
     uses = (run.writes if context.backward else run.reads)(pending.part.dataset.key)
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]
@@ -380,8 +380,8 @@ def _best(context: Context, pending: Pending, run: Run) -> Match | None:
 
 
 def _not_replaced(
-    context: Context, pending: Pending, matches: Sequence[tuple[Run, Match]]
-) -> Iterable[tuple[Run, Match]]:
+    context: Context, pending: Pending, matches: Sequence[tuple[Run, PartMatch]]
+) -> Iterable[tuple[Run, PartMatch]]:
     """Backwards, of runs that may have written an unknown part, none before the last that replaced everything."""
     if not context.backward or pending.part.kind is PartKind.OFFSETS:
         return matches
@@ -393,7 +393,7 @@ def _not_replaced(
     return out
 
 
-def _run_draft(context: Context, pending: Pending, run: Run, match: Match) -> Draft:
+def _run_draft(context: Context, pending: Pending, run: Run, match: PartMatch) -> Draft:
     used = [(run, frozenset({pending.part.dataset.key}))]
     others = given(used, context.datasets, backward=context.backward)
     return Draft(

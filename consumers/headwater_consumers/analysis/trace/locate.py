@@ -119,7 +119,7 @@ class Want:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class OffsetHit:
     """A micro-batch that did, with the wanted offsets among its own."""
 
     batch: Batch
@@ -166,7 +166,7 @@ class Located:
     """
 
     want: Want
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[OffsetHit] = field(default_factory=list)
     guesses: list[Batch] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
@@ -470,10 +470,10 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
             located.left = difference(located.left, both)
             if batch.first in known:
                 old = located.hits[known[batch.first]]
-                located.hits[known[batch.first]] = Hit(batch, _join(old.spans, both), old.certainty)
+                located.hits[known[batch.first]] = OffsetHit(batch, _join(old.spans, both), old.certainty)
             else:
                 known[batch.first] = len(located.hits)
-                located.hits.append(Hit(batch, both, certainty))
+                located.hits.append(OffsetHit(batch, both, certainty))
         if not taken and ranges.keys() & spans.keys() and _is_past(ranges, spans):
             return True
     return False

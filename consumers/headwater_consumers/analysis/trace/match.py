@@ -22,11 +22,11 @@ from headwater_schemas.ranges import range_text
 
 if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Batch, Run
-    from headwater_consumers.analysis.trace.uses import Use
+    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PartMatch:
     """What a use has of a part, how sure that is, and why."""
 
     part: Part
@@ -46,7 +46,7 @@ def spans_of_part(part: Part) -> Spans:
     return {}
 
 
-def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> Match | None:
+def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read") -> PartMatch | None:
     """What `use` has of `part`; None where it certainly has nothing.
 
     Args:
@@ -58,13 +58,13 @@ def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> 
     spans = spans_of_part(part)
     if spans and use.spans and same_topic(part.topic_id, use.topic_id) and (both := intersection(spans, use.spans)):
         found = replace(part, offsets=offsets(both), rows=None) if part.kind is PartKind.OFFSETS else part
-        return Match(found, use.certainty, f"It {verb} {described(found)}.")
+        return PartMatch(found, use.certainty, f"It {verb} {described(found)}.")
     if not _in_time(part, use, owner):
         return None
     if part.kind is PartKind.UNKNOWN or use.kind in (PartKind.UNKNOWN, PartKind.OTHER) or part.kind is PartKind.OTHER:
         whole = replace(part, rows=None) if use.kind is PartKind.UNKNOWN else part_of(use, part.dataset)
         whose = "of it is meant" if use.kind is not PartKind.UNKNOWN else f"it {verb}"
-        return Match(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
+        return PartMatch(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
     if part.kind is PartKind.FILES:
         return _files(part, use, verb)
     versioned = {part.kind, use.kind} <= _VERSIONED and PartKind.CHANGES in (part.kind, use.kind)
@@ -73,67 +73,69 @@ def matched(part: Part, use: Use, owner: Run | Batch, *, verb: str = "read") -> 
     if spans and use.spans:
         return _later_version(part, use, verb)
     if PartKind.OFFSETS in (part.kind, use.kind):
-        return None if part.kind is use.kind else Match(part, Certainty.UNKNOWN, f"Which part it {verb} isn't known.")
+        return (
+            None if part.kind is use.kind else PartMatch(part, Certainty.UNKNOWN, f"Which part it {verb} isn't known.")
+        )
     return _version(part, use, verb)
 
 
-def _in_time(part: Part, use: Use, owner: Run | Batch) -> bool:
+def _in_time(part: Part, use: StoredUse, owner: Run | Batch) -> bool:
     if use.produced:
         return part.until is None or owner.started_at is None or owner.started_at <= part.until
     ended = owner.ended_at or owner.started_at
     return part.since is None or ended is None or ended >= part.since
 
 
-def _files(part: Part, use: Use, verb: str) -> Match | None:
+def _files(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
     if use.kind is not PartKind.FILES:
         paths = use.properties.get("partition_paths") or ()
         if same := tuple(path for path in part.files if path in paths):
             found = replace(part, files=same, file_count=len(same), rows=None)
-            return Match(found, use.certainty, f"It {verb} partition {same[0]}.")
+            return PartMatch(found, use.certainty, f"It {verb} partition {same[0]}.")
         inside = [path for path in part.files if any(f"/{place}" in canonical_path(path) for place in paths)]
         if paths and not inside:
             return None
-        return Match(part, Certainty.UNKNOWN, f"Which files it {verb} isn't known.")
+        return PartMatch(part, Certainty.UNKNOWN, f"Which files it {verb} isn't known.")
     both = common_files(use.files, part.files) or tuple(
         path for path in use.files if any(is_within(canonical_path(path), canonical_path(f)) for f in part.files)
     )
     if both:
         all_of_it = len(both) == part.file_count
         found = replace(part, files=both, file_count=len(both), version=part.version if all_of_it else None, rows=None)
-        return Match(found, use.certainty, f"It {verb} {described(found)}.")
+        return PartMatch(found, use.certainty, f"It {verb} {described(found)}.")
     if use.properties.get("manifest_digest") == part.version and part.version is not None:
-        return Match(part, use.certainty, f"It {verb} {described(part)}.")
+        return PartMatch(part, use.certainty, f"It {verb} {described(part)}.")
     unlisted = not use.lists_all or part.file_count is None or len(part.files) < part.file_count
     if not unlisted:
         return None
     count = use.properties.get("file_count")
     why = f"It {verb} {count} files, of which {len(use.files)} are listed: these may be among the others."
-    return Match(part, Certainty.UPPER_BOUND, why)
+    return PartMatch(part, Certainty.UPPER_BOUND, why)
 
 
 _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
-def _unordered(part: Part, use: Use, verb: str) -> Match:
+def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
     """Of snapshots whose ids don't grow, a range tells the last one; which others are in it, it doesn't."""
     theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
     if part.version is not None and bare_version(theirs) == bare_version(part.version):
         within = ":" in theirs or ":" in part.version
         certainty = Certainty.UPPER_BOUND if within else use.certainty
-        return Match(
+        return PartMatch(
             part, certainty, f"It {verb} {described(part)}." if not within else f"It {verb} some or all of it."
         )
-    return Match(part, Certainty.UNKNOWN, f"Which snapshots it {verb} isn't listed.")
+    return PartMatch(part, Certainty.UNKNOWN, f"Which snapshots it {verb} isn't listed.")
 
 
-def _version(part: Part, use: Use, verb: str) -> Match | None:
+def _version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
     version = use.properties.get("snapshot_id", use.properties.get("manifest_digest"))
     if version is not None and version == part.version:
-        return Match(part, use.certainty, f"It {verb} {described(part)}.")
+        return PartMatch(part, use.certainty, f"It {verb} {described(part)}.")
     return _later_version(part, use, verb)
 
 
-def _later_version(part: Part, use: Use, verb: str) -> Match | None:
+def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
     """A snapshot holds what earlier ones added, until it is overwritten."""
     if use.kind is not PartKind.SNAPSHOT or use.produced or part.kind not in (PartKind.SNAPSHOT, PartKind.CHANGES):
         return None
@@ -144,7 +146,7 @@ def _later_version(part: Part, use: Use, verb: str) -> Match | None:
             return None
     version = use.properties["snapshot_id"]
     why = f"It {verb} version {version}, a later one, which may still hold what {described(part)} added."
-    return Match(part, Certainty.UPPER_BOUND, why)
+    return PartMatch(part, Certainty.UPPER_BOUND, why)
 
 
 def described(part: Part) -> str:

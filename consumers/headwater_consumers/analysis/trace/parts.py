@@ -10,7 +10,7 @@ from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.spans import offsets, spans_of, union
-from headwater_consumers.analysis.trace.uses import Use, made_from, made_into, part_of
+from headwater_consumers.analysis.trace.uses import StoredUse, made_from, made_into, part_of
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def given(
     return joined([(each, use) for each, keys in used for use in made(each.uses, keys)], datasets)
 
 
-def joined(used: Sequence[tuple[Batch | Run, Use]], datasets: Datasets) -> tuple[Part, ...]:
+def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
     """The parts that these uses are, together."""
     datasets.know(use.dataset for _, use in used)
     parts = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.identity import notice
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.trace.answer import Direction, OffsetSpan, Part, PartKind, Trace
+from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_consumers.analysis.trace.batches import read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
 from headwater_consumers.analysis.trace.context import Context
@@ -92,7 +92,7 @@ def trace(
     reader: Reader,
     start: Start,
     *,
-    direction: Direction = Direction.FORWARD,
+    direction: TraceDirection = TraceDirection.FORWARD,
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
@@ -122,14 +122,14 @@ def trace_in(
     tx: Transaction,
     start: Start,
     *,
-    direction: Direction = Direction.FORWARD,
+    direction: TraceDirection = TraceDirection.FORWARD,
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
 ) -> Trace:
     """The same within a question that asks for more than a trace; see `trace`."""
     check(start, depth, limit)
-    context = Context(tx, Datasets(tx), direction is Direction.BACKWARD, horizon, max(limit, 1))
+    context = Context(tx, Datasets(tx), direction is TraceDirection.BACKWARD, horizon, max(limit, 1))
     return follow(context, parts_of_start(context, start), depth=depth, limit=limit)
 
 

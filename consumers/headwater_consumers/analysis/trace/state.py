@@ -77,7 +77,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class StateSpread:
     """The batches that a record spreads over; `bounded` is False where only the known batches end it."""
 
     first: int
@@ -110,7 +110,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     return _from_plans(tx, query, batches, horizon)
 
 
-def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> Spread:
+def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:
     """Up to which batch the state may hold what `last` took in.
 
     Args:
@@ -124,12 +124,12 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
     if empty is not None:
         why = f"After batch {empty} the state was empty."
-        return Spread(last.first, empty, bounded=True, why=why)
+        return StateSpread(last.first, empty, bounded=True, why=why)
     after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
     if state.horizon is None or after is None:
         missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
         why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
-        return Spread(last.first, end, bounded=False, why=why)
+        return StateSpread(last.first, end, bounded=False, why=why)
     passed = after + state.horizon + _ROUNDED
     bound, reached = last.last, True
     searches = [
@@ -147,10 +147,10 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
         why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
     else:
         why = f"The watermark hasn't passed {passed:%Y-%m-%d %H:%M:%S} by the last known batch, {bound}."
-    return Spread(last.first, bound, bounded=reached, why=why)
+    return StateSpread(last.first, bound, bounded=reached, why=why)
 
 
-def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> Spread:
+def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> StateSpread:
     """From which batch on the state may have held what `first` gave out."""
     begin = query.first_batch
     [earlier] = stretches(
@@ -167,13 +167,13 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
         run_by_time(tx, [search])
         if search.found is not None and search.found > begin and not search.met_silence:
             why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
-            return Spread(search.found, first.last, bounded=True, why=why)
+            return StateSpread(search.found, first.last, bounded=True, why=why)
     if empty is not None:
-        return Spread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
+        return StateSpread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
     if begin >= first.first:
-        return Spread(begin, first.last, bounded=True, why="It is the first batch that is known.")
+        return StateSpread(begin, first.last, bounded=True, why="It is the first batch that is known.")
     why = "How long it keeps a record isn't known, so any batch before it may have taken part."
-    return Spread(begin, first.last, bounded=False, why=why)
+    return StateSpread(begin, first.last, bounded=False, why=why)
 
 
 def _at_least(time: datetime, *, more: bool = False) -> Any:

@@ -11,7 +11,7 @@ from headwater_consumers.analysis.trace.locate import MOST_BATCHES
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, union
-from headwater_consumers.analysis.trace.state import Spread, State, spread_backward, spread_forward, state_of
+from headwater_consumers.analysis.trace.state import State, StateSpread, spread_backward, spread_forward, state_of
 from headwater_consumers.analysis.trace.taken import (
     Draft,
     Missing,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Batch
     from headwater_consumers.analysis.trace.context import Context
     from headwater_consumers.analysis.trace.locate import Hole
-    from headwater_consumers.analysis.trace.uses import Use
+    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
@@ -68,7 +68,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     """The hop that micro-batches are of which nothing is known."""
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
-    spread: Spread | None = None
+    spread: StateSpread | None = None
     first, last = hole.first, hole.last
     others = missing_parts(context, hole)
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
@@ -132,7 +132,7 @@ def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
 
     Of a topic it is bounded: its offsets are used in order. Of anything else it is some part, within the time between.
     """
-    sides: list[dict[str, Use]] = []
+    sides: list[dict[str, StoredUse]] = []
     for batch in (hole.before, hole.after):
         uses = () if batch is None else batch.reads() if context.backward else batch.writes()
         sides.append({use.dataset: use for use in uses})
@@ -152,7 +152,7 @@ def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
     return tuple(out)
 
 
-def _between(earlier: Use | None, later: Use | None) -> Spans | None:
+def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
     """The offsets between two uses of a topic; of one that is only a bound, all of it. None where that isn't known."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
@@ -173,7 +173,7 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
     used = join(each.part for each in group)
     sentences = [_said(context, batches, used)]
     certainty = weakest(*(each.certainty for each in group))
-    spread: Spread | None = None
+    spread: StateSpread | None = None
     if batches[0].conflict:
         state = State(keeps=None, spreads=False, certainty=Certainty.EXACT, why="")
     else:

@@ -22,7 +22,7 @@ VERSIONS = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class StoredUse:
     """A dataset as a run or micro-batch read or wrote it.
 
     Attributes:
@@ -93,7 +93,7 @@ _KINDS = {
 }
 
 
-def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
+def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredUse:
     """A relationship by its type, the key of its dataset and its properties."""
     position = properties.get("position")
     kind = PartKind.UNKNOWN if position is None else _KINDS.get(position, PartKind.OTHER)
@@ -106,7 +106,7 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
     elif kind is PartKind.SNAPSHOT:
         # A Delta version is a number, and a stream's range of them holds it.
         spans = version_spans(properties.get("snapshot_id"), properties["snapshot_id"], inclusive=True)
-    return Use(
+    return StoredUse(
         produced=type_ == "PRODUCED",
         dataset=dataset,
         kind=kind,
@@ -117,18 +117,18 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> Use:
     )
 
 
-def made_from(uses: Iterable[Use], read: frozenset[str]) -> list[Use]:
+def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse]:
     """Of what was written, what may have been made from one of these datasets."""
     return [use for use in uses if use.produced and (use.inputs is None or use.inputs & read)]
 
 
-def made_into(uses: Collection[Use], written: frozenset[str]) -> list[Use]:
+def made_into(uses: Collection[StoredUse], written: frozenset[str]) -> list[StoredUse]:
     """Of what was read, what one of these datasets may have been made from."""
     sources = sources_of(uses, written)
     return [use for use in uses if not use.produced and (sources is None or use.dataset in sources)]
 
 
-def sources_of(uses: Iterable[Use], written: frozenset[str]) -> frozenset[str] | None:
+def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[str] | None:
     """Keys of the datasets that these outputs were made from; None where it may be any that was read."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
@@ -174,7 +174,7 @@ def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> S
         return {}
 
 
-def part_of(use: Use, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
+def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
     """All of a use as a part of an answer."""
     stored = use.properties
     common: dict[str, Any] = {

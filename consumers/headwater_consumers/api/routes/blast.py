@@ -36,7 +36,7 @@ Batch = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BlastQuery:
     """The origin as the query has it."""
 
     run: str | None
@@ -57,11 +57,11 @@ class Asked:
         """
         given = {name for name in self.__slots__ if getattr(self, name) is not None}
         match self:
-            case Asked(run=str(run)) if given == {"run"}:
+            case BlastQuery(run=str(run)) if given == {"run"}:
                 return BadRun(run)
-            case Asked(query=str(query), first_batch=int(first)) if given <= _BATCHES:
+            case BlastQuery(query=str(query), first_batch=int(first)) if given <= _BATCHES:
                 return BadBatches(query, first, first if self.last_batch is None else self.last_batch)
-            case Asked(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
+            case BlastQuery(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
                 end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
                 return Offsets(topic, partition, offset, end, self.topic_id)
         raise QuestionError(_WAYS, field=min(given, default="run"))
@@ -78,14 +78,14 @@ async def _asked(
     offset: FirstOffset = None,
     end: EndOffset = None,
     topic_id: TopicId = None,
-) -> Asked:
-    return Asked(run, query, first_batch, last_batch, topic, partition, offset, end, topic_id)
+) -> BlastQuery:
+    return BlastQuery(run, query, first_batch, last_batch, topic, partition, offset, end, topic_id)
 
 
 @router.get("/blast", response_model=Blast, operation_id="blast")
 def radius(
     ask: Ask,
-    asked: Annotated[Asked, Depends(_asked)],
+    asked: Annotated[BlastQuery, Depends(_asked)],
     *,
     depth: Depth = "all",
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,

@@ -9,7 +9,15 @@ from fastapi import Body, Depends, Query
 from pydantic import AfterValidator, ConfigDict, with_config
 from starlette.responses import Response
 
-from headwater_consumers.analysis.impact import Change, ChangeType, Extent, Impact, Page, SchemaChange, analyze
+from headwater_consumers.analysis.impact import (
+    ChangeType,
+    Extent,
+    Impact,
+    ImpactChange,
+    ImpactPage,
+    SchemaChange,
+    analyze,
+)
 from headwater_consumers.api.asking import Ask, Asking, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
@@ -46,7 +54,7 @@ class ExtentBody(Extent):
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
-class ChangeBody(Change):
+class ChangeBody(ImpactChange):
     """A change of a dataset, or of one of its columns.
 
     Attributes:
@@ -64,12 +72,12 @@ class ChangeBody(Change):
     schema: Annotated[SchemaChange, AnyCase] | None = None
     extent: ExtentBody | None = None
 
-    def change(self) -> Change:
+    def change(self) -> ImpactChange:
         """The question."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.extent is not None:
             given["extent"] = Extent(**{field.name: getattr(self.extent, field.name) for field in fields(self.extent)})
-        return Change(**given)
+        return ImpactChange(**given)
 
 
 def _storable(body: ChangeBody) -> ChangeBody:
@@ -123,16 +131,16 @@ async def _change(
     end_offset: Annotated[Offset, Query(description="Only records before this one; needs `first_offset`.")] = None,
     since: Annotated[Time | None, Query(description="Only data written at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only data written before this time.")] = None,
-) -> Change:
+) -> ImpactChange:
     extent = Extent(partition, first_offset, end_offset, since, until)
     narrowed = extent if extent != Extent() else None
-    return Change(dataset, column, type, schema, new_name, new_type, nullable, narrowed)
+    return ImpactChange(dataset, column, type, schema, new_name, new_type, nullable, narrowed)
 
 
 @router.get("/impact", response_model=Impact, operation_id="impact")
 def impact_of(
     ask: Ask,
-    change: Annotated[Change, Depends(_change)],
+    change: Annotated[ImpactChange, Depends(_change)],
     *,
     depth: Depth = "all",
     limit: Limit = None,
@@ -143,7 +151,7 @@ def impact_of(
 
 
 def _impact(
-    ask: Asking, change: Change, depth: int | Literal["all"], limit: int | None, cursor: str | None
+    ask: Asking, change: ImpactChange, depth: int | Literal["all"], limit: int | None, cursor: str | None
 ) -> Response:
-    page = Page(hops(depth), ask.page(limit), cursor)
+    page = ImpactPage(hops(depth), ask.page(limit), cursor)
     return ask(lambda reader: analyze(reader, change, ask.graph.policy, page))

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Query
 from starlette.responses import Response
 
-from headwater_consumers.analysis.lineage import Direction, Filters, Influence, Lineage, LineageQuestion, lineage
+from headwater_consumers.analysis.lineage import Filters, Influence, Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     AnyCase,
@@ -35,7 +35,7 @@ WithColumns = Annotated[bool, Query(description="Say which columns make which, a
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LineageQuery:
     """What both directions take, of datasets and of columns."""
 
     depth: int | None
@@ -63,25 +63,25 @@ async def _asked(
     ] = [],  # noqa: B006
     limit: Limit = None,
     cursor: Cursor = None,
-) -> Asked:
-    return Asked(
+) -> LineageQuery:
+    return LineageQuery(
         hops(depth), Filters(tuple(namespace), tuple(type), tuple(tag), tuple(job)), as_of, since, limit, cursor
     )
 
 
-Given = Annotated[Asked, Depends(_asked)]
+Given = Annotated[LineageQuery, Depends(_asked)]
 
 
 @router.get("/assets/{id:path}/upstream", response_model=Lineage, operation_id="asset_upstream")
 def asset_upstream(ask: Ask, asset: AssetId, given: Given, columns: WithColumns = False) -> Response:
     """What a dataset comes from, breadth-first."""
-    return _lineage(ask, given, Direction.UPSTREAM, asset, columns=columns)
+    return _lineage(ask, given, LineageDirection.UPSTREAM, asset, columns=columns)
 
 
 @router.get("/assets/{id:path}/downstream", response_model=Lineage, operation_id="asset_downstream")
 def asset_downstream(ask: Ask, asset: AssetId, given: Given, columns: WithColumns = False) -> Response:
     """What comes of a dataset, breadth-first."""
-    return _lineage(ask, given, Direction.DOWNSTREAM, asset, columns=columns)
+    return _lineage(ask, given, LineageDirection.DOWNSTREAM, asset, columns=columns)
 
 
 @router.get("/columns/{asset:path}/{column}/upstream", response_model=Lineage, operation_id="column_upstream")
@@ -89,7 +89,7 @@ def column_upstream(
     ask: Ask, asset: AssetName, column: ColumnName, given: Given, influence: Influenced = None
 ) -> Response:
     """What a column comes from: whose values go into it, and whose decide which value or row there is."""
-    return _lineage(ask, given, Direction.UPSTREAM, asset, column, influence)
+    return _lineage(ask, given, LineageDirection.UPSTREAM, asset, column, influence)
 
 
 @router.get("/columns/{asset:path}/{column}/downstream", response_model=Lineage, operation_id="column_downstream")
@@ -97,13 +97,13 @@ def column_downstream(
     ask: Ask, asset: AssetName, column: ColumnName, given: Given, influence: Influenced = None
 ) -> Response:
     """What comes of a column."""
-    return _lineage(ask, given, Direction.DOWNSTREAM, asset, column, influence)
+    return _lineage(ask, given, LineageDirection.DOWNSTREAM, asset, column, influence)
 
 
 def _lineage(
     ask: Ask,
-    given: Asked,
-    direction: Direction,
+    given: LineageQuery,
+    direction: LineageDirection,
     asset: str,
     column: str | None = None,
     influence: Influence | None = None,

@@ -9,7 +9,7 @@ from fastapi import Depends, Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.trace import Direction, Offsets, Path, Times, Trace, VersionOf, trace
+from headwater_consumers.analysis.trace import Offsets, Path, Times, Trace, TraceDirection, VersionOf, trace
 from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
@@ -35,7 +35,7 @@ Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TraceQuery:
     """The start as the query has it."""
 
     topic: str | None
@@ -58,14 +58,14 @@ class Asked:
         """
         given = {name for name in self.__slots__ if getattr(self, name) is not None}
         match self:
-            case Asked(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
+            case TraceQuery(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
                 end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
                 return Offsets(topic, partition, offset, end, self.topic_id)
-            case Asked(topic=str(topic), time=time) if time is not None and given <= _TIMES:
+            case TraceQuery(topic=str(topic), time=time) if time is not None and given <= _TIMES:
                 return Times(topic, self.partition, time, time if self.until is None else self.until)
-            case Asked(path=str(path)) if given == {"path"}:
+            case TraceQuery(path=str(path)) if given == {"path"}:
                 return Path(path)
-            case Asked(dataset=str(dataset), version=str(version)) if given <= _VERSION:
+            case TraceQuery(dataset=str(dataset), version=str(version)) if given <= _VERSION:
                 return VersionOf(dataset, version, self.format)
         raise QuestionError(_WAYS, field=min(given, default="topic"))
 
@@ -88,18 +88,18 @@ async def _asked(
     dataset: Annotated[Named, Query(description="A table, by key or name.")] = None,
     version: Annotated[Named, Query(description="Its snapshot id or version number.")] = None,
     format_: Annotated[Named, Query(alias="format", description="Where it isn't delta, iceberg or hudi.")] = None,
-) -> Asked:
-    return Asked(topic, partition, offset, end, topic_id, time, until, path, dataset, version, format_)
+) -> TraceQuery:
+    return TraceQuery(topic, partition, offset, end, topic_id, time, until, path, dataset, version, format_)
 
 
 @router.get("/traces", response_model=Trace, operation_id="traces")
 def traces(
     ask: Ask,
-    asked: Annotated[Asked, Depends(_asked)],
+    asked: Annotated[TraceQuery, Depends(_asked)],
     *,
     direction: Annotated[
-        Direction, AnyCase, Query(description="Where it went, or where it came from.")
-    ] = Direction.FORWARD,
+        TraceDirection, AnyCase, Query(description="Where it went, or where it came from.")
+    ] = TraceDirection.FORWARD,
     depth: Depth = 1,
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
     horizon: Horizon = None,
