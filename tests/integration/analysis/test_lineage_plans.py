@@ -127,7 +127,7 @@ def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Drive
     read, written = (DatasetUse(dataset=IN),), (DatasetUse(dataset=OUT),)
     for each in (plan("a"), both):
         body = RunEvent(type=RunEventType.COMPLETE, plan_digest=plan_digest(each), inputs=read, outputs=written)
-        events.append(build.run_event(body, job=JOB, run=RunRef("again"), producer="p", event_time=day(1)))
+        events.append(build.lineage_event(body, job=JOB, run=RunRef("again"), producer="p", event_time=day(1)))
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     writer.apply(fold(events))
