@@ -1,4 +1,4 @@
-"""ArchiveSource: an archive in the place of the topic. Nothing is committed anywhere but here."""
+"""ArchiveSource: reads an archive instead of the topic. Commits stay in memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ArchiveSource:
         return Polled(tuple(records))
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Remember them; the listener hears so with the next poll."""
+        """Remember them; the listener is called with the next poll."""
         self.commit_now(offsets)
         self._asked = True
 

@@ -25,7 +25,7 @@ _N = TypeVar("_N", bound=NodeFacts)
 
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
-    """Base facts by key, never derived ones. Nobody changes a delta once `fold` has returned it.
+    """Base facts by key, never derived ones. A delta isn't changed once `fold` has returned it.
 
     `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
 

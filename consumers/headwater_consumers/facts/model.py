@@ -21,7 +21,7 @@ class Label(StrEnum):
 
 
 class RelType(StrEnum):
-    """Every relationship type. `docs/graph.md` says what each means."""
+    """Every relationship type. `docs/graph.md` describes each."""
 
     CHILD_OF = "CHILD_OF"
     CONFLICTS_WITH = "CONFLICTS_WITH"

@@ -74,8 +74,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "position": POSITION,
 }
 
-FACETS = ("facet_names", "facets")
-
 _OWN_RULE = frozenset({"batch_id", "inputs", "outputs", "quality"})
 
 

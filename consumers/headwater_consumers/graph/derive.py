@@ -50,7 +50,7 @@ class NamedVersion(NamedTuple):
 
 
 def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
-    """What its uses say of a run's jobs, within the run's span.
+    """READS, WRITES and FEEDS of a run's jobs that follow from its uses, within the run's span.
 
     What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less.
     """
@@ -197,7 +197,7 @@ def marked(query: str, properties: Props) -> Props:
 
 
 def _goes_on(before: Props, after: Props) -> bool:
-    """Whether every partition goes on where it ended: nearly always so, and quickly told."""
+    """Whether every partition goes on where it ended: nearly always so, and quickly compared."""
     return (
         before["position"] == "kafka" == after["position"]
         and before["to_exclusive"] == after["from"]
@@ -462,9 +462,9 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
         else:
             type_ = RelType.INFLUENCES if edge.output_field is None else RelType.DERIVES
             start = node(edge.input, edge.input_field)
-        say = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
+        described = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
         properties: Props = {
-            "key": keys.edge_key(tenant, type_, key, start, end, *say),
+            "key": keys.edge_key(tenant, type_, key, start, end, *described),
             "plan": key,
             "job": plan.job,
             "type": edge.type.value,

@@ -92,7 +92,7 @@ def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
 
 
 def text_words(texts: Iterable[str]) -> str:
-    """Words of several texts, of owners say."""
+    """Words of several texts, for example of owners."""
     return " ".join(dict.fromkeys(word for text in texts for word in words(text)))
 
 

@@ -115,7 +115,7 @@ class Ahead:
         self.seconds = 0.0
 
     def look(self, fetched: Sequence[Record]) -> None:
-        """Decode a few more. Trouble with schemas is left to whoever makes the batch, who waits and tries again."""
+        """Decode a few more. Trouble with schemas is left to `prepare`, whose caller waits and tries again."""
         known = len(self.outcomes)
         if self._in_trouble or known >= min(len(fetched), _AT_MOST):
             return
@@ -128,7 +128,7 @@ class Ahead:
         self.seconds += self._how.clock() - began
 
     def forget(self, partitions: Collection[Partition]) -> None:
-        """Records of these partitions were let go of."""
+        """Records of these partitions were dropped."""
         self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
 
     def clear(self) -> None:

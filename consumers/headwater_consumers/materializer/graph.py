@@ -86,7 +86,7 @@ class GraphStore(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the connections. Never raises: nothing hangs on it."""
+        """Close the connections. Never raises: nothing depends on it."""
 
 
 def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
@@ -168,7 +168,7 @@ class Neo4jGraph:
         self._translated(lambda: self._run("probe"))
 
     def close(self) -> None:
-        """Let go of the connections. Never raises: nothing hangs on it."""
+        """Close the connections. Never raises: nothing depends on it."""
         with contextlib.suppress(Exception):
             self._driver.close()
 

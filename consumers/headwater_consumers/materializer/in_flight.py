@@ -79,7 +79,7 @@ class InFlight:
 
     @property
     def held(self) -> int:
-        """Records that were read and aren't through, those included that `current` writes though they were disowned."""
+        """Records that were read and aren't through, with those of a lost partition that `current` still writes."""
         prepared = len(self.prepared.records) if self.prepared else 0
         return len(self._fetched) + prepared + (self.current.size if self.current else 0)
 

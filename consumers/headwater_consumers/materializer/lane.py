@@ -79,7 +79,7 @@ class Lane(Protocol):
         """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """No more jobs but `last`, which lets go of what the jobs used. Whether it was done in time.
+        """No more jobs but `last`, which closes what the jobs used. Whether it was done in time.
 
         In the lane, because a connection that another thread closes in mid-use breaks for both of them.
         """

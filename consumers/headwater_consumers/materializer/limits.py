@@ -72,11 +72,8 @@ class DeadLetterPolicy:
 class DeadLetterLimit:
     """The share of dead letters among the last records, counted batch by batch."""
 
-    def __init__(
-        self, policy: DeadLetterPolicy, *, setting: str = "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO"
-    ) -> None:
+    def __init__(self, policy: DeadLetterPolicy) -> None:
         self._policy = policy
-        self._setting = setting
         self._batches: deque[tuple[int, int]] = deque()
 
     def check(self, records: int, letters: int) -> None:

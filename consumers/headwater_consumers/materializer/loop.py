@@ -68,9 +68,9 @@ class LoopParts:
 
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
-        finish: lets go of what the lane used; called in the lane, last.
+        finish: closes what the lane used; called in the lane, last.
         committed: called with the offsets that were committed, and how long that took.
-        watch: called now and then, for whoever shows progress.
+        watch: called twice a second, to show progress.
     """
 
     source: RecordSource
@@ -94,7 +94,7 @@ _CATCH_UP_SECONDS = 0.25
 class CatchUp:
     """Whether the group has caught up with where the topic ended at the start.
 
-    Compares the group's committed offsets, whoever committed them, with the end offsets at the first look.
+    Compares the group's committed offsets, by any of its members, with the end offsets at the first look.
 
     A partition that is gone since (its topic was deleted) counts as caught up: nothing of it is left to read.
 
@@ -284,11 +284,6 @@ class Loop:
         self._assigned: frozenset[Partition] = frozenset()
         self._stopping = False
         self._paused = False
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was asked to stop."""
-        return self._stopping
 
     def stop(self) -> None:
         """Ask it to drain and return. Safe from a signal handler or another thread."""

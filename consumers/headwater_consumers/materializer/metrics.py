@@ -121,7 +121,7 @@ class Metrics:
         self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end of a partition.", "partition")
         self._oldest = self._gauge(
             "oldest_unapplied_timestamp_seconds",
-            "When the oldest record in hand was published, Unix time; none while nothing is in hand.",
+            "When the oldest record in flight was published, Unix time; none while nothing is in flight.",
             "partition",
         )
         self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")

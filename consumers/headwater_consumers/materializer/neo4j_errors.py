@@ -153,7 +153,7 @@ class Neo4jRetry(StrEnum):
     READ_ONLY     it takes no writes
     DEADLOCK      another transaction held what this one wanted, and the other way round
     CONFLICT      another transaction was first: a uniqueness constraint, a node that has gone, an index that is there
-    SICK          it blames itself: `Neo.DatabaseError.*`, a full disk say
+    SICK          it blames itself: `Neo.DatabaseError.*`, for example a full disk
     OTHER         any other
     """
 

@@ -102,8 +102,8 @@ class ConsumerTotals:
         consumed: records read from the topic; one that was released and read again counts twice.
         applied: records whose effect is in the graph, whether it was there already or not.
         dead_lettered: records that the dead-letter topic has acknowledged, by reason.
-        released: records let go of before they were through, because their partition went to another consumer or this
-            one stopped; no offset of theirs is committed, so they are read again.
+        released: records dropped before they were applied or dead-lettered, because their partition went to another
+            consumer or this one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
         behind: offsets between the last commits and the end offsets, over the partitions of this consumer; None before
             anything is known of them.
@@ -171,7 +171,7 @@ class Reporting:
     Args:
         source: of the records, for whether a broker is connected and how far behind the consumer is.
         health, metrics, notices, totals: what is kept up to date.
-        watch: called now and then, for whoever shows progress.
+        watch: called twice a second, to show progress.
         clock: monotonic seconds.
     """
 
@@ -235,7 +235,7 @@ class Reporting:
         self._totals.dead_lettered.update(batch.reasons)
 
     def released(self, records: int) -> None:
-        """So many records were read and let go of: whoever has their partitions next reads them again."""
+        """So many records were read and dropped: the next owner of their partitions reads them again."""
         self._totals.released += records
 
     def rebalanced(self, kind: Rebalance, moved: Collection[Partition], assigned: int) -> None:

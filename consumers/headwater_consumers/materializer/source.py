@@ -81,7 +81,7 @@ class RecordSource(Protocol):
         """End a pause. Safe to call without one."""
 
     def positions(self) -> list[PartitionOffsets]:
-        """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
+        """Where every partition of the topic and the group's offsets in it stand, also of partitions that others own.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.

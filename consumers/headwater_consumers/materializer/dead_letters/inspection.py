@@ -86,7 +86,7 @@ class LetterGroup:
     """Letters of one reason and one job.
 
     Attributes:
-        job: `namespace/name`; None where the records have no key that says it.
+        job: `namespace/name`; None where the records' keys don't hold it.
         letters: how many.
         bytes: of their keys and values.
         oldest, newest: when the first and the last of them were published.

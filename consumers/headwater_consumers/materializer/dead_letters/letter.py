@@ -140,7 +140,7 @@ class StoredDeadLetter:
     Attributes:
         record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
             timestamp.
-        source: where the original was; None where the headers don't say.
+        source: where the original was; None where the headers don't hold it.
         reason: a `DeadLetterReason`, or UNKNOWN.
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
@@ -185,18 +185,18 @@ class StoredDeadLetter:
 
 
 def letter_of(record: Record) -> StoredDeadLetter:
-    """What a record of the dead-letter topic says."""
-    said = {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
+    """A record of the dead-letter topic, with its headers read."""
+    values = {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
     source = coordinate(record.headers)
-    attempt = said.get(ATTEMPT, "")
+    attempt = values.get(ATTEMPT, "")
     return StoredDeadLetter(
         record,
         source=None if source is None else RecordCoordinates(*source),
-        reason=said.get(REASON, UNKNOWN),
-        stage=said.get(CONNECT + "stage", ""),
-        error=said.get(CONNECT + "exception.class.name", ""),
-        message=said.get(CONNECT + "exception.message", ""),
-        event_id=said.get(EVENT_ID, ""),
+        reason=values.get(REASON, UNKNOWN),
+        stage=values.get(CONNECT + "stage", ""),
+        error=values.get(CONNECT + "exception.class.name", ""),
+        message=values.get(CONNECT + "exception.message", ""),
+        event_id=values.get(EVENT_ID, ""),
         attempt=int(attempt[:9]) if attempt.isdecimal() else 1,
-        replayed_from=said.get(REPLAYED_FROM),
+        replayed_from=values.get(REPLAYED_FROM),
     )

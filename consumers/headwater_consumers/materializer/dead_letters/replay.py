@@ -31,7 +31,7 @@ class Replayed:
 
     Attributes:
         sent: letters acknowledged by the events topic.
-        refused: letters that the topic doesn't take, with what it says, by their place.
+        refused: letters that the topic doesn't take, with the brokers' reason, by where they are.
     """
 
     sent: int = 0
@@ -44,7 +44,7 @@ def replay(
     """Send letters to the events topic and wait until each is acknowledged or refused.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         letters: which.
         sent: called once for each that is acknowledged.

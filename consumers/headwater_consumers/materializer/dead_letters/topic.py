@@ -49,7 +49,7 @@ class DeadLetterSink(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the connections. Never raises."""
+        """Close the connections. Never raises."""
 
 
 class KafkaDeadLetters:
@@ -140,7 +140,7 @@ def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]
     """Every letter that is on the topic now, each once for each time it was sent. One is in memory at a time.
 
     Args:
-        client: librdkafka settings that say where the cluster is and who we are.
+        client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the dead-letter topic.
 
     Raises:
