@@ -9,7 +9,7 @@ import pytest
 
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
-from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, changes, flatten, parse, stamped
+from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import IntervalEntry
@@ -56,6 +56,19 @@ def test_every_field_of_an_entry_is_a_register_or_has_a_rule_of_its_own() -> Non
     assert {name: variant.registers[name][1] for name in ENTRY_REGISTERS} == {
         name: getattr(entry, name) for name in ENTRY_REGISTERS
     }
+
+
+def test_every_time_is_read_back_as_one() -> None:
+    delta = fold(EVENTS)
+    variants = [variant for interval in delta.intervals.values() for variant in interval.variants.values()]
+    registers: list[Registers] = [variant.registers for variant in variants]
+    for nodes in (delta.jobs, delta.datasets, delta.queries, delta.runs, delta.plans, delta.versions):
+        registers += [node.registers for node in nodes.values()]
+    registers += [each for run in delta.runs.values() for each in run.uses.values()]
+    registers += [each for variant in variants for each in variant.uses.values()]
+    times = {name for one in registers for name, value in flatten(one).items() if isinstance(value, datetime)}
+    assert times >= ENTRY_TIMES
+    assert times - TIMES == set()
 
 
 def test_uses_lean_on_their_owners_stamp() -> None:
