@@ -3,6 +3,7 @@
     uv run scripts/mutation.py --list
     nice uv run scripts/mutation.py identity --output build/identity.json
     uv run scripts/mutation.py fold --module run.py
+    uv run scripts/mutation.py identity --again build/identity.json     only those that survived before
 
 A mutant is compiled from the changed text and put in the place of its module while that is imported, in a forked
 process with third-party packages already loaded: no file changes, and a mutant that is killed takes a second or two.
@@ -32,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import CodeType, ModuleType
 
 N = TypeVar("N", bound=ast.AST)
@@ -348,13 +349,14 @@ def preload() -> None:
         importlib.import_module(name)
 
 
-def examine(area: Area, names: Sequence[str], sample: int | None) -> dict[str, Any]:
+def examine(area: Area, names: Sequence[str], sample: int | None, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Every mutant of an area; which survived.
 
     Args:
         area: what.
         names: only files of these names; empty for all.
         sample: every so-manieth mutant alone; None for all.
+        before: what an earlier call returned: only its survivors are tried, and what it killed counts as killed.
 
     Raises:
         SystemExit: the tests fail without any change.
@@ -370,16 +372,22 @@ def examine(area: Area, names: Sequence[str], sample: int | None) -> dict[str, A
         name = str(path.relative_to(ROOT))
         counts = {"failed": 0, "too long": 0, "passed": 0}
         survivors = []
-        for mutant in mutants(path.read_text(encoding="utf-8"))[:: sample or 1]:
+        made = mutants(path.read_text(encoding="utf-8"))[:: sample or 1]
+        if before is not None:
+            earlier = before["modules"][name]
+            counts["failed"] = earlier["killed"]
+            alive = {(one["before"], one["after"]) for one in earlier["survivors"]}
+            made = [mutant for mutant in made if (mutant.before, mutant.after) in alive]
+        for mutant in made:
             outcome = run_tests(path, mutant.source, area.tests, limit)
             counts[outcome] += 1
             if outcome == "passed":
                 survivors.append({"line": mutant.line, "before": mutant.before, "after": mutant.after})
                 print(f"survived: {name}:{mutant.line}: {mutant.before} -> {mutant.after}", file=sys.stderr, flush=True)
-        made = sum(counts.values())
-        killed = made - counts["passed"]
-        print(f"{name}: {killed} of {made} killed", file=sys.stderr, flush=True)
-        modules[name] = {"mutants": made, "killed": killed, "too_long": counts["too long"], "survivors": survivors}
+        total = sum(counts.values())
+        killed = total - counts["passed"]
+        print(f"{name}: {killed} of {total} killed", file=sys.stderr, flush=True)
+        modules[name] = {"mutants": total, "killed": killed, "too_long": counts["too long"], "survivors": survivors}
     return {"tests": list(area.tests), "every": sample or 1, "modules": modules}
 
 
@@ -389,6 +397,7 @@ def main() -> None:
     parser.add_argument("area", nargs="?", choices=sorted(AREAS))
     parser.add_argument("--module", action="append", default=[], help="only this file of the area; may be repeated")
     parser.add_argument("--every", type=int, default=None, help="only every so-manieth mutant: a sample")
+    parser.add_argument("--again", type=Path, default=None, help="only the survivors that this file has, an --output")
     parser.add_argument("--output", type=Path, default=None, help="write the counts and survivors, JSON, to this file")
     parser.add_argument("--list", action="store_true", help="how many mutants each area has")
     arguments = parser.parse_args()
@@ -399,7 +408,8 @@ def main() -> None:
         return
     os.chdir(ROOT)
     preload()
-    found = examine(AREAS[arguments.area], arguments.module, arguments.every)
+    before = None if arguments.again is None else json.loads(arguments.again.read_text(encoding="utf-8"))
+    found = examine(AREAS[arguments.area], arguments.module, arguments.every, before)
     if arguments.output is not None:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

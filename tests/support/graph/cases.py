@@ -1,26 +1,26 @@
 """Goldens of the fold: YAML files that say in words what a rule means, then events, then the graph that they make.
 
 Events are written as the schema has them, without `event_id` (it follows), with the time of day for times, and with
-`tenant`, `producer` and `kind` only where they matter. `python -m support.graph.cases --write` (in `tests/`) writes the
-graphs anew: look at every difference before you commit it.
+`tenant`, `producer` and `kind` only where they matter. UPDATE_GOLDENS=1 writes the graphs anew: look at every
+difference before you commit it.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import yaml
 
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
 from headwater_schemas import identity
 from headwater_schemas.events import ColumnLineage, LineageEvent
-from support.graph.picture import picture
+from support.run_rules import rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FOLDER = Path(__file__).parents[2] / "unit" / "fold" / "cases"
 BY_HAND = FOLDER.with_name("by_hand")
@@ -103,14 +103,9 @@ def _times(value: Any) -> Any:
     return value
 
 
-def write_cases() -> None:
-    """Write the graph of every case anew; what comes before it stays as it is."""
-    for case in load_cases():
-        text = case.path.read_text(encoding="utf-8")
-        head = text[: text.index("\ngraph: |") + len("\ngraph: |")]
-        graph = "\n".join(f"  {line}" for line in picture(oracle(fold(case.events))))
-        case.path.write_text(f"{head}\n{graph}\n", encoding="utf-8")
-
-
-if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
-    write_cases()
+def write_graph(case: Case, graph: Sequence[str]) -> None:
+    """Write the graph of a case anew; what comes before it stays as it is."""
+    text = case.path.read_text(encoding="utf-8")
+    head = text[: text.index("\ngraph: |") + len("\ngraph: |")]
+    lines = "\n".join(f"  {line}" for line in graph)
+    rewrite(case.path, f"{head}\n{lines}\n")
