@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from fastavro import schemaless_writer
 
+from headwater_schemas import codec
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode, with_registry_id
 from headwater_schemas.errors import (
@@ -17,6 +18,7 @@ from headwater_schemas.errors import (
     DecodeReason,
     EmptyRecordError,
     EncodeError,
+    IncompatibleSchemaError,
     InvalidEventError,
     MalformedError,
     NotAnEventError,
@@ -230,3 +232,94 @@ def test_times_of_another_zone_are_the_same_instant() -> None:
 
     there = TIME.astimezone(ZoneInfo("America/New_York"))
     assert Decoder().decode(encode(change("job", event_time=there))).event_time == TIME
+
+
+def test_what_avro_cannot_hold_is_named_up_to_the_last_bit() -> None:
+    datum = {"a": [-(2**63) - 1, -(2**63), 2**63 - 1, 2**63], "b": {"c": "\ud800"}}
+    assert list(codec._unwritable(datum, "")) == [
+        ("a[0]", "an integer of more than 64 bits"),
+        ("a[3]", "an integer of more than 64 bits"),
+        ("b.c", "text with a lone surrogate, which UTF-8 can't write"),
+    ]
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, TypeError])
+def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise error("flights")
+
+    monkeypatch.setattr(codec, "schemaless_writer", refuses)
+    with pytest.raises(EncodeError) as caught:
+        encode(FULL_EVENTS["run"]())
+    assert caught.value.field is None
+    assert str(caught.value) == str(EncodeError(f"can't be written as Avro: {error.__name__}", field=None))
+
+
+def test_five_bytes_are_a_whole_schema_id() -> None:
+    with pytest.raises(UnknownSchemaError, match="schema id 7"):
+        Decoder().decode(b"\x00\x00\x00\x00\x07")
+
+
+@pytest.mark.parametrize(
+    ("error", "at_end", "expected"),
+    [
+        (IndexError(), True, TruncatedError(f"the {len(GOOD)} bytes end inside a field")),
+        (IndexError(), False, MalformedError("a union branch or enum symbol that the schema doesn't have")),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "flights"), True, MalformedError("a text isn't UTF-8")),
+        (
+            OverflowError("flights"),
+            True,
+            MalformedError("a time that no calendar has, or a number too large for its field"),
+        ),
+        (KeyError("flights"), False, MalformedError("doesn't follow its schema: KeyError")),
+        (EOFError(), False, TruncatedError(f"the {len(GOOD)} bytes end inside a field")),
+    ],
+)
+def test_what_reading_ran_into_is_described_without_the_payload(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, at_end: bool, expected: DecodeError
+) -> None:
+    def reads(stream: BytesIO, *_: object) -> None:
+        if at_end:
+            stream.read()
+        raise error
+
+    monkeypatch.setattr(codec, "schemaless_reader", reads)
+    with pytest.raises(type(expected)) as caught:
+        Decoder().decode(GOOD)
+    assert str(caught.value) == str(expected)
+
+
+def test_what_is_no_record_is_no_event() -> None:
+    with pytest.raises(IncompatibleSchemaError, match="isn't a record"):
+        Decoder._checked(["an", "array"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "message"),
+    [
+        (("tenant",), None, "tenant", "missing"),
+        (("job", "name"), None, "job.name", "missing"),
+        (("run_event", "type"), "NOPE", "run_event.type", "not one of the enum's symbols"),
+        (("run_event", "inputs", 0, "dataset", "name"), None, "run_event.inputs[0].dataset.name", "missing"),
+    ],
+)
+def test_what_is_missing_or_no_symbol_is_named(
+    path: tuple[str | int, ...], value: str | None, field: str, message: str
+) -> None:
+    datum = msgspec.to_builtins(FULL_EVENTS["run"](), builtin_types=(datetime,))
+    holder = datum
+    for step in path[:-1]:
+        if isinstance(holder[step], tuple):
+            holder[step] = list(holder[step])
+        holder = holder[step]
+    if value is None:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = value
+    with pytest.raises(InvalidEventError) as caught:
+        Decoder._checked(datum)
+    assert (caught.value.field, caught.value.event_id) == (field, FULL_EVENTS["run"]().event_id)
+    assert message in str(caught.value)
+    assert f"{message}XX" not in str(caught.value)
