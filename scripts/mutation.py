@@ -374,10 +374,9 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
         survivors = []
         made = mutants(path.read_text(encoding="utf-8"))[:: sample or 1]
         if before is not None:
-            earlier = before["modules"][name]
-            counts["failed"] = earlier["killed"]
-            alive = {(one["before"], one["after"]) for one in earlier["survivors"]}
-            made = [mutant for mutant in made if (mutant.before, mutant.after) in alive]
+            survivors_before = {(one["before"], one["after"]) for one in before["modules"][name]["survivors"]}
+            again = [mutant for mutant in made if (mutant.before, mutant.after) in survivors_before]
+            counts["failed"], made = len(made) - len(again), again
         for mutant in made:
             outcome = run_tests(path, mutant.source, area.tests, limit)
             counts[outcome] += 1
