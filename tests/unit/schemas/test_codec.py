@@ -243,6 +243,12 @@ def test_what_avro_cannot_hold_is_named_up_to_the_last_bit() -> None:
     ]
 
 
+def test_a_walk_s_path_begins_at_the_event() -> None:
+    with pytest.raises(EncodeError) as caught:
+        encode(BROKEN["lone surrogate"][0])
+    assert caught.value.field == "dataset_event.description"
+
+
 @pytest.mark.parametrize("error", [ValueError, OverflowError, TypeError])
 def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
