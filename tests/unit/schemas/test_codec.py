@@ -243,10 +243,17 @@ def test_what_avro_cannot_hold_is_named_up_to_the_last_bit() -> None:
     ]
 
 
-def test_a_walk_s_path_begins_at_the_event() -> None:
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("lone surrogate", "dataset_event.description"),
+        ("lone surrogate in a key", "dataset_event.facets (a key)"),
+    ],
+)
+def test_a_walk_s_path_begins_at_the_event(name: str, field: str) -> None:
     with pytest.raises(EncodeError) as caught:
-        encode(BROKEN["lone surrogate"][0])
-    assert caught.value.field == "dataset_event.description"
+        encode(BROKEN[name][0])
+    assert caught.value.field == field
 
 
 @pytest.mark.parametrize("error", [ValueError, OverflowError, TypeError])

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from headwater_benchmarks.soak.world import World
 
-_TOO_FEW = frozenset({KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND})
+_LARGEST = "max.message.bytes"
+# Headers alone are more.
+_SMALLER_THAN_A_LETTER = "100"
+_PROBE = b"x" * 1_000
 _PROBE_SECONDS = 30.0
 
 
@@ -29,8 +32,12 @@ def killed(world: World, dice: random.Random) -> str:
 
 
 def dead_letters_unwritable(world: World, dice: random.Random) -> str:
-    """The dead-letter topic asks for more replicas than there are, while there are dead letters to write."""
-    _replicas_wanted(world, 2)
+    """The dead-letter topic takes no record that is as large as a letter, while there are dead letters to write.
+
+    Asking for more replicas than there are would be no fault: brokers ask for no more than a topic has.
+    """
+    usual = _largest(world)
+    _take_at_most(world, _SMALLER_THAN_A_LETTER)
     try:
         refused = _refused(world)
         bad = world.feed.bad
@@ -42,7 +49,7 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> str:
         world.hold(dice, 4, 10)
         require(world.group.letters() == letters, "dead letters were written all the same")
     finally:
-        _replicas_wanted(world, 1)
+        _take_at_most(world, usual)
     return f"a producer was refused with {refused}, and no dead letter was written while 5 or more were to be"
 
 
@@ -65,23 +72,32 @@ def _refused(world: World) -> str:
 
     What is taken until then is no letter: it has none of a letter's headers, and no accounting counts it.
     """
-    producer = Producer({**world.client, "acks": "all", "retries": 0, "message.timeout.ms": 10_000, "log_level": 0})
+    producer = Producer({**world.client, "log_level": 0})
     deadline = time.monotonic() + _PROBE_SECONDS
     answers: list[KafkaError | None] = [None]
     while answers[-1] is None:
         require(time.monotonic() < deadline, "the dead-letter topic takes records")
-        producer.produce(world.topics.dead_letters, b"probe", on_delivery=lambda error, _: answers.append(error))
+        producer.produce(world.topics.dead_letters, _PROBE, on_delivery=lambda error, _: answers.append(error))
         producer.flush(_PROBE_SECONDS)
     error = answers[-1]
-    require(error.code() in _TOO_FEW, f"the dead-letter topic refuses with {error}")
+    require(error.code() == KafkaError.MSG_SIZE_TOO_LARGE, f"the dead-letter topic refuses with {error}")
     return error.name()
 
 
-def _replicas_wanted(world: World, count: int) -> None:
-    entry = ConfigEntry("min.insync.replicas", str(count), incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ResourceType.TOPIC, world.topics.dead_letters, incremental_configs=[entry])
-    admin = AdminClient(world.client)
-    admin.incremental_alter_configs([resource])[resource].result(timeout=20)
+def _largest(world: World) -> str:
+    resource = _dead_letter_topic(world)
+    configs = AdminClient(world.client).describe_configs([resource])[resource].result(timeout=20)
+    return str(configs[_LARGEST].value)
+
+
+def _take_at_most(world: World, size: str) -> None:
+    entry = ConfigEntry(_LARGEST, size, incremental_operation=AlterConfigOpType.SET)
+    resource = _dead_letter_topic(world, entry)
+    AdminClient(world.client).incremental_alter_configs([resource])[resource].result(timeout=20)
+
+
+def _dead_letter_topic(world: World, *entries: ConfigEntry) -> ConfigResource:
+    return ConfigResource(ResourceType.TOPIC, world.topics.dead_letters, incremental_configs=list(entries))
 
 
 FAULTS = (
