@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.errors import HeadwaterError
 from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_schemas.errors import BrokerUnavailableError
 
 if TYPE_CHECKING:
@@ -60,14 +60,30 @@ class Group:
         return found
 
     def topic_ids(self) -> set[str]:
-        """The events topic's id: one, but for a topic without partitions."""
-        positions = self._reader().positions(self._topics.events, timeout_seconds=_REQUEST_SECONDS)
-        return {position.partition.topic_id for position in positions}
+        """The events topic's id: one, but for a topic without partitions.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        return {position.partition.topic_id for position in self._positions(self._topics.events)}
 
     def letters(self) -> int:
-        """Records that the dead-letter topic was ever given."""
-        positions = self._reader().positions(self._topics.dead_letters, timeout_seconds=_REQUEST_SECONDS)
-        return sum(position.end for position in positions)
+        """Records that the dead-letter topic was ever given.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        return sum(position.end for position in self._positions(self._topics.dead_letters))
+
+    def _positions(self, topic: str) -> list[PartitionOffsets]:
+        found: list[PartitionOffsets] = []
+
+        def asked() -> bool:
+            found[:] = self._reader().positions(topic, timeout_seconds=_REQUEST_SECONDS)
+            return True
+
+        self.until(asked, f"positions of {topic}")
+        return found
 
     def ends(self) -> dict[int, int]:
         """The offset after the last record, by partition.
@@ -75,15 +91,7 @@ class Group:
         Raises:
             HeadwaterError: the brokers don't answer.
         """
-        found: dict[int, int] = {}
-
-        def asked() -> bool:
-            positions = self._reader().positions(self._topics.events, timeout_seconds=_REQUEST_SECONDS)
-            found.update({position.partition.number: position.end for position in positions})
-            return True
-
-        self.until(asked, "the topic's ends")
-        return found
+        return {position.partition.number: position.end for position in self._positions(self._topics.events)}
 
     def until_committed(self, ends: Mapping[int, int], also: Callable[[], bool], described: Callable[[], str]) -> None:
         """Wait until the group has committed all that, and something else holds.

@@ -86,14 +86,16 @@ def _refused(world: World) -> str:
 
 def _largest(world: World) -> str:
     resource = _dead_letter_topic(world)
-    configs = AdminClient(world.client).describe_configs([resource])[resource].result(timeout=20)
+    admin = AdminClient(world.client)  # answers come as long as it is there
+    configs = admin.describe_configs([resource])[resource].result(timeout=20)
     return str(configs[_LARGEST].value)
 
 
 def _take_at_most(world: World, size: str) -> None:
     entry = ConfigEntry(_LARGEST, size, incremental_operation=AlterConfigOpType.SET)
     resource = _dead_letter_topic(world, entry)
-    AdminClient(world.client).incremental_alter_configs([resource])[resource].result(timeout=20)
+    admin = AdminClient(world.client)
+    admin.incremental_alter_configs([resource])[resource].result(timeout=20)
 
 
 def _dead_letter_topic(world: World, *entries: ConfigEntry) -> ConfigResource:
