@@ -12,6 +12,7 @@ from headwater_producers.spark.plan.schema import path_text, quoted
 from spark.plan.conftest import TABLES
 from spark.plan.perturbed_rows import Path, Row
 from spark.plan.random_grammar import SQL_TYPES
+from spark.plan.random_programs import MARK, frame_of_program
 from spark.plan.random_queries import TABLES as RANDOM_TABLES
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def frame_of(spark: SparkSession, rows: Tables, setup: Sequence[str], query: str
         spark.createDataFrame(pa.table(columns, schema)).createOrReplaceTempView(table)
     for statement in setup:
         spark.sql(statement)
-    return spark.sql(query.replace("global_temp.", ""))
+    return frame_of_program(spark, query) if query.startswith(MARK) else spark.sql(query.replace("global_temp.", ""))
 
 
 def outputs_of(frame: DataFrame) -> Outputs:

@@ -1,4 +1,4 @@
-"""Queries run on rows whose columns are changed: a slice of the sweeps of perturbation.txt and random_queries.txt."""
+"""Queries and programs run on rows whose columns are changed: a slice of the sweeps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from headwater_producers.spark.explain import explain_lineage
 from spark.plan.in_memory import apart
 from spark.plan.oracle import judged
 from spark.plan.perturbation import CASES
+from spark.plan.random_programs import random_program
 from spark.plan.random_queries import random_query
 
 if TYPE_CHECKING:
@@ -43,6 +44,32 @@ def test_what_changes_an_output_of_a_random_query_is_in_its_lineage(session: Spa
     verdict = judged(session, random_query(seed))
     assert verdict.skipped is None
     assert not verdict.missing
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_changes_an_output_of_a_random_program_is_in_its_lineage(session: SparkSession, seed: int) -> None:
+    verdict = judged(session, random_program(seed))
+    assert verdict.skipped is None, random_program(seed)
+    assert not verdict.missing, random_program(seed)
+
+
+def test_a_program_is_the_same_for_its_seed_and_another_for_another() -> None:
+    programs = [random_program(seed) for seed in range(40)]
+    assert programs == [random_program(seed) for seed in range(40)]
+    assert len(set(programs)) == 40
+    together = "\n".join(programs)
+    for word in (
+        "join(",
+        "pivot(",
+        "Window.",
+        "unionByName",
+        "explode",
+        "dropDuplicates",
+        "unpivot",
+        "na.",
+        "withField",
+    ):
+        assert word in together
 
 
 def test_an_edge_that_is_not_there_is_missed(session: SparkSession) -> None:
