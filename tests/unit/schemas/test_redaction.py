@@ -107,6 +107,38 @@ def test_a_secret_goes(text: str) -> None:
     assert MASK in redacted
 
 
+PASSWORDS = (
+    "password passwd passphrase passcode passwrd pwd pass pw secret token credential jwt otp sas connectionstring"
+)
+KEYS = "api access account private sas shared signing encryption master storage subscription auth license"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *PASSWORDS.split(),
+        *(f"fs.x.{kind}key" for kind in KEYS.split()),
+        *(f"fs.x.{kind}_key" for kind in KEYS.split()),
+        *("connectionstring", "jsessionid", "phpsessid", "x-goog-signature", "x-amz-signature", "access.signature"),
+    ],
+)
+def test_a_setting_goes_by_its_name_alone(name: str) -> None:
+    for text in (f"{name}=1st{SECRET}, user=bob", f"{name.upper()} = 1st{SECRET}", f'"{name}": "1st{SECRET}"'):
+        assert SECRET not in redact(text)
+        assert MASK in redact(text)
+
+
+@pytest.mark.parametrize("name", ["sig", "signature", "auth", "key", "X-Amz-Signature", "x-goog-signature"])
+def test_a_part_of_an_addresss_query_goes(name: str) -> None:
+    assert redact(f"https://h/p?a=1&{name}=S3cr3t&b=2") == f"https://h/p?a=1&{name}={MASK}&b=2"
+    assert redact(f"https://h/p?{name}=S3cr3t") == f"https://h/p?{name}={MASK}"
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "BASIC"])
+def test_what_follows_a_scheme_of_authorization_goes(scheme: str) -> None:
+    assert redact(f"sent {scheme} dXNlcjpodW50ZXIy to h") == f"sent {scheme} {MASK} to h"
+
+
 @pytest.mark.parametrize(
     "token",
     [
