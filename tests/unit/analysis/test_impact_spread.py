@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -221,6 +222,29 @@ def test_the_worst_way_counts_not_the_shortest() -> None:
     assert hit.hops(21) == 2
     jobs = {job: SEVERITIES[each.rank] for job, each in hit.jobs.items()}
     assert jobs == {"quick": Severity.DEGRADED, "slow": Severity.BREAKING, "slower": Severity.BREAKING}
+
+
+def test_of_two_ways_that_are_as_bad_the_direct_one_counts() -> None:
+    """11 decides at once which value 21 has; by 31 it is the value."""
+    picture = Picture(
+        [
+            ColumnEdge(11, 21, 1, False, False, "CONDITIONAL", False, "quick"),
+            ColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
+            ColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
+        ]
+    )
+    hit = spread_of(picture, 11, ChangeType.BACKFILL_RESTATEMENT, None)
+    assert {rank_of(place) for place in hit.walk.found if node_of(place) == 21} == {rank_of(hit.worst[21])}
+    assert not is_indirect(hit.worst[21])
+    assert hit.hops(21) == 2
+
+
+@pytest.mark.parametrize("kinds", [("UNKNOWN", "COPY"), ("COPY", "UNKNOWN")])
+def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(kinds: tuple[str, str]) -> None:
+    picture = Picture([ColumnEdge(11, 21 + 10 * n, n, False, True, kind, False, "j") for n, kind in enumerate(kinds)])
+    hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
+    assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
 
 
 def test_a_job_that_fails_writes_nothing_at_all() -> None:

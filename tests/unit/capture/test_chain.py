@@ -54,6 +54,7 @@ def test_lineage_and_quality(entry: IntervalEntry, reason: EmissionReason | None
         (7, 5, 7, 7),  # in the middle of what this process has emitted
         (5, 5, 5, 5),  # at its first micro-batch
         (3, None, None, 3),  # before it: another process emitted those
+        (0, None, None, 0),  # behind the very first micro-batch
         (-1, None, None, None),  # to the very beginning
     ],
 )
