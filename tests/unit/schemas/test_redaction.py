@@ -107,9 +107,7 @@ def test_a_secret_goes(text: str) -> None:
     assert MASK in redacted
 
 
-PASSWORDS = (
-    "password passwd passphrase passcode passwrd pwd pass pw secret token credential jwt otp sas connectionstring"
-)
+PASSWORDS = "password passwd passphrase passcode passwrd pwd pass pw secret token credential jwt otp sas"
 KEYS = "api access account private sas shared signing encryption master storage subscription auth license"
 
 
