@@ -228,9 +228,9 @@ def test_of_two_ways_that_are_as_bad_the_direct_one_counts() -> None:
     """11 decides at once which value 21 has; by 31 it is the value."""
     picture = Picture(
         [
-            ColumnEdge(11, 21, 1, False, False, "CONDITIONAL", False, "quick"),
-            ColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
-            ColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
+            StoredColumnEdge(11, 21, 1, False, False, "CONDITIONAL", False, "quick"),
+            StoredColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
+            StoredColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
         ]
     )
     hit = spread_of(picture, 11, ChangeType.BACKFILL_RESTATEMENT, None)
@@ -241,7 +241,8 @@ def test_of_two_ways_that_are_as_bad_the_direct_one_counts() -> None:
 
 @pytest.mark.parametrize("kinds", [("UNKNOWN", "COPY"), ("COPY", "UNKNOWN")])
 def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(kinds: tuple[str, str]) -> None:
-    picture = Picture([ColumnEdge(11, 21 + 10 * n, n, False, True, kind, False, "j") for n, kind in enumerate(kinds)])
+    targets = zip((21, 31), kinds, strict=True)
+    picture = Picture([StoredColumnEdge(11, to, to, False, True, kind, False, "j") for to, kind in targets])
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
     assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
     assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
