@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headwater_producers.spark.connectors.delta.files import delta_files, files_of_version
+from headwater_producers.spark.connectors.delta.log import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind

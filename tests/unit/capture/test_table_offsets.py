@@ -4,8 +4,19 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.connectors.table_offsets import is_first_snapshot, is_iceberg, table_range
+from headwater_producers.spark.connectors.delta.reads import is_first_snapshot
+from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
+from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_schemas.events import TableRange
+
+
+def table_range(start: Any, end: Any) -> TableRange | None:
+    ranges = REGISTRY.read_range(SourceOffsets(start=start, end=end))
+    if ranges is None:
+        return None
+    [read] = ranges
+    return read.position.table_range if read.position is not None else None
 
 
 def delta(version: int, index: int = -1, *, first: bool = False, source: int = 1) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from headwater_producers.spark.connectors.files.log import parse_log
+from headwater_producers.spark.connectors.files.log import log_offset, parse_log
 from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import CheckpointError
@@ -86,8 +86,8 @@ def _origin(
         ]
     if given is not None:
         return [PlanInput(dataset=_stated(given), kind=SourceKind.UNKNOWN, source_index=index)]
-    if isinstance(end, dict) and "logOffset" in end:
-        dataset = _folder(index, _a_file(log, files, index, int(end["logOffset"])), known)
+    if (up_to := log_offset(end)) is not None:
+        dataset = _folder(index, _a_file(log, files, index, up_to), known)
         return [PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=index)]
     return None
 

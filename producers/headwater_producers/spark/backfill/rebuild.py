@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from headwater_producers.spark.connectors.files.log import SOURCE, log_offset
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError
@@ -86,7 +87,7 @@ class Rebuilder:
         starts = self._ends(self._batch(before)) if before is not None else (None,) * len(self._ends(batch))
         is_exact = batch_id == 0 or before == batch_id - 1
         progress = self._progress(batch, starts)
-        if not is_exact and any(_is_of_files(s.end) and s.start != s.end for s in progress.sources):
+        if not is_exact and any(log_offset(s.end) is not None and s.start != s.end for s in progress.sources):
             raise CheckpointError(
                 f"micro-batch {batch_id}: the offsets of the one before it are gone, so which files it took isn't known"
             )
@@ -129,7 +130,7 @@ class Rebuilder:
             has_watermark=batch.watermark is not None,
             sources=tuple(
                 SourceProgress(
-                    description="FileStreamSource" if _is_of_files(end) else "", start=start, end=end, rows=None
+                    description=SOURCE if log_offset(end) is not None else "", start=start, end=end, rows=None
                 )
                 for start, end in zip(starts, ends, strict=True)
             ),
@@ -154,10 +155,6 @@ class Rebuilder:
             if len(self._read) > 2:
                 self._read.popitem(last=False)
         return self._read[batch_id]
-
-
-def _is_of_files(offset: Any) -> bool:
-    return isinstance(offset, dict) and "logOffset" in offset
 
 
 def _at_most(use: DatasetUse) -> DatasetUse:

@@ -1,1 +1,32 @@
-"""What capture knows of each storage technology: one file or folder for each."""
+"""What capture knows of each storage technology: one file or folder for each.
+
+A connector answers the questions of `connector.py`. To add one, write its file, and a line here.
+"""
+
+from __future__ import annotations
+
+from headwater_producers.spark.connectors.catalog.connector import Catalogs
+from headwater_producers.spark.connectors.delta.connector import Delta
+from headwater_producers.spark.connectors.files.connector import Files
+from headwater_producers.spark.connectors.hive import Hive
+from headwater_producers.spark.connectors.iceberg.connector import Iceberg
+from headwater_producers.spark.connectors.jdbc import Jdbc
+from headwater_producers.spark.connectors.kafka.connector import Kafka
+from headwater_producers.spark.connectors.memory import Generated
+from headwater_producers.spark.connectors.python_source import PythonSource
+from headwater_producers.spark.connectors.rdd import Rdds
+from headwater_producers.spark.connectors.registry import REGISTRY
+
+for connector in (
+    Catalogs(),
+    Delta(),
+    Files(),
+    Generated(),
+    Hive(),
+    Iceberg(),
+    Jdbc(),
+    Kafka(),
+    PythonSource(),
+    Rdds(),
+):
+    REGISTRY.add(connector)

@@ -55,6 +55,11 @@ class Context:
         warehouse = self.conf("spark.sql.warehouse.dir")
         return WarehouseCatalog(warehouse) if warehouse else None
 
+    @property
+    def catalog(self) -> Any:
+        """Spark's own catalog of the session, the JVM's `SessionCatalog`."""
+        return self.session._jsparkSession.sessionState().catalog()
+
     def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
         """The id that a Kafka cluster's brokers report; None where it isn't known.
 

@@ -1,52 +1,103 @@
 """Tables that Spark reads and writes by Hive's own readers and writers (SerDes), and LOAD DATA.
 
-Those of Parquet and ORC aren't among them, unless `spark.sql.hive.convertMetastore…` says so: Spark takes them for
-files.
+Those of Parquet and ORC aren't among them, unless `spark.sql.hive.convertMetastore…` turns that off: Spark takes them
+for files.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.command import LIFECYCLES, JvmCommand, Written
-from headwater_producers.spark.connectors.partitions import specification, written_partition
-from headwater_producers.spark.connectors.tables import hive_format, stored
+from headwater_producers.spark.connectors.answer import Scanned, V1Table
+from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
+from headwater_producers.spark.connectors.catalog.tables import v1_partition_columns
+from headwater_producers.spark.connectors.catalog.writes import v1_table_as_select
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
-from headwater_producers.spark.jvm.scala import items, option
+from headwater_producers.spark.jvm.scala import option
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.operators.reader import written_query
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 
 if TYPE_CHECKING:
     from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
     from headwater_producers.spark.plan.leaves import Leaf
     from headwater_producers.spark.plan.partition import Partition
 
-
-def read(leaf: JvmLeaf) -> Leaf:
-    """A `HiveTableRelation`: its columns, and those of its partitions."""
-    table = leaf.plan.tableMeta()
-    named = leaf.context.catalog_table(table)
-    return leaf.table(named.ref, stored(table), named.symlinks, leaf.schema())
+_RELATION: Final = "HiveTableRelation"
+_INSERT: Final = "InsertIntoHiveTable"
+_AS_SELECT: Final = "CreateHiveTableAsSelectCommand"
 
 
-def insert(command: JvmCommand) -> Written:
+class HiveV1Table(V1Table):
+    """A table of Hive's in Spark's own catalog."""
+
+    def storage(self) -> Storage:
+        return Storage("file", hive_format(self.table.storage()))
+
+
+def hive_format(storage: Any) -> str | None:
+    """The format of a JVM `CatalogStorageFormat`, by Hive's class that reads it: `text`, `orc`, `parquet`."""
+    reader = option(storage.inputFormat())
+    # org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat
+    name = str(reader).rsplit(".", 1)[-1] if reader is not None else ""
+    return name.removeprefix("Mapred").removesuffix("InputFormat").removesuffix("Container").lower() or None
+
+
+class Hive(Connector):
+    """Tables that Hive's readers and writers are for."""
+
+    classes = frozenset(
+        {_RELATION, _AS_SELECT, _INSERT, "InsertIntoHiveDirCommand", "LoadDataCommand", "HiveTableScanExec"}
+    )
+    providers = frozenset({"hive"})
+    operators = {_INSERT: written_query}  # noqa: RUF012 - of the class
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        """A relation's columns, and those of its partitions."""
+        table = leaf.plan.tableMeta()
+        named = leaf.context.catalog_table(table)
+        return leaf.table(named.ref, REGISTRY.v1_table(table).storage(), named.symlinks, leaf.schema())
+
+    def write(self, command: JvmCommand) -> Written | None:
+        match command.name:
+            case "InsertIntoHiveTable":
+                return _insert(command)
+            case "InsertIntoHiveDirCommand":
+                return _directory(command)
+            case "LoadDataCommand":
+                return _load(command)
+        return v1_table_as_select(command, command.plan.tableDesc())
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        location = scan.node.relation().tableMeta().storage().locationUri()
+        names = {naming.path(of_uri(location.get())).name} if location.isDefined() else ()
+        return Scanned(names=frozenset(names))
+
+    def v1_table(self, table: Any) -> V1Table:
+        return HiveV1Table(table, "hive")
+
+
+def _insert(command: JvmCommand) -> Written:
     """`InsertIntoHiveTable`: INSERT INTO and INSERT OVERWRITE, and what CREATE TABLE AS runs."""
     plan = command.plan
     table = plan.table()
-    columns = _partition_columns(table)
+    columns = v1_partition_columns(table)
     mode = WriteMode.APPEND
     if plan.overwrite():
-        # Of a partitioned table Hive replaces the partitions that get rows, whatever partitionOverwriteMode says.
+        # Of a partitioned table Hive replaces the partitions that get rows, whatever partitionOverwriteMode is.
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
     partition = written_partition(specification(plan.partition()), columns, command)
     return Written((_output(command.context, table, mode, columns, partition),))
 
 
-def directory(command: JvmCommand) -> Written:
+def _directory(command: JvmCommand) -> Written:
     """INSERT OVERWRITE [LOCAL] DIRECTORY in one of Hive's formats."""
     plan = command.plan
     storage = plan.storage()
@@ -64,11 +115,11 @@ def directory(command: JvmCommand) -> Written:
     return Written((output,))
 
 
-def load(command: JvmCommand) -> Written:
+def _load(command: JvmCommand) -> Written:
     """LOAD DATA: files that become a table's, or a partition's, as they are."""
     plan = command.plan
-    table = command.context.session._jsparkSession.sessionState().catalog().getTableMetadata(plan.table())
-    columns = _partition_columns(table)
+    table = command.context.catalog.getTableMetadata(plan.table())
+    columns = v1_partition_columns(table)
     mode = WriteMode.APPEND
     if plan.isOverwrite():
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
@@ -90,7 +141,7 @@ def load(command: JvmCommand) -> Written:
 def _output(
     context: Context, table: Any, mode: WriteMode, columns: tuple[str, ...], partition: Partition
 ) -> PlanOutput:
-    named, storage = context.catalog_table(table), stored(table)
+    named, storage = context.catalog_table(table), REGISTRY.v1_table(table).storage()
     return PlanOutput(
         dataset=named.ref,
         kind=SourceKind.TABLE,
@@ -103,10 +154,6 @@ def _output(
         symlinks=named.symlinks,
         lifecycle=LIFECYCLES.get(mode),
     )
-
-
-def _partition_columns(table: Any) -> tuple[str, ...]:
-    return tuple(str(name) for name in items(table.partitionColumnNames()))
 
 
 def _path(uri: str, context: Context, *, local: bool) -> str:

@@ -4,30 +4,56 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.column import Column, Direct, Field
-from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import SchemaDefinition
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
     from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
     from headwater_producers.spark.plan.foreign_values import ForeignRelation
 
+_RELATION: Final = "JDBCRelation"
+_PROVIDER: Final = "JdbcRelationProvider"
 # (SELECT …) alias, as Spark wraps the option `query`, or as users write `dbtable`.
 _QUERY = re.compile(r"\s*\(\s*(?P<query>(?:SELECT|WITH)\b.*)\)\s*(?:AS\s+)?\w*\s*", re.DOTALL | re.IGNORECASE)
 
 
-def source(leaf: JvmLeaf, relation: Any) -> Leaf:
-    """What a JVM `JDBCRelation` reads."""
-    options = relation.jdbcOptions()
+class Jdbc(Connector):
+    """Tables and queries behind JDBC."""
+
+    classes = frozenset({_RELATION, _PROVIDER})
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        return _read_relation(leaf)
+
+    def write(self, command: JvmCommand) -> Written | None:
+        url, table = setting(command.options, "url"), setting(command.options, "dbtable")
+        if not url or not table:
+            return None
+        output = PlanOutput(
+            dataset=naming.jdbc(url, table),
+            kind=SourceKind.JDBC,
+            type="TABLE",
+            mode=command.mode,
+            format="jdbc",
+            lifecycle=LIFECYCLES.get(command.mode),
+        )
+        return Written((output,))
+
+
+def _read_relation(leaf: JvmLeaf) -> Leaf:
+    options = leaf.subject.jdbcOptions()
     url, table = str(options.url()), str(options.tableOrQuery())
     schema = leaf.schema()
     query = _QUERY.fullmatch(table)

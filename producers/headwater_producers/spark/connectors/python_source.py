@@ -10,42 +10,49 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.jvm.scala import setting
 from headwater_producers.spark.plan.column import Column, Direct, Field
-from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.written import Written
 from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
     from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
     from headwater_schemas.events import DatasetRef
 
-PYTHON_TABLE: Final = "PythonTable"
 # Absolute, or with a scheme. Anything else given to `load` may be the name of whatever the source has names for.
 _PATH: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
-def read(leaf: JvmLeaf, table: Any) -> Leaf:
-    """What a JVM `PythonTable` reads."""
-    dataset, is_path = _dataset(leaf.context, table, leaf.plan.options())
-    # The fields are the source's own. Those of a file, or whatever is at its path, are not.
-    schema = None if is_path else leaf.schema()
-    pairs = []
-    for attribute in leaf.attributes():
-        field = Field(dataset, None if is_path else (attribute.name,))
-        direct = frozenset({Direct(field, Kind.EXTERNAL, whole=not is_path)})
-        pairs.append((attribute, Column(direct, text=attribute.name, type=attribute.type)))
-    relation = replace(Relation().with_output(pairs), rows=frozenset({dataset}))
-    return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.PYTHON, schema=schema),), relation=relation)
+class PythonSource(Connector):
+    """Rows that code of the user's makes, or takes."""
 
+    classes = frozenset({"PythonTable"})
 
-def written(context: Context, table: Any, options: Any, mode: WriteMode) -> PlanOutput:
-    """What a write to a JVM `PythonTable` writes."""
-    dataset, _ = _dataset(context, table, options)
-    return PlanOutput(dataset=dataset, kind=SourceKind.PYTHON, mode=mode, format=str(table.name()))
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        batch = leaf.batch()
+        dataset, is_path = _dataset(leaf.context, leaf.subject, leaf.options)
+        # The fields are the source's own. Those of a file, or whatever is at its path, are not.
+        schema = None if is_path else batch.schema()
+        pairs = []
+        for attribute in batch.attributes():
+            field = Field(dataset, None if is_path else (attribute.name,))
+            direct = frozenset({Direct(field, Kind.EXTERNAL, whole=not is_path)})
+            pairs.append((attribute, Column(direct, text=attribute.name, type=attribute.type)))
+        relation = replace(Relation().with_output(pairs), rows=frozenset({dataset}))
+        read = PlanInput(dataset=dataset, kind=SourceKind.PYTHON, schema=schema, source_index=leaf.index)
+        return Leaf(inputs=(read,), relation=relation)
+
+    def write(self, command: JvmCommand) -> Written | None:
+        table = command.subject
+        dataset, _ = _dataset(command.context, table, command.options)
+        output = PlanOutput(dataset=dataset, kind=SourceKind.PYTHON, mode=command.mode, format=str(table.name()))
+        return Written((output,))
 
 
 def _dataset(context: Context, table: Any, options: Any) -> tuple[DatasetRef, bool]:

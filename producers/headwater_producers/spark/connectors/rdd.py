@@ -1,4 +1,4 @@
-"""RDDs: what they are made of, as far as their own dependencies tell."""
+"""RDDs: what they are made of, as far as their own dependencies show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items
 from headwater_producers.spark.plan.column import Column, Direct, Field, combine
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
@@ -18,16 +20,18 @@ from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from headwater_producers.spark.connectors.leaf import JvmLeaf
+    from headwater_producers.spark.connectors.question import JvmLeaf
     from headwater_producers.spark.plan.frames import KnownFrames
 
 MAX_RDDS: Final = 200
 """What is made of more RDDs than this isn't worth so many round trips, about five for each."""
 
+LOCAL: Final = "LocalRelation"
+FRAME: Final = "LogicalRDD"
 HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
-"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is told by no plan."""
+"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is in no plan."""
 _HADOOP: Final = {
     "HadoopRDD": "getJobConf",
     "NewHadoopRDD": "getConf",
@@ -48,7 +52,7 @@ class Origins:
         ids: of all RDDs met on the way.
         frames: those that are known.
         files: what Hadoop's input formats read.
-        strangers: what else is at its roots, by class, and tells nothing.
+        strangers: what else is at its roots, by class, of which nothing is known.
         handed_over: the program's own rows are at its roots.
     """
 
@@ -126,7 +130,83 @@ def _root(rdd: Any, found: Origins) -> None:
         found.files.append(PlanInput(dataset=dataset, kind=SourceKind.FILE, type="FILE"))
 
 
-def local_relation(leaf: JvmLeaf) -> Leaf:
+class Rdds(Connector):
+    """RDDs and rows that the program handed over; frames that live on as RDDs, those of foreachBatch among them."""
+
+    classes = frozenset({LOCAL, FRAME, "ExternalRDD", "Transpose"})
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        match class_name(leaf.plan):
+            case "Transpose":
+                return Leaf(problem="what was transposed isn't in the plan")
+            case "LocalRelation":
+                found = _local_relation(leaf)
+            case "LogicalRDD":
+                found = _frame(leaf) or _of_upstream(leaf) or _rdd(leaf)
+            case _:
+                found = _rdd(leaf)
+        return _handed_over(leaf) if found.problem == HANDED_OVER and not found.inputs else found
+
+
+def rdds_of(plan: Any) -> Iterator[Any]:
+    """The JVM RDDs that a plan begins with."""
+    for leaf in REGISTRY.leaves(plan):
+        if class_name(leaf) == FRAME:
+            yield leaf.rdd()
+
+
+def _frame(leaf: JvmLeaf) -> Leaf | None:
+    """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
+    frames = leaf.context.frames
+    frame = frames.of(int(leaf.plan.rdd().id())) if frames is not None else None
+    relation = _renumbered(leaf, frame.relation) if frame is not None else None
+    if frame is None or relation is None:
+        return None
+    return Leaf(inputs=frame.inputs, relation=relation, problem="; ".join(frame.problems) or None)
+
+
+def _of_upstream(leaf: JvmLeaf) -> Leaf | None:
+    """The frame of a micro-batch, inside foreachBatch: its attributes keep their ids."""
+    upstream = leaf.upstream
+    if upstream is None:
+        return None
+    relation = upstream.relation
+    if leaf.first in relation.columns:
+        return Leaf(inputs=upstream.inputs, relation=relation)
+    # One side of a self-join has new ids, and the RDD of the side that hasn't.
+    number = leaf.plan.rdd().id()
+    if not any(first in relation.columns and other.rdd().id() == number for first, other in leaf.others.items()):
+        return None
+    renumbered = _renumbered(leaf, relation)
+    return Leaf(inputs=upstream.inputs, relation=renumbered) if renumbered else None
+
+
+def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
+    attributes = leaf.attributes()
+    if [a.name for a in attributes] != [a.name for a in relation.output]:
+        return None
+    return relation.with_output(
+        (replace(old, id=new.id), column)
+        for new, old, column in zip(attributes, relation.output, relation.ordered(), strict=True)
+    )
+
+
+def _handed_over(leaf: JvmLeaf) -> Leaf:
+    """Rows that the program made: in a foreachBatch function of what it collected, as like as not.
+
+    Of which columns isn't known, so it is the datasets as a whole.
+    """
+    if leaf.upstream is None:
+        return Leaf(problem=HANDED_OVER)
+    inputs = leaf.upstream.inputs
+    read = frozenset(each.dataset for each in inputs)
+    whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+    anything = combine([whole], Kind.EXTERNAL, "createDataFrame")
+    relation = Relation(rows=read).with_output(same_for_all(leaf.attributes(), anything))
+    return Leaf(inputs=inputs, relation=relation, problem=HANDED_OVER)
+
+
+def _local_relation(leaf: JvmLeaf) -> Leaf:
     """Rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
     if leaf.view is not None:
         return _named(leaf, leaf.view)
@@ -151,7 +231,7 @@ def _digest(names: Iterable[str]) -> str:
     return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
 
 
-def rdd(leaf: JvmLeaf) -> Leaf:
+def _rdd(leaf: JvmLeaf) -> Leaf:
     """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
 
     Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
@@ -170,11 +250,3 @@ def rdd(leaf: JvmLeaf) -> Leaf:
     anything = combine([*outputs, whole], Kind.EXTERNAL, "rdd")
     relation = replace(Relation().with_output(same_for_all(leaf.attributes(), anything)), influences=below.influences)
     return Leaf(inputs=found.inputs, relation=replace(relation, rows=below.rows | read), problem=problem)
-
-
-RDDS: dict[str, Callable[[JvmLeaf], Leaf]] = {
-    "LocalRelation": local_relation,
-    "Transpose": lambda _: Leaf(problem="what was transposed isn't in the plan"),
-    "LogicalRDD": rdd,
-    "ExternalRDD": rdd,
-}

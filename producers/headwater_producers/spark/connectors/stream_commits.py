@@ -12,38 +12,18 @@ All of them are there before the micro-batch is committed in the checkpoint, and
 from __future__ import annotations
 
 import logging
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING
 
-from headwater_producers.spark.connectors.delta.log import DeltaLog, delta_counts, delta_snapshot
-from headwater_producers.spark.connectors.files.log import sink_files
-from headwater_producers.spark.events.writes import Counts
-from headwater_schemas.events import Certainty, DatasetUse, Position
+from headwater_producers.spark.connectors.question import StreamSink
+from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_schemas.events import Certainty, DatasetUse
 
 if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.answer import SinkCommit, StreamLog
     from headwater_producers.spark.jvm.files import TextFiles
     from headwater_producers.spark.plan import PlanOutput
 
 logger = logging.getLogger(__name__)
-
-# How sinks describe themselves in the progress; the one place where their path is written out in full.
-_SINK: Final = re.compile(r"^(FileSink|DeltaSink)\[(.*)\]$")
-
-
-@dataclass(frozen=True, slots=True)
-class SinkCommit:
-    """What a micro-batch has written, and what the sink counted of it."""
-
-    position: Position
-    counts: Counts
-
-
-class Snapshots(Protocol):
-    """The snapshots of an Iceberg table that a query writes."""
-
-    def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """The one that a micro-batch has made; None where it isn't there (any more)."""
 
 
 class SinkCommits:
@@ -53,17 +33,12 @@ class SinkCommits:
         sink: its description, as in a progress.
         query_id: the query's.
         files: to read the log with.
-        snapshots: of an Iceberg table, where that can be asked.
+        log: of the sink, where the query's own could be asked.
     """
 
-    def __init__(self, sink: str, query_id: str, files: TextFiles, snapshots: Snapshots | None = None) -> None:
+    def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
         self._query_id = query_id
-        self._files = files
-        self._snapshots = snapshots
-        described = _SINK.match(sink)
-        kind, self._path = described.groups() if described is not None else ("", "")
-        self._is_of_files = kind == "FileSink"
-        self._delta = DeltaLog(self._path, files) if kind == "DeltaSink" else None
+        self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
         """A micro-batch's use of the one dataset that the sink writes; without a position where its log can't be read.
@@ -73,17 +48,7 @@ class SinkCommits:
             batch_id: of a micro-batch that is committed.
             rows: as the progress has them; of sinks of the first API it has none.
         """
-        try:
-            commit = self._commit(batch_id)
-        except Exception as error:
-            # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
-            logger.info(
-                "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
-                self._query_id,
-                batch_id,
-                type(error).__name__,
-            )
-            commit = None
+        commit = self._commit(batch_id)
         if commit is None:
             return DatasetUse(dataset=output.dataset, rows=rows)
         return DatasetUse(
@@ -96,30 +61,26 @@ class SinkCommits:
         )
 
     def _commit(self, batch_id: int) -> SinkCommit | None:
-        if self._is_of_files:
-            added = sink_files(self._files, self._path, batch_id)
-            if added is None:
-                return None
-            return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))
-        if self._delta is not None:
-            found = self._delta.streamed(self._query_id, batch_id)
-            return _of_delta(*found) if found is not None else None
-        return self._snapshots.written(self._query_id, batch_id) if self._snapshots is not None else None
-
-
-def _of_delta(version: int, actions: dict[str, dict[str, object]]) -> SinkCommit:
-    info = actions.get("commitInfo", {})
-    metrics = info.get("operationMetrics")
-    counts = delta_counts(metrics) if isinstance(metrics, dict) else Counts()
-    return SinkCommit(delta_snapshot(version, info), counts)
+        if self._log is None:
+            return None
+        try:
+            return self._log.written(self._query_id, batch_id)
+        except Exception as error:
+            # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
+            logger.info(
+                "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
+                self._query_id,
+                batch_id,
+                type(error).__name__,
+            )
+            return None
 
 
 def sink_at(files: TextFiles, path: str) -> str:
     """The description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
-        is_delta = bool(files.names(f"{path.rstrip('/')}/_delta_log"))
+        return REGISTRY.sink_at(path, files) or ""
     except Exception:
         # A topic, a table of another machine: nothing that these files can read.
         logger.debug("no sink's log at %s", path, exc_info=True)
         return ""
-    return f"{'DeltaSink' if is_delta else 'FileSink'}[{path}]"

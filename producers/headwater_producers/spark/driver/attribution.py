@@ -6,8 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.rdd import origins
-from headwater_producers.spark.connectors.roots import rdds_of
+from headwater_producers.spark.connectors.rdd import origins, rdds_of
 from headwater_producers.spark.execution.batch_thread import batch_of_thread
 from headwater_producers.spark.execution.executions import plan_key
 from headwater_producers.spark.plan import KnownFrames, PlanSettings, Upstream

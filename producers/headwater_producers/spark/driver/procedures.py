@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.iceberg.connector import iceberg_table
 from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshots
-from headwater_producers.spark.connectors.tables import iceberg_table
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode

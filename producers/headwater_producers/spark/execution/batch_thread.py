@@ -2,8 +2,8 @@
 
 Spark describes the execution that runs a micro-batch by the query's id, the run's and the batch's number, and every
 query run on that thread, whatever its session, has that execution for its root. Threads that inherit a thread's local
-properties are part of it; others of the user's own are not. A listener isn't told which execution its query was; so it
-is sought among the last ones in the store behind Spark's UI, which is kept with the UI or without: by its metrics'
+properties are part of it; others of the user's own are not. A listener doesn't get which execution its query was; so
+it is sought among the last ones in the store behind Spark's UI, which is kept with the UI or without: by its metrics'
 accumulators, which no other has, or where it counts nothing by the text of its plan, expression ids and all.
 """
 
@@ -39,7 +39,7 @@ class RunBatch:
 
 
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
-    """The micro-batch on whose thread a query was run; None for any other thread, and where Spark doesn't say.
+    """The micro-batch on whose thread a query was run; None for any other thread, and where Spark has no description.
 
     Takes up to 4 round trips for each execution looked at.
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater_producers.spark.connectors.changes import changes
-from headwater_producers.spark.connectors.command import WRITES_NOTHING, JvmCommand, Written, query_schema
+from headwater_producers.spark.connectors.catalog.writes import streaming_link, write_other
 from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.sinks import SINKS
+from headwater_producers.spark.connectors.kafka.offsets import topics_read
+from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.size import estimated_bytes
@@ -27,15 +28,18 @@ from headwater_producers.spark.plan.description import (
     PlanDescription,
     PlanInput,
     PlanOutput,
+    SourceKind,
     Upstream,
 )
 from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
 from headwater_producers.spark.plan.generated import with_generated
 from headwater_producers.spark.plan.names import Names, reporting
 from headwater_producers.spark.plan.operators import PlanReader, is_write
+from headwater_producers.spark.plan.operators.reader import WRITES_NOTHING
 from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import ColumnLineage
 
 if TYPE_CHECKING:
@@ -91,27 +95,18 @@ def describe_streaming(
 
     Args:
         streaming_query: a `pyspark.sql.streaming.StreamingQuery` that has made its plan, shortly after `start()`
-            (its first progress, or the call of its foreachBatch function, is proof); before that, this says so.
+            (its first progress, or the call of its foreachBatch function, is proof); before that, the description is
+            incomplete.
         session: the `SparkSession` that started it.
         settings: see `PlanSettings`.
         topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
         plan = streaming_query._jsq.streamingQuery().logicalPlan()
-        known = _topics_read(streaming_query) if topics is None else topics
+        known = topics_read(streaming_query.lastProgress) if topics is None else topics
     except Exception as error:
         return _nothing(error)
     return describe_plan(plan, session=session, settings=settings, topics=known)
-
-
-def _topics_read(streaming_query: Any) -> dict[int, Collection[str]]:
-    progress = streaming_query.lastProgress
-    found: dict[int, Collection[str]] = {}
-    for index, source in enumerate(progress["sources"] if progress else ()):
-        if str(source["description"]).startswith("KafkaV2["):
-            end = source["endOffset"]
-            found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
-    return found
 
 
 def describe_plan(
@@ -138,13 +133,13 @@ def _described(plan: Any, context: Context, upstream: Upstream | None) -> PlanDe
 
 def _nothing(error: Exception) -> PlanDescription:
     # The type alone: a Py4JJavaError's text may hold options, and options passwords.
-    reason = f"the plan couldn't be read ({_told(error)})"
+    reason = f"the plan couldn't be read ({_named(error)})"
     logger.debug("lineage capture: %s", reason, exc_info=error)
     lineage = ColumnLineage(complete=False, incomplete_reason=reason)
     return PlanDescription(inputs=(), outputs=(), lineage=lineage, failures=(reason,))
 
 
-def _told(error: Exception) -> str:
+def _named(error: Exception) -> str:
     java = getattr(error, "java_exception", None)
     return f"{type(error).__name__}: {class_name(java)}" if java is not None else type(error).__name__
 
@@ -171,7 +166,7 @@ class _Description:
         name = class_name(self.plan)
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
         written = self._written(name, columns)
-        schema = (written.schema or query_schema(self.plan)) if written.outputs else None
+        schema = (written.schema or _query_schema(self.plan)) if written.outputs else None
         if relation and written.generated:
             try:
                 literals = self.context.settings.literal_texts
@@ -196,7 +191,7 @@ class _Description:
             inputs=inputs,
             outputs=outputs,
             lineage=lineage,
-            command=name if is_write(name) or name in SINKS else None,
+            command=name if self._is_command(name) else None,
             streaming=streaming,
             changes=changed,
             staged=written.staged,
@@ -213,7 +208,7 @@ class _Description:
             self.beyond_cap = True
             self._problem(f"the plan's JSON is larger than {settings.max_plan_bytes} bytes")
             return None, tuple(self.leaves.inputs())
-        reader = PlanReader(self.leaves, settings.literal_texts)
+        reader = PlanReader(self.leaves, settings.literal_texts, REGISTRY.operators)
         try:
             nodes: Any = msgspec.json.decode(str(self.plan.toJSON()).encode())
             self.names.learn(nodes)
@@ -226,27 +221,30 @@ class _Description:
 
     def _changes(self) -> tuple[DatasetChange, ...]:
         try:
-            return changes(self.plan, self.context) or ()
+            return REGISTRY.change(JvmCommand(self.plan, self.context)) or ()
         except Exception as error:
             self._failed(f"what a {class_name(self.plan)} changes", error)
             return ()
 
     def _written(self, name: str, columns: dict[str, Column]) -> Written:
-        rule = SINKS.get(name)
-        if rule is None:
-            # DROP, ALTER and their like have no columns; others keep what they make to the application.
-            if is_write(name) and columns and name not in WRITES_NOTHING:
-                problem = f"what a {name} writes isn't known"
-                self._problem(problem)
-                return Written(problem=problem)
+        if not self._is_command(name):
             return Written()
         try:
-            written = rule(JvmCommand(self.plan, self.context, columns))
+            written = _written(JvmCommand(self.plan, self.context, columns))
         except Exception as error:
             return Written(problem=self._failed(f"what a {name} writes", error))
+        if written is None:
+            # DROP, ALTER and their like have no columns; others keep what they make to the application.
+            if not columns or name in WRITES_NOTHING:
+                return Written()
+            written = Written(problem=f"what a {name} writes isn't known")
         if written.problem:
             self._problem(written.problem)
         return written
+
+    @staticmethod
+    def _is_command(name: str) -> bool:
+        return is_write(name) or name in REGISTRY.operators
 
     def _lineage(
         self, written: Written, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
@@ -269,8 +267,27 @@ class _Description:
         self.problems.setdefault(sentence)
 
     def _failed(self, what: str, error: Exception) -> str:
-        sentence = f"{what} couldn't be read ({_told(error)})"
+        sentence = f"{what} couldn't be read ({_named(error)})"
         logger.debug("lineage capture: %s", sentence, exc_info=error)
         self._problem(sentence)
         self.failures.append(sentence)
         return sentence
+
+
+def _written(command: JvmCommand) -> Written | None:
+    """What a command writes; None where it is no write that is known."""
+    written = REGISTRY.write(command)
+    if written is None:
+        written = write_other(command)
+    if written is None or written.streaming is not None or not command.is_micro_batch:
+        return written
+    kind = written.outputs[0].kind if written.outputs else SourceKind.CALLBACK
+    return replace(written, streaming=streaming_link(command, kind))
+
+
+def _query_schema(plan: Any) -> DataType:
+    """The schema of the query that a command runs."""
+    queries = plan.children()
+    if queries.isEmpty():
+        queries = plan.innerChildren()
+    return json.loads((plan if queries.isEmpty() else queries.last()).schema().json())

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.roots import rdds_of
-from headwater_producers.spark.connectors.scan_positions import scan_positions
+from headwater_producers.spark.connectors.answer import Scanned
+from headwater_producers.spark.connectors.question import JvmScan
+from headwater_producers.spark.connectors.rdd import rdds_of
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.nodes import leaves, opened
-from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.sampling import sampled_scans
-from headwater_producers.spark.jvm.scala import class_name, instant, items
+from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
 
@@ -58,21 +59,25 @@ def scans(executed_plan: Any) -> tuple[Scan, ...]:
     found = []
     sampled = sampled_scans(executed_plan)
     for leaf in leaves(executed_plan):
-        if (names := _scan_names(leaf)) is not None:
-            counted = _metrics(leaf)
-            is_once = sampled is not None and int(leaf.id()) not in sampled
-            counts = Counts(
-                rows=counted.get("numOutputRows") if is_once else None,
-                bytes=counted.get("filesSize", counted.get("totalDataFileSize")),
-                files=counted.get("numFiles", counted.get("resultDataFiles")),
-            )
-            positions = scan_positions(leaf)
-            found.append(Scan(names=names | positions.keys(), counts=counts, positions=positions))
+        scanned = REGISTRY.scanned(JvmScan(leaf))
+        names = _scan_names(leaf)
+        if names is None and scanned is None:
+            continue
+        scanned = scanned or Scanned()
+        counted = _metrics(leaf)
+        is_once = sampled is not None and int(leaf.id()) not in sampled
+        counts = Counts(
+            rows=counted.get("numOutputRows") if is_once else None,
+            bytes=counted.get("filesSize", counted.get("totalDataFileSize")),
+            files=counted.get("numFiles", counted.get("resultDataFiles")),
+        )
+        all_names = (names or frozenset()) | scanned.names | scanned.positions.keys()
+        found.append(Scan(names=all_names, counts=counts, positions=scanned.positions))
     return tuple(found)
 
 
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
-    """When an execution began and ended, by the JVM's clock where it says so.
+    """When an execution began and ended, by the JVM's clock where it has them.
 
     Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
     late by however long the listener bus took.
@@ -91,16 +96,13 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
 
 
 def _scan_names(leaf: Any) -> frozenset[str] | None:
-    """What the scanned dataset may be called: as its paths are named, a table's name; None of what is no scan."""
+    """What the dataset of one of Spark's own scans may be called: as its paths are named, a table's name; else None."""
     match class_name(leaf):
         case "FileSourceScanExec":
-            roots = items(leaf.relation().location().rootPaths())
+            roots = items(kept(kept(leaf, "relation"), "location").rootPaths())
             paths = {naming.path(str(path.toString())).name for path in roots}
             table = leaf.tableIdentifier()
             return frozenset(paths | ({str(table.get().unquotedString())} if table.isDefined() else set()))
-        case "HiveTableScanExec":
-            location = leaf.relation().tableMeta().storage().locationUri()
-            return frozenset({naming.path(of_uri(location.get())).name} if location.isDefined() else ())
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":

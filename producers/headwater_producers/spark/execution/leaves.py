@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.connectors.leaf import JvmLeaf
-from headwater_producers.spark.connectors.rdd import HANDED_OVER
-from headwater_producers.spark.connectors.roots import leaves_of, roots
-from headwater_producers.spark.connectors.sources import SOURCES
+from headwater_producers.spark.connectors.catalog.tables import read_other
+from headwater_producers.spark.connectors.kafka.offsets import is_of_pattern
+from headwater_producers.spark.connectors.question import JvmLeaf
+from headwater_producers.spark.connectors.rdd import LOCAL
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
-from headwater_producers.spark.plan.column import Column, Direct, Field, combine
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.operators.operator import same_for_all
-from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from headwater_producers.spark.connectors.context import Context
     from headwater_producers.spark.plan.description import Upstream
@@ -54,7 +51,7 @@ class JvmLeaves:
         self._found: dict[tuple[str, int], Leaf] = {}
         self._streams: dict[int, int] = {}
         self._stream_objects: list[Any] = []
-        for leaf in leaves_of(plan):
+        for leaf in REGISTRY.leaves(plan):
             self._note(leaf)
 
     def find(self, node: Node, view: str | None) -> Leaf:
@@ -64,7 +61,7 @@ class JvmLeaves:
         output = node.output()
         first = expression_id(output[0][0]) if output else None
         if first is None:
-            return Leaf(problem=None if node.name == "LocalRelation" else f"{node.name} has no columns to know it by")
+            return Leaf(problem=None if node.name == LOCAL else f"{node.name} has no columns to know it by")
         key = (node.name, first)
         if key not in self._found:
             self._found[key] = self._look(key, view)
@@ -97,7 +94,7 @@ class JvmLeaves:
 
     def pattern_sources(self) -> tuple[int, ...]:
         """Indices of the streaming sources that subscribe to a pattern of topics."""
-        return tuple(index for index, stream in enumerate(self._stream_objects) if "[SubscribePattern[" in str(stream))
+        return tuple(index for index, stream in enumerate(self._stream_objects) if is_of_pattern(str(stream)))
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:
         """See `Leaves`."""
@@ -123,16 +120,23 @@ class JvmLeaves:
 
     def _look(self, key: tuple[str, int], view: str | None) -> Leaf:
         name, first = key
-        leaf = self._leaves.get(key)
-        known = self._known(leaf, name, first)
-        if known is not None:
-            return known
-        rule = SOURCES.get(name)
-        if leaf is None or rule is None:
+        plan = self._leaves.get(key)
+        if plan is None:
+            upstream = self._upstream
+            if upstream is not None and first in upstream.relation.columns:
+                return Leaf(inputs=upstream.inputs, relation=upstream.relation)
             return Leaf(problem=f"what a {name} reads isn't known")
+        leaf = JvmLeaf(
+            plan=plan,
+            context=self._context,
+            index=self._index(plan),
+            view=view,
+            first=first,
+            upstream=self._upstream,
+            others={number: other for (kind, number), other in self._leaves.items() if kind == name},
+        )
         try:
-            found = rule(JvmLeaf(leaf, self._context, self._index(leaf), view))
-            return self._handed_over(leaf) if found.problem == HANDED_OVER and not found.inputs else found
+            return REGISTRY.read(leaf) or read_other(leaf)
         except Exception as error:
             problem = f"what a {name} reads couldn't be read ({type(error).__name__})"
             logger.debug("lineage capture: %s", problem, exc_info=True)
@@ -148,65 +152,6 @@ class JvmLeaves:
     def _identity(self, stream: Any) -> int:
         return int(self._context.session._jvm.System.identityHashCode(stream))
 
-    def _known(self, leaf: Any, name: str, first: int) -> Leaf | None:
-        if name != "LogicalRDD":
-            return None
-        if (frame := self._frame(leaf)) is not None:
-            return frame
-        if self._upstream is None:
-            return None
-        relation = self._upstream.relation
-        if first in relation.columns:
-            return Leaf(inputs=self._upstream.inputs, relation=relation)
-        # One side of a self-join has new ids, and the RDD of the side that hasn't.
-        if leaf is None:
-            return None
-        twin = self._twin(leaf, relation.columns)
-        if twin is None:
-            return None
-        renumbered = _renumbered(leaf, relation, self._context)
-        return Leaf(inputs=self._upstream.inputs, relation=renumbered) if renumbered else None
-
-    def _handed_over(self, leaf: Any) -> Leaf:
-        """Rows that the program made: in a foreachBatch function of what it collected, as like as not.
-
-        Of which columns nothing tells, so it is the datasets as a whole.
-        """
-        if self._upstream is None:
-            return Leaf(problem=HANDED_OVER)
-        inputs = self._upstream.inputs
-        read = frozenset(each.dataset for each in inputs)
-        whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
-        anything = combine([whole], Kind.EXTERNAL, "createDataFrame")
-        relation = Relation(rows=read).with_output(same_for_all(JvmLeaf(leaf, self._context).attributes(), anything))
-        return Leaf(inputs=inputs, relation=relation, problem=HANDED_OVER)
-
-    def _frame(self, leaf: Any) -> Leaf | None:
-        """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
-        frames = self._context.frames
-        frame = frames.of(int(leaf.rdd().id())) if frames is not None and leaf is not None else None
-        relation = _renumbered(leaf, frame.relation, self._context) if frame is not None else None
-        if frame is None or relation is None:
-            return None
-        return Leaf(inputs=frame.inputs, relation=relation, problem="; ".join(frame.problems) or None)
-
-    def _twin(self, leaf: Any, columns: Mapping[int, object]) -> Any | None:
-        rdd = leaf.rdd().id()
-        for (name, first), other in self._leaves.items():
-            if name == "LogicalRDD" and first in columns and other.rdd().id() == rdd:
-                return other
-        return None
-
-
-def _renumbered(leaf: Any, relation: Relation, context: Context) -> Relation | None:
-    attributes = JvmLeaf(leaf, context).attributes()
-    if [a.name for a in attributes] != [a.name for a in relation.output]:
-        return None
-    return relation.with_output(
-        (replace(old, id=new.id), column)
-        for new, old, column in zip(attributes, relation.output, relation.ordered(), strict=True)
-    )
-
 
 def _stream(leaf: Any) -> Any | None:
     match class_name(leaf):
@@ -218,7 +163,7 @@ def _stream(leaf: Any) -> Any | None:
 
 
 def _operators(plan: Any, name: str) -> Iterator[Any]:
-    waiting = roots(plan)
+    waiting = REGISTRY.roots(plan)
     while waiting:
         operator = waiting.pop()
         if class_name(operator) == name:

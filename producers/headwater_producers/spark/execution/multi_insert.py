@@ -1,4 +1,4 @@
-"""`FROM … INSERT INTO … INSERT INTO …`: several commands that Spark runs, and tells of, as one."""
+"""`FROM … INSERT INTO … INSERT INTO …`: several commands that Spark runs, and reports, as one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def executions_of(execution: Any, function: str) -> Iterator[Any]:
 
     Args:
         execution: the JVM's `QueryExecution`.
-        function: what the listener was told that it is.
+        function: the name that the listener received.
     """
     if function != _SEVERAL or class_name(execution.analyzed()) != "Union":
         yield execution

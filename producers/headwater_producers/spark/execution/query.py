@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 
-from headwater_producers.spark.connectors.iceberg.sink import IcebergSnapshots
+from headwater_producers.spark.connectors.question import StreamSink
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
+from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from headwater_producers.spark.connectors.answer import StreamLog
     from headwater_producers.spark.plan import PlanDescription, PlanSettings
 
 logger = logging.getLogger(__name__)
@@ -73,10 +76,10 @@ class JvmQuery:
         """Its sink as a progress describes it: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())
 
-    def sink_snapshots(self) -> IcebergSnapshots | None:
-        """The snapshots that it makes, where its sink is an Iceberg table."""
+    def sink_snapshots(self) -> StreamLog | None:
+        """The snapshots that it makes, where its sink is a table that has its log in the JVM."""
         sink = self._query.streamingQuery().sink()
-        return IcebergSnapshots(sink) if class_name(sink) == "SparkTable" else None
+        return REGISTRY.stream_log(StreamSink(description="", files=LocalFiles(), sink=sink))
 
     def sink_name(self) -> str:
         """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""

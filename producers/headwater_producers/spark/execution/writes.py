@@ -1,4 +1,4 @@
-"""One executed command as a `Write`: what its plan says, what it counted, and the version that it made."""
+"""One executed command as a `Write`: its plan, what it counted, and the version that it made."""
 
 from __future__ import annotations
 
@@ -7,30 +7,28 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.versions import Place, committed, written_place
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts
-from headwater_producers.spark.execution.table_schema import with_table_schema
 from headwater_producers.spark.jvm.jobs import ran_jobs
-from headwater_producers.spark.plan import SourceKind, WriteMode
-from headwater_schemas.events import FileSet, Position
+from headwater_producers.spark.plan import PlanSettings, SourceKind, WriteMode
+from headwater_producers.spark.plan.names import reporting
+from headwater_producers.spark.plan.schema import schema_definition
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.committed import Committed
+    from headwater_producers.spark.connectors.answer import BatchLog, Committed
     from headwater_producers.spark.plan import PlanDescription
 
 logger = logging.getLogger(__name__)
 
-_ALWAYS_COMMIT: Final = frozenset(
-    {"OptimizeTableCommand", "DeltaReorgTableCommand", "ConvertToDeltaCommand", "VacuumTableCommand"}
-)
-"""Delta's commands that leave a commit wherever they do anything."""
-_CHANGE_ROWS: Final = frozenset({"MergeIntoCommand", "UpdateCommand", "DeleteCommand"})
+_MADE_OF_THE_QUERY: Final = frozenset({WriteMode.CREATE, WriteMode.REPLACE})
 
 
 @dataclass(frozen=True, slots=True)
 class StagedWrite:
-    """The rows of a CREATE TABLE AS, which are told before the command that makes the table."""
+    """The rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
 
     counts: Counts
     scans: tuple[Scan, ...]
@@ -61,26 +59,25 @@ def executed_write(
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
-    place = _place(execution, session)
-    description = with_table_schema(description, place, session)
+    command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
+    log, is_readable = _log(CommandRun(execution, session, command, started_at, ended_at))
+    description = _with_table_schema(description, log) if log is not None or not is_readable else description
     counts, read = written_counts(executed), scans(executed)
     if staged is not None:
         counts, read = staged.counts, staged.scans
-    if description.command == "CreateDeltaTableCommand":
-        # A clone has no rows of its own: the counters are there, and nobody counts.
+    if log is not None and not log.is_counted:
         counts = Counts()
     ran = ran_jobs(session, started_at, ended_at) if _leaves_no_trace(description) else None
     version, looked = None, False
-    if place is not None:
+    if is_readable:
         try:
-            version = committed(execution, place, session, started_at, ended_at, _columns(description))
+            version = log.committed(_columns(description)) if log is not None else None
             looked = True
         except Exception:
-            # A log that was cleaned up, a catalog that doesn't answer: the write is told without its version.
-            logger.debug("lineage capture can't tell the version that a write made", exc_info=True)
-    if looked and version is None and description.command in _CHANGE_ROWS:
-        # Delta commits nothing where no row is met.
-        counts = Counts(rows=0, bytes=0, files=0)
+            # A log that was cleaned up, a catalog that doesn't answer: the write is emitted without its version.
+            logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
+    if looked and version is None and log is not None and log.nothing is not None:
+        counts = log.nothing
     if version is None or version.position is None:
         found = version is not None if looked else None
         return Write(description=description, written=counts, scans=read, ran_jobs=ran, commits=found)
@@ -94,39 +91,53 @@ def executed_write(
     )
 
 
-def _place(execution: Any, session: Any) -> Place | None:
-    """What a write has written, where that can be asked."""
+def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
+    """The log of the table with versions that a command has written, if it has; and whether that could be asked."""
     try:
-        return written_place(execution.analyzed(), session)
+        return REGISTRY.batch_log(run), True
     except Exception:
-        logger.debug("lineage capture can't look at the table that a write made", exc_info=True)
-        return None
+        logger.debug("lineage capture: the table that a write made couldn't be read", exc_info=True)
+        return None, False
+
+
+def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
+    """A successful write with its table's own schema in place of the query's.
+
+    `INSERT INTO t (id)` brings one column of several, and `mergeSchema` some that weren't there. It is the newest
+    version's, by the time this is asked.
+
+    Args:
+        description: of its plan.
+        log: of the table that it writes; None: that couldn't be asked, and no columns are reported.
+    """
+    if not any(output.mode not in _MADE_OF_THE_QUERY for output in description.outputs):
+        return description
+    schema = None
+    try:
+        with reporting(description.names):
+            schema = schema_definition(log.schema()) if log is not None else None
+    except Exception:
+        # A table that is gone by now: the query's columns are some of its own.
+        logger.debug("lineage capture: the schema of a table couldn't be read", exc_info=True)
+    return replace(description, outputs=tuple(replace(each, schema=schema) for each in description.outputs))
 
 
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
-    """Whether `mode("ignore")`, or IF NOT EXISTS, met what was there already, and left it as it was.
+    """Whether `mode("ignore")`, or IF NOT EXISTS, found what was there already, and left it as it was.
 
-    So does an OPTIMIZE that finds nothing to do, a VACUUM that is a DRY RUN, a CONVERT of what is converted already.
+    So does a command of maintenance that finds nothing to do.
 
     Args:
         write: the write, which didn't fail.
         staged: as given to `executed_write`.
     """
-    description = write.description
-    if description.command in _ALWAYS_COMMIT:
-        return write.commits is False
-    if not description.outputs or any(output.mode is not WriteMode.IGNORE for output in description.outputs):
+    alone = REGISTRY.left_alone(write, staged=staged is not None)
+    if alone is not None:
+        return alone
+    if not is_ignoring(write.description):
         return False
-    match description.command:
-        case "InsertIntoHadoopFsRelationCommand":
-            # No rows are a file, too.
-            return write.written.files == 0
-        case "CreateTableAsSelect":
-            return staged is None and write.version is None
-        case "CreateDeltaTableCommand":
-            return write.version is None
-        case "SaveIntoDataSourceCommand" if description.outputs[0].format == "delta":
-            return write.version is None
+    if write.description.command == "CreateTableAsSelect":
+        return staged is None and write.version is None
     return write.ran_jobs is False
 
 
@@ -135,7 +146,7 @@ def _columns(description: PlanDescription) -> frozenset[str]:
 
 
 def _leaves_no_trace(description: PlanDescription) -> bool:
-    """Whether neither plan nor counts nor log will say that a write was ignored."""
+    """Whether neither plan nor counts nor log show that a write was ignored."""
     return description.command == "SaveIntoDataSourceCommand" and any(
         output.mode is WriteMode.IGNORE and output.kind is SourceKind.JDBC for output in description.outputs
     )
@@ -147,7 +158,7 @@ def _attempted(description: PlanDescription) -> PlanDescription:
 
 
 def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
-    """A plan's description with what only the commit of its write says."""
+    """A plan's description with what only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
         # Whatever the session's settings are by now: files of earlier versions are there still.
@@ -157,11 +168,8 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
             else each
             for each in outputs
         )
-    before = version.before
-    if description.command == "ConvertToDeltaCommand" and version.counts.files is not None:
-        before = Position(files=FileSet(count=version.counts.files))
-    if description.command in _ALWAYS_COMMIT and before is not None:
-        inputs = tuple(replace(each, position=before, certainty=version.certainty) for each in inputs)
+    if version.read is not None:
+        inputs = tuple(replace(each, position=version.read, certainty=version.certainty) for each in inputs)
     return replace(description, outputs=outputs, inputs=inputs)
 
 

@@ -1,4 +1,4 @@
-"""What a streaming query's plan says of event time: watermarks, what keeps state, and for how long.
+"""Event time in a streaming query's plan: watermarks, what keeps state, and for how long.
 
     EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
 
@@ -72,7 +72,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
 
 def _keys(node: Any, name: str) -> str:
-    """What an operator groups by, where that tells when its state is over."""
+    """What an operator groups by, where that shows when its state is over."""
     if name == "Aggregate":
         return ", ".join(str(each.toString()) for each in items(node.groupingExpressions()))
     if name == "Deduplicate":

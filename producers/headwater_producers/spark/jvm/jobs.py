@@ -13,14 +13,14 @@ from headwater_producers.spark.jvm.scala import items, option
 if TYPE_CHECKING:
     from datetime import datetime
 
-# The store hears of jobs by a queue of its own.
+# The store receives jobs by a queue of its own.
 _WAIT_SECONDS: Final = 5.0
 # Jobs that are looked at, the newest first, two round trips each.
 _MAX_JOBS: Final = 200
 
 
 def ran_jobs(session: Any, started_at: datetime, ended_at: datetime) -> bool:
-    """Whether a job was submitted in that time, by whatever thread; True also where that can't be told.
+    """Whether a job was submitted in that time, by whatever thread; True also where that isn't known.
 
     Never for the query's own thread: it waits for the listener bus.
     """

@@ -1,4 +1,4 @@
-"""Scans that run once more than the query needs them, so that their row counter tells too much.
+"""Scans that run once more than the query needs them, so that their row counter is too high.
 
 To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
 exchange to sample it, and a third time for partitions that turn out to be large. The counters of its scans go on

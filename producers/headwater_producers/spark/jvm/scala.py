@@ -10,8 +10,9 @@ from py4j.java_gateway import JavaClass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where a reference keeps its class: an attribute of py4j's object in Python.
+# Where a reference keeps its class, and answers: attributes of py4j's object in Python.
 _CLASS_NAME: Final = "_headwater_class_name"
+_ANSWERS: Final = "_headwater_answers"
 
 
 def class_name(value: Any) -> str:
@@ -28,6 +29,14 @@ def class_name(value: Any) -> str:
         cls = cls.getSuperclass()
     kept[_CLASS_NAME] = name
     return name
+
+
+def kept(value: Any, accessor: str) -> Any:
+    """What an accessor without arguments gives. A round trip, and none for a reference that was asked for it before."""
+    answers: dict[str, Any] = getattr(value, "__dict__", {}).setdefault(_ANSWERS, {})
+    if accessor not in answers:
+        answers[accessor] = getattr(value, accessor)()
+    return answers[accessor]
 
 
 def statics(session: Any, name: str) -> Any:

@@ -162,7 +162,7 @@ def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -
 
 
 def inline(column: Column) -> str:
-    """The column's text as a part of another's; a long one is told by its digest, so that two stay two."""
+    """The column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 

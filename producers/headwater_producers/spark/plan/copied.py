@@ -1,4 +1,4 @@
-"""What a command that copies a dataset as a whole says of its columns."""
+"""The columns of a command that copies a dataset as a whole."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
     """The rows of `source` under the columns of `schema`: each from that of its name, where `source` names its own.
 
-    Where it doesn't (files that are moved), each may only be said to be of the dataset.
+    Where it doesn't (files that are moved), each is only known to be of the dataset.
 
     Args:
         source: what is copied.

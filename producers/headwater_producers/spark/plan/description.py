@@ -1,4 +1,4 @@
-"""What a Spark plan says of itself: the frozen value that capture builds its events from.
+"""What is read from a Spark plan: the frozen value that capture builds its events from.
 
 A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
 query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.
@@ -37,7 +37,7 @@ class SourceKind(StrEnum):
     PYTHON = "PYTHON"
     """A Python data source."""
     RDD = "RDD"
-    """An RDD whose making Spark doesn't tell, or a foreachBatch frame that no `upstream` explained."""
+    """An RDD whose making Spark doesn't record, or a foreachBatch frame that no `upstream` explained."""
     GENERATED = "GENERATED"
     """Spark's own test sources and sinks: rate, socket, console, memory, noop."""
     CALLBACK = "CALLBACK"
@@ -71,7 +71,7 @@ class PlanInput:
         schema: the fields as this reader sees them. A reader's view is no authority on a topic's payload: a writer's
             schema, where one is known, should win.
         storage, symlinks: for a DatasetEvent.
-        position: which part a *batch* plan reads, as far as the plan says: file set, snapshot, Kafka offsets.
+        position: which part a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
         certainty: how sure `position` is.
         source_index: of a streaming plan, the index into `StreamingQueryProgress.sources` of the source that this
             dataset belongs to; several datasets may share one (`subscribe` to two topics).
@@ -108,12 +108,12 @@ class PlanOutput:
         mode: what becomes of the rows that were there.
         format: `parquet`, `kafka`, `iceberg`, …
         partition_columns: of a partitioned table or folder.
-        partition: the one partition that all rows go to, as far as the statement says so: values of some of these
+        partition: the one partition that all rows go to, as far as the statement names it: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
         branch: of an Iceberg table, the branch that the rows went to; None of its main line.
         storage, symlinks: for a DatasetEvent.
-        lifecycle: CREATE, OVERWRITE … where the command says so.
-        connection: of Kafka, the sink's options `kafka.…` that say how to connect, without that prefix. It may hold
+        lifecycle: CREATE, OVERWRITE … where the command means so.
+        connection: of Kafka, the sink's options `kafka.…` of the connection, without that prefix. It may hold
             credentials: it is never shown, and never leaves the driver.
     """
 
@@ -142,7 +142,7 @@ class DatasetChange:
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
         previous: with RENAME, what it was until then.
         partitions: where it is some partitions that are changed.
-        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer tells where the data
+        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows where the data
             lies: one that was met before under this name is meant.
         if_exists: it may be that there was nothing of the name, and nothing happened.
     """
@@ -201,7 +201,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDescription:
-    """All that a plan says.
+    """All that is read from a plan.
 
     Attributes:
         inputs: in the order of the plan, each dataset (and streaming source) once.
@@ -212,7 +212,7 @@ class PlanDescription:
             query that only collects.
         streaming: how the plan belongs to a streaming query, None for a batch plan.
         changes: what it does to datasets without writing rows: CREATE, ALTER, DROP, RENAME.
-        staged: it writes into a table that a CREATE TABLE AS around it makes, and tells as its own.
+        staged: it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
         writes_unknown: it writes, and where to isn't known.
         failures: what couldn't be read of it for an error, which nobody expected: sentences.
         names: how its columns are reported.

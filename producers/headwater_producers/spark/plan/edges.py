@@ -71,7 +71,7 @@ def column_lineage(
 def whole_lineage(
     outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
 ) -> ColumnLineage:
-    """What is left to say where columns can't be read: each output may come from each input, kind UNKNOWN."""
+    """What is left where columns can't be read: each output may come from each input, kind UNKNOWN."""
     book = _Book()
     sources = list(inputs)
     for output in outputs:
@@ -123,9 +123,9 @@ class _Book:
         self, output: DatasetRef, path: Path | None, direct: Direct, text: str | None, branch: str | None = None
     ) -> None:
         kind = edge_kind(direct, path[-1] if path else "")
-        told = None if kind in (Kind.COPY, Kind.RENAME) and branch is None else text
-        told = clip(f"{branch}: {told}") if branch else told
-        self._edge(output, path, direct.field, TransformationType.DIRECT, kind, told, masking=direct.masking)
+        shown = None if kind in (Kind.COPY, Kind.RENAME) and branch is None else text
+        shown = clip(f"{branch}: {shown}") if branch else shown
+        self._edge(output, path, direct.field, TransformationType.DIRECT, kind, shown, masking=direct.masking)
 
     def indirect(self, output: DatasetRef, path: Path | None, indirect: Indirect) -> None:
         type_ = TransformationType.INDIRECT

@@ -81,7 +81,7 @@ def read_foreign(
         query: one SELECT, WITH and set operations included.
         scheme: of the JDBC URL: `postgresql`.
         dataset: the identity of a table, as the query writes its name.
-        names: of the columns that the query gives, as the database says; what a `*` stands for is told by them.
+        names: of the columns that the query gives, as the database has them; they show what a `*` stands for.
         literals: what texts show of literals.
     """
     try:
@@ -105,7 +105,7 @@ def read_foreign(
         root = build_scope(qualified)
         return _Reader(dialect, dataset, literals).relation(root, names) if root is not None else None
     except Exception:
-        # Whatever it is that sqlglot, or this reading, makes nothing of: the caller says so of the whole query.
+        # Whatever it is that sqlglot, or this reading, makes nothing of: the caller reports the whole query as unread.
         return None
     finally:
         logger.setLevel(before)
@@ -133,7 +133,7 @@ class _Reader:
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, tell what a `*` stands for."""
+        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
         from sqlglot import exp
 
         statement = scope.expression

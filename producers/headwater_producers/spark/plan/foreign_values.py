@@ -1,4 +1,4 @@
-"""Values of a query that another database runs: where each comes from, as far as its text tells."""
+"""Values of a query that another database runs: where each comes from, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STAR = "*"
 
 
 class UnreadError(Exception):
-    """The text alone doesn't tell where a column comes from."""
+    """The text alone doesn't show where a column comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Relations(Protocol):
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, tell what a `*` stands for."""
+        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
 
     def table(self, table: exp.Table) -> DatasetRef:
         """The identity of a table."""
@@ -82,7 +82,7 @@ class ValueReader:
         """The lineage of an expression's value.
 
         Raises:
-            UnreadError: the text doesn't tell.
+            UnreadError: the text doesn't show it.
         """
         names = [base.__name__ for base in type(expression).__mro__]
         for name in names:
@@ -99,13 +99,13 @@ class ValueReader:
         """The expression as SQL, with the same literals hidden as everywhere."""
         from sqlglot import exp
 
-        def told(node: exp.Expr) -> exp.Expr:
+        def shown_node(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Literal):
                 return node
             kind = "string" if node.is_string else None
             return exp.Var(this=literal_text(node.this, kind, self.relations.literals))
 
-        shown = expression.unalias().copy().transform(told)
+        shown = expression.unalias().copy().transform(shown_node)
         return clip(shown.sql(dialect=self.relations.dialect, comments=False))
 
     def _derived(self, expression: exp.Expr) -> Column:

@@ -1,6 +1,6 @@
 """Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
 
-A later plan begins with the RDD and says nothing of what that was made of. Whoever was told of the frame remembers it
+A later plan begins with the RDD and has nothing of what that was made of. Whoever knows the frame remembers it
 here, by the RDD's id, which is another for each frame of an application.
 """
 
@@ -41,7 +41,7 @@ class KnownFrames:
             self._forget(next(iter(self._frames)))
 
     def of(self, rdd: int) -> Upstream | None:
-        """The frame whose rows an RDD has; None where nobody said, or it was forgotten."""
+        """The frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
         found = self._frames.get(rdd)
         if found is not None:
             self._frames.move_to_end(rdd)

@@ -5,7 +5,7 @@ kind of a chain is the greatest of its steps:
 
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
-RENAME isn't in it: a column was renamed if it is a COPY whose last name differs, which only its two ends tell (renamed
+RENAME isn't in it: a column was renamed if it is a COPY whose last name differs, which only its two ends show (renamed
 and renamed back is a COPY). `masking` is sticky: once a step can't be read back, the chain can't.
 A constant stays one whatever is computed from it, unless a black box does.
 """

@@ -1,4 +1,4 @@
-"""Leaves of a plan: what they read. The JSON doesn't say; whoever knows implements `Leaves`."""
+"""Leaves of a plan: what they read. The JSON doesn't have it; whoever knows implements `Leaves`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Leaf:
 
 
 class Leaves(Protocol):
-    """Tells what the leaves of one plan read."""
+    """What the leaves of one plan read."""
 
     def find(self, node: Node, view: str | None) -> Leaf:
         """What this leaf reads; never raises.

@@ -32,7 +32,7 @@ class PlanSettings:
     """Settings of describing a plan.
 
     Attributes:
-        max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete and says so. 32 MiB is
+        max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete, with that reason. 32 MiB is
             about 5,000 columns in 5 projections.
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
             Without one the sorted bootstrap list names the cluster.

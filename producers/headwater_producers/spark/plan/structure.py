@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_INFLUENCES = 32
-"""So many each part of what is chosen as a whole is told to have, one by one."""
+"""So many each part of what is chosen as a whole is reported with, one by one."""
 
 
 def part(column: Column, step: str) -> Column:
@@ -96,8 +96,8 @@ def influenced(column: Column, by: frozenset[Indirect]) -> Column:
 def as_one(column: Column, by: frozenset[Indirect]) -> Column:
     """A value that was chosen as a whole (the greatest struct): what it was chosen by influences each of its parts."""
     names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
-    told = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
-    return replace(column, parts={name: influenced(part(column, name), told) for name in sorted(names)})
+    few = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
+    return replace(column, parts={name: influenced(part(column, name), few) for name in sorted(names)})
 
 
 def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
@@ -135,8 +135,8 @@ def recast(column: Column, data_type: DataType, text: str) -> Column:
 
 
 def _retyped(item: Column, old: DataType, new: DataType) -> Column:
-    told = type_text(new)
-    return item if type_text(old) == told else recast(item, new, f"cast({inline(item)} as {told})")
+    new_type = type_text(new)
+    return item if type_text(old) == new_type else recast(item, new, f"cast({inline(item)} as {new_type})")
 
 
 def members(column: Column, step: str) -> dict[str, Column]:

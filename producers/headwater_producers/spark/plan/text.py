@@ -98,7 +98,7 @@ class Literals(Enum):
 
     SHOWN = "shown"
     NUMBERLESS = "numberless"
-    """Each number is told as `#`, and so is each word with a digit in it: `'batch 7'` is `'batch #'`."""
+    """Each number is shown as `#`, and so is each word with a digit in it: `'batch 7'` is `'batch #'`."""
     HIDDEN = "hidden"
 
 
@@ -139,8 +139,8 @@ def order_text(value: str, node: Node) -> str:
     descending = node.object_name("direction") == "Descending"
     nulls = node.object_name("nullOrdering")
     usual = "NullsLast" if descending else "NullsFirst"
-    told = "" if nulls in ("", usual) else f" nulls {nulls.removeprefix('Nulls').lower()}"
-    return f"{value}{' desc' if descending else ''}{told}"
+    order = "" if nulls in ("", usual) else f" nulls {nulls.removeprefix('Nulls').lower()}"
+    return f"{value}{' desc' if descending else ''}{order}"
 
 
 def _case(texts: Sequence[str]) -> str:

@@ -39,5 +39,5 @@ def transposed(below: Relation, index: str, schema: DataType) -> Relation:
 
 
 def _as(column: Column, own: DataType, data_type: DataType) -> Column:
-    told = type_text(data_type)
-    return column if type_text(own) == told else recast(column, data_type, f"cast({column.text} as {told})")
+    wanted = type_text(data_type)
+    return column if type_text(own) == wanted else recast(column, data_type, f"cast({column.text} as {wanted})")

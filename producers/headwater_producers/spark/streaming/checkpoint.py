@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.files.log import source_files
+from headwater_producers.spark.connectors.files.log import SOURCE, log_offset, source_files
+from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
 from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, kafka_offsets
-from headwater_producers.spark.connectors.table_offsets import is_iceberg
 from headwater_producers.spark.jvm.files import TextFiles
 
 if TYPE_CHECKING:
-    from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+    from headwater_producers.spark.streaming.progress import Progress
     from headwater_schemas.events import FileSet
 
 
@@ -201,9 +201,9 @@ class Checkpoint:
         """The files of a micro-batch, by the index of each file source."""
         taken: dict[int, FileSet] = {}
         for index, source in enumerate(progress.sources):
-            if (up_to := _log_offset(source.end)) is not None and _is_file_source(source):
+            if (up_to := log_offset(source.end)) is not None and source.description.startswith(SOURCE):
                 folder = f"{self.location}/sources/{index}"
-                files = source_files(self.files, folder, _log_offset(source.start), up_to)
+                files = source_files(self.files, folder, log_offset(source.start), up_to)
                 if files is not None:
                     taken[index] = files
         return taken
@@ -235,14 +235,6 @@ def _can_lead_to(first: KafkaOffsets, end: KafkaOffsets) -> bool:
         for topic, parts in first.items()
         for partition, offset in parts.items()
     )
-
-
-def _log_offset(offset: object) -> int | None:
-    return int(offset["logOffset"]) if isinstance(offset, dict) and "logOffset" in offset else None
-
-
-def _is_file_source(source: SourceProgress) -> bool:
-    return source.description.startswith("FileStreamSource")
 
 
 def _offset(line: str) -> Any:

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, TopicRanges, kafka_offsets, kafka_ranges
+from headwater_producers.spark.connectors.answer import RangeRead
+from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, kafka_offsets, kafka_ranges
 from headwater_producers.spark.connectors.kafka.sink_offsets import counted, writing_ended
-from headwater_producers.spark.connectors.table_offsets import is_first_snapshot, table_range
+from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import outputs_inside
 from headwater_producers.spark.plan import SourceKind
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, IntervalEntry, OpaqueRange, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
     from headwater_producers.spark.connectors.stream_commits import SinkCommits
@@ -124,55 +126,53 @@ def _source_uses(
 ) -> Iterable[DatasetUse]:
     if not inputs:
         return []
-    if _is_kafka(inputs) and (end := kafka_offsets(source.end)) is not None:
-        ranges = kafka_ranges(kafka_offsets(source.start), end, facts.first_offsets.get(index))
-        return _kafka_uses(rows, inputs, ranges)
-    position, certainty = _position(index, source, facts, from_beginning=inputs[0].from_beginning)
-    files = position.files.count if position is not None and position.files is not None else None
-    return [
-        DatasetUse(
-            dataset=each.dataset,
-            position=position,
-            certainty=certainty,
-            rows=rows if len(inputs) == 1 else None,
-            files=files,
+    start = facts.initial_offsets.get(index) if source.start is None else source.start
+    ranges = REGISTRY.read_range(
+        SourceOffsets(
+            start=source.start,
+            end=source.end,
+            first=facts.first_offsets.get(index, facts.initial_offsets.get(index)),
+            files=facts.source_files.get(index),
+            kind=inputs[0].kind,
+            from_beginning=inputs[0].from_beginning,
         )
-        for each in inputs
-    ]
+    )
+    return _uses(rows, inputs, ranges or (_opaque(start, source.end),))
+
+
+def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]) -> Iterator[DatasetUse]:
+    known = {each.dataset.name: each.dataset for each in inputs}
+    # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
+    namespace = inputs[0].dataset.namespace
+    for read in ranges:
+        of_topic = read.dataset is not None
+        datasets = (
+            [known.get(read.dataset) or DatasetRef(namespace, read.dataset)]
+            if read.dataset is not None
+            else [each.dataset for each in inputs]
+        )
+        position = read.position
+        for dataset in datasets:
+            yield DatasetUse(
+                dataset=dataset,
+                position=position,
+                certainty=read.certainty,
+                rows=rows if len(ranges if of_topic else inputs) == 1 else None,
+                files=position.files.count if position is not None and position.files is not None else None,
+            )
+
+
+def _opaque(start: Any, end: Any) -> RangeRead:
+    """Of offsets that no connector reads: as they are."""
+    if end is None:
+        return RangeRead(position=None, certainty=Certainty.UNKNOWN)
+    position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(end)))
+    return RangeRead(position=position, certainty=Certainty.EXACT)
 
 
 def _is_kafka(inputs: list[PlanInput]) -> bool:
     """By the plan: a source of one's own may have offsets of the same shape. A source of nothing known may be any."""
     return not inputs or inputs[0].kind is SourceKind.KAFKA
-
-
-def _kafka_uses(rows: int | None, inputs: list[PlanInput], ranges: Mapping[str, TopicRanges]) -> Iterable[DatasetUse]:
-    known = {each.dataset.name: each.dataset for each in inputs}
-    # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
-    namespace = inputs[0].dataset.namespace
-    for topic, read in sorted(ranges.items()):
-        yield DatasetUse(
-            dataset=known.get(topic) or DatasetRef(namespace, topic),
-            position=Position(kafka=read.ranges),
-            certainty=read.certainty,
-            rows=rows if len(ranges) == 1 else None,
-        )
-
-
-def _position(
-    index: int, source: SourceProgress, facts: MicroBatchFacts, *, from_beginning: bool
-) -> tuple[Position | None, Certainty]:
-    if (files := facts.source_files.get(index)) is not None:
-        return Position(files=files), Certainty.EXACT
-    if source.end is None:
-        return None, Certainty.UNKNOWN
-    start = facts.initial_offsets.get(index) if source.start is None else source.start
-    changes = table_range(start, source.end)
-    if changes is None:
-        return Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(source.end))), Certainty.EXACT
-    # Where Delta's source began isn't logged: with the table's first snapshot, or at a version that an option names.
-    known = start is not None or from_beginning or is_first_snapshot(source.end)
-    return Position(table_range=changes), Certainty.EXACT if known else Certainty.UPPER_BOUND
 
 
 def _json(offset: Any) -> str | None:

@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from headwater_producers.spark.connectors.stream_commits import SinkCommits, Snapshots
+from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
+    from headwater_producers.spark.connectors.answer import StreamLog
     from headwater_producers.spark.streaming.links import MicroBatch
     from headwater_schemas.events import Versions
 
@@ -379,7 +380,7 @@ class Query(Protocol):
     def sink_description(self) -> str:
         """Its sink as a progress describes it."""
 
-    def sink_snapshots(self) -> Snapshots | None:
+    def sink_snapshots(self) -> StreamLog | None:
         """The snapshots that it makes, where its sink is an Iceberg table."""
 
     def is_continuous(self) -> bool:

@@ -1,27 +1,34 @@
-"""Delta's own commands that have no query: OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE.
+"""Delta's own commands: MERGE, UPDATE, DELETE; OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE; its DDL.
 
 OPTIMIZE and REORG write the same rows anew, RESTORE brings back those of an earlier version, CONVERT makes a table of
 the files that are there: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but
-leaves a version that says so. CLONE takes over another table's version as it is.
+leaves a version that reports it. CLONE takes over another table's version as it is.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.command import LIFECYCLES, JvmCommand, Written, write_mode
-from headwater_producers.spark.connectors.delta.snapshots import latest_snapshot
+from headwater_producers.spark.connectors.catalog.ddl import altered_v2, of_v1
+from headwater_producers.spark.connectors.catalog.made import was_there
+from headwater_producers.spark.connectors.catalog.tables import v1_output
+from headwater_producers.spark.connectors.delta.reads import version
+from headwater_producers.spark.connectors.delta.tables import STORAGE, is_made, latest_snapshot, table_path
+from headwater_producers.spark.connectors.question import JvmCommand, write_mode
 from headwater_producers.spark.jvm.paths import of_uri
-from headwater_producers.spark.jvm.scala import class_name, option, private
-from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.jvm.scala import class_name, items, option, private
+from headwater_producers.spark.plan.description import DatasetChange, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
-from headwater_schemas.events import Certainty, LifecycleChange, Position, Storage, TableSnapshot
+from headwater_schemas.events import Certainty, LifecycleChange, Position
 from headwater_schemas.naming.tables import NamedTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headwater_producers.spark.connectors.context import Context
     from headwater_producers.spark.plan.column import DataType
 
@@ -32,25 +39,34 @@ def cloned_by(plan: Any) -> Any | None:
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
 
-def table_path(plan: Any, name: str, session: Any) -> str | None:
-    """Where the table lies that such a command, of the class `name`, writes; None of another command."""
-    match name:
+def path_written(command: JvmCommand) -> str | None:
+    """Where the table is that a command writes; None of a command that has none."""
+    plan = command.plan
+    match command.name:
         case "OptimizeTableCommand" | "VacuumTableCommand":
-            return str(plan.child().table().path().toString())
+            return table_path(plan.child().table())
         case "DeltaReorgTableCommand":
-            return str(plan.target().table().path().toString())
+            return table_path(plan.target().table())
         case "ConvertToDeltaCommand":
-            return _converted(plan, session)[0]
+            return _converted(plan, command.context)[0]
         case "RestoreTableCommand":
-            return str(plan.sourceTable().path().toString())
+            return table_path(plan.sourceTable())
         case "CreateDeltaTableCommand":
             clone = cloned_by(plan)
             return str(clone.targetPath().toString()) if clone is not None else None
-    return None
+        case "MergeIntoCommand" | "UpdateCommand" | "DeleteCommand":
+            relation = _target(plan)
+            return None if relation is None else _root(relation)
+        case "DeltaDynamicPartitionOverwriteCommand":
+            table = plan.table().table()
+            return table_path(table) if is_made(table) else None
+        case "SaveIntoDataSourceCommand":
+            return command.path()
+    return table_path(command.subject) if is_made(command.subject) else None
 
 
 def batches(execution: Any) -> int | None:
-    """In how many commits an OPTIMIZE or REORG that has run says that it was; None where it doesn't say.
+    """How many commits an OPTIMIZE or REORG that has run reports; None where it reports none.
 
     Delta makes several of it under `spark.databricks.delta.optimize.batchSize`.
     """
@@ -65,8 +81,31 @@ def batches(execution: Any) -> int | None:
     return int(rows.head().getStruct(place, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
 
 
+def changed_rows(command: JvmCommand) -> Written:
+    """MERGE, UPDATE and DELETE, which Delta runs itself."""
+    plan = command.plan
+    target, relation = plan.target(), _target(plan)
+    if relation is None:
+        return Written(problem=f"which table a {command.name} changes isn't known")
+    table = option(relation.catalogTable())
+    output = v1_output(command.context, table, _root(relation), WriteMode.UPDATE, "delta", STORAGE)
+    # With autoMerge it may add columns.
+    grown = option(plan.migratedSchema()) if command.name == "MergeIntoCommand" else None
+    schema = grown if grown is not None else target.schema()
+    return Written((output,), schema=json.loads(str(schema.json())))
+
+
+def _target(plan: Any) -> Any | None:
+    """The relation of the table whose rows are changed."""
+    return next((leaf for leaf in items(plan.target().collectLeaves()) if class_name(leaf) == "LogicalRelation"), None)
+
+
+def _root(relation: Any) -> str:
+    return str(relation.relation().location().rootPaths().head().toString())
+
+
 def optimize(command: JvmCommand) -> Written:
-    """OPTIMIZE, with ZORDER BY or without. Which version it began with, the commit says that it made."""
+    """OPTIMIZE, with ZORDER BY or without. Which version it began with is in the commit that it made."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 
@@ -76,16 +115,16 @@ def reorg(command: JvmCommand) -> Written:
 
 
 def vacuum(command: JvmCommand) -> Written:
-    """VACUUM. A DRY RUN, and one where Delta is told to log none, leave no version, and are no run."""
+    """VACUUM. A DRY RUN, and one where Delta's settings have it log none, leave no version, and are no run."""
     table = command.plan.child().table()
-    named = _named(command.context, table.catalogTable(), str(table.path().toString()))
+    named = _named(command.context, table.catalogTable(), table_path(table))
     return Written((_output(named, WriteMode.UPDATE),), schema=json.loads(str(table.schema().json())))
 
 
 def convert(command: JvmCommand) -> Written:
-    """CONVERT TO DELTA, of a folder or a table. Which files it took over, the commit says that it made."""
+    """CONVERT TO DELTA, of a folder or a table. Which files it took over is in the commit that it made."""
     session = command.context.session
-    path, table = _converted(command.plan, session)
+    path, table = _converted(command.plan, command.context)
     named = command.context.catalog_table(table) if table is not None else NamedTable(naming.path(path))
     schema = json.loads(str(latest_snapshot(session, path).schema().json()))
     read = replace(_input(named, None, schema), kind=SourceKind.TABLE if table is not None else SourceKind.FILE)
@@ -93,10 +132,10 @@ def convert(command: JvmCommand) -> Written:
     return Written((output,), schema=schema, read=(read,))
 
 
-def _converted(plan: Any, session: Any) -> tuple[str, Any | None]:
+def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
     """What a CONVERT makes a Delta table of: its path, and its entry in the catalog."""
     identifier = plan.tableIdentifier()
-    catalog = session._jsparkSession.sessionState().catalog()
+    catalog = context.catalog
     # Of parquet.`/data/flights` the folder is the table's name.
     table = catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
     elsewhere = option(plan.deltaPath())
@@ -109,20 +148,20 @@ def restore(command: JvmCommand) -> Written:
     """RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
     table = command.plan.sourceTable()
     # The table as it was then.
-    return _rewritten(command.context, table, _version(table.initialSnapshot()))
+    return _rewritten(command.context, table, version(table.initialSnapshot().version()))
 
 
 def clone(command: JvmCommand) -> Written:
     """CREATE [OR REPLACE] TABLE … SHALLOW CLONE: of a Delta table, or of one that Delta can make one of."""
     plan, made = command.plan, cloned_by(command.plan)
     if made is None:
-        # CREATE TABLE, which is told as a change.
+        # CREATE TABLE, which is a change.
         return Written()
     source, context = made.sourceTable(), command.context
     schema = json.loads(str(source.schema().json()))
     snapshot = option(source.snapshot()) if class_name(source) == "CloneDeltaSource" else None
     path = str(source.dataPath().toString())
-    read = _input(_named(context, source.catalogTable(), path), snapshot and _version(snapshot), schema)
+    read = _input(_named(context, source.catalogTable(), path), snapshot and version(snapshot.version()), schema)
     table = plan.table()
     named = context.table(str(table.identifier().unquotedString()), str(made.targetPath().toString()))
     if plan.tableByPath():
@@ -135,7 +174,7 @@ def clone(command: JvmCommand) -> Written:
 
 def _rewritten(context: Context, table: Any, position: Position | None) -> Written:
     """A JVM `DeltaTableV2` that is written from itself."""
-    named = _named(context, table.catalogTable(), str(table.path().toString()))
+    named = _named(context, table.catalogTable(), table_path(table))
     schema = json.loads(str(table.schema().json()))
     read = _input(named, position, schema)
     return Written((_output(named, WriteMode.UPDATE),), schema=schema, read=(read,))
@@ -145,10 +184,6 @@ def _named(context: Context, table: Any, path: str) -> NamedTable:
     """A table by its catalog's entry (an `Option`), else by its path."""
     entry = option(table)
     return context.catalog_table(entry) if entry is not None else NamedTable(naming.path(path))
-
-
-def _version(snapshot: Any) -> Position:
-    return Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(snapshot.version())))
 
 
 def _input(named: NamedTable, position: Position | None, schema: DataType) -> PlanInput:
@@ -170,7 +205,45 @@ def _output(named: NamedTable, mode: WriteMode) -> PlanOutput:
         type="TABLE" if named.symlinks else "FILE",
         mode=mode,
         format="delta",
-        storage=Storage("delta", "parquet"),
+        storage=STORAGE,
         symlinks=named.symlinks,
         lifecycle=LIFECYCLES.get(mode),
     )
+
+
+COMMANDS: Final[dict[str, Callable[[JvmCommand], Written]]] = {
+    **dict.fromkeys(("MergeIntoCommand", "UpdateCommand", "DeleteCommand"), changed_rows),
+    "OptimizeTableCommand": optimize,
+    "DeltaReorgTableCommand": reorg,
+    "RestoreTableCommand": restore,
+    "ConvertToDeltaCommand": convert,
+    "VacuumTableCommand": vacuum,
+    "CreateDeltaTableCommand": clone,
+}
+"""What Delta's own commands write."""
+
+
+def created(command: JvmCommand) -> tuple[DatasetChange, ...]:
+    """`CreateDeltaTableCommand` as DDL; a clone is a write."""
+    plan, context = command.plan, command.context
+    if cloned_by(plan) is not None:
+        return ()
+    name = plan.table().identifier()
+    if str(plan.mode().toString()) == "Ignore" and was_there(context, name):
+        return ()
+    return (of_v1(name, context, LifecycleChange.CREATE),)
+
+
+CHANGES: Final[dict[str, Callable[[JvmCommand], tuple[DatasetChange, ...]]]] = {
+    "CreateDeltaTableCommand": created,
+    **dict.fromkeys(
+        (
+            "AlterColumnSyncIdentity",
+            "AlterTableAddConstraint",
+            "AlterTableDropConstraint",
+            "AlterTableDropFeature",
+        ),
+        altered_v2,
+    ),
+}
+"""What Delta's own commands change without writing rows."""

@@ -1,29 +1,79 @@
-"""The commits of a Delta table's log that a batch write may have made, and what they say."""
+"""The commits of a Delta table's log: those that a batch command may have made, and those of a streaming sink.
+
+Spark's plan doesn't hold the version that a command made. So the commits are looked at that were made while it ran, by
+this driver's clock, and that are of its kind: one such commit is INFERRED to be the one, since a write that changes
+nothing commits nothing, and another application may have written at that moment. Of several, nothing is claimed, but of
+an OPTIMIZE that itself reports to have made so many. A write that gave Delta a transaction, as idempotent ones in
+foreachBatch do, is known by that, also where Delta skipped it because an earlier attempt had written it.
+"""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.committed import Committed
-from headwater_producers.spark.connectors.delta.files import DeltaFiles, delta_files, files_of_version
-from headwater_producers.spark.connectors.delta.log import delta_actions, delta_counts, delta_snapshot, delta_text
-from headwater_producers.spark.connectors.delta.snapshots import latest_snapshot
+from headwater_producers.spark.connectors.answer import Committed, SinkCommit
+from headwater_producers.spark.connectors.delta.commands import batches, path_written
+from headwater_producers.spark.connectors.delta.log import (
+    DeltaFiles,
+    DeltaLog,
+    delta_actions,
+    delta_counts,
+    delta_files,
+    delta_snapshot,
+    delta_text,
+    files_of_version,
+)
+from headwater_producers.spark.connectors.delta.reads import version
+from headwater_producers.spark.connectors.delta.tables import latest_snapshot
+from headwater_producers.spark.connectors.question import is_ignoring
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import JvmFiles
-from headwater_schemas.events import Certainty, Position, TableSnapshot
+from headwater_producers.spark.jvm.paths import qualified
+from headwater_producers.spark.jvm.scala import setting
+from headwater_schemas.events import Certainty, FileSet, Position
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from headwater_producers.spark.connectors.question import CommandRun, StreamSink
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.plan.column import DataType
+
 MAX_COMMITS: Final = 50
 """How many commits others may have made meanwhile."""
 
+_WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
+_OPERATIONS: Final = {
+    "MergeIntoCommand": ("MERGE",),
+    "UpdateCommand": ("UPDATE",),
+    "DeleteCommand": ("DELETE",),
+    "CreateTableAsSelect": ("CREATE TABLE AS SELECT",),
+    "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"),
+    "OptimizeTableCommand": ("OPTIMIZE",),
+    "DeltaReorgTableCommand": ("REORG",),
+    "RestoreTableCommand": ("RESTORE",),
+    "ConvertToDeltaCommand": ("CONVERT",),
+    "VacuumTableCommand": ("VACUUM END",),
+    "CreateDeltaTableCommand": ("CLONE",),
+}
+"""What a commit of a command calls itself; of any other command, one of `_WRITES`."""
+_BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
+"""Commands that may make several commits."""
+_ALWAYS_COMMIT: Final = frozenset({*_BATCHED, "ConvertToDeltaCommand", "VacuumTableCommand"})
+"""Commands that leave a commit wherever they do anything."""
+_WITH_OPTIONS: Final = frozenset(
+    {"SaveIntoDataSourceCommand", "AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"}
+)
+"""Commands whose options may name a transaction."""
+_CHANGE_ROWS: Final = frozenset({"MergeIntoCommand", "UpdateCommand", "DeleteCommand"})
+
 
 @dataclass(frozen=True, slots=True)
-class DeltaCommit:
-    """A version, its `commitInfo`, its whole text, and how sure it is that the write made it."""
+class _Commit:
+    """A version, its `commitInfo`, its whole text, and how sure it is that the command made it."""
 
     version: int
     info: dict[str, Any]
@@ -31,51 +81,124 @@ class DeltaCommit:
     certainty: Certainty
 
 
-def delta_commits(
-    path: str,
-    operations: tuple[str, ...],
-    session: Any,
-    window: tuple[int, int],
-    transaction: tuple[str, int] | None,
-) -> list[DeltaCommit]:
-    """The commits of a transaction, else those of a kind that were made within a time; newest first."""
-    files = JvmFiles(session.sparkContext)
-    newest = int(latest_snapshot(session, path).version())
-    found: list[DeltaCommit] = []
-    for version in range(newest, max(-1, newest - MAX_COMMITS), -1):
-        text = delta_text(files, path, version)
-        actions = delta_actions(text)
+class DeltaCommits:
+    """A table's log as a batch command has left it; see `BatchLog`.
+
+    Args:
+        path: of the table.
+        run: the command.
+    """
+
+    def __init__(self, path: str, run: CommandRun) -> None:
+        self._path = qualified(run.session.sparkContext, path)
+        self._run = run
+        self._name = run.command.name
+        # A clone has no rows of its own: the counters are there, and nothing counts.
+        self.is_counted = self._name != "CreateDeltaTableCommand"
+        # Delta commits nothing where no row is met.
+        self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
+
+    def schema(self) -> DataType:
+        """The table's newest schema, as Spark's JSON."""
+        return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
+
+    def committed(self, columns: Collection[str]) -> Committed | None:
+        """The version that the command has made; None where it made none, or its commit isn't kept."""
+        found = self._found()
+        if not found:
+            return None
+        if len(found) > 1 and (self._name not in _BATCHED or batches(self._run.execution) != len(found)):
+            return Committed(None, Certainty.UNKNOWN, Counts())
+        made = self._described(found, columns)
+        if self._name not in _ALWAYS_COMMIT:
+            return made
+        if self._name == "ConvertToDeltaCommand" and made.counts.files is not None:
+            return replace(made, read=Position(files=FileSet(count=made.counts.files)))
+        before = found[-1].info.get("readVersion")
+        return replace(made, read=None if before is None else version(before))
+
+    def _found(self) -> list[_Commit]:
+        """The commits of a transaction, else those of a kind that were made within a time; newest first."""
+        session, window = self._run.session, self._run.window
+        operations, transaction = _OPERATIONS.get(self._name, _WRITES), self._transaction()
+        files = JvmFiles(session.sparkContext)
+        newest = int(latest_snapshot(session, self._path).version())
+        found: list[_Commit] = []
+        for number in range(newest, max(-1, newest - MAX_COMMITS), -1):
+            text = delta_text(files, self._path, number)
+            actions = delta_actions(text)
+            info = actions.get("commitInfo", {})
+            if transaction is not None:
+                made = actions.get("txn", {})
+                if (made.get("appId"), made.get("version")) == transaction:
+                    return [_Commit(number, info, text, Certainty.EXACT)]
+                continue
+            if int(info.get("timestamp", 0)) < window[0]:
+                break
+            if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
+                found.append(_Commit(number, info, text, Certainty.INFERRED))
+        return found
+
+    def _transaction(self) -> tuple[str, int] | None:
+        """The application and version that an idempotent write bears."""
+        if self._name not in _WITH_OPTIONS:
+            return None
+        options = self._run.command.options
+        application, number = setting(options, "txnAppId"), setting(options, "txnVersion")
+        return (application, int(number)) if application is not None and number is not None else None
+
+    def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
+        """What the commits hold, newest first."""
+        newest = found[0]
+        changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
+        # Only a plain overwrite leaves a doubt.
+        how = newest.info.get("operationParameters", {})
+        doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
+        added = changed.added if doubtful else None
+        files = JvmFiles(self._run.session.sparkContext)
+        there = files_of_version(files, self._path, newest.version) if added is not None else None
+        counts = [delta_counts(each.info.get("operationMetrics", {})) for each in found]
+        return Committed(
+            delta_snapshot(newest.version, newest.info, changed.paths(columns)),
+            newest.certainty,
+            functools.reduce(Counts.plus, counts),
+            keeps=there > added if there is not None and added is not None else None,
+        )
+
+
+def batch_log(run: CommandRun) -> DeltaCommits | None:
+    """The log of the table that a command writes; None where it writes none of Delta's."""
+    path = path_written(run.command)
+    return DeltaCommits(path, run) if path is not None else None
+
+
+def left_alone(write: Write) -> bool | None:
+    """Whether a command of Delta's, or a `save()` to Delta, found nothing to do: it has left no commit then.
+
+    So does an OPTIMIZE that finds nothing to rewrite, a VACUUM that is a DRY RUN, a CONVERT of what is converted.
+    """
+    description = write.description
+    if description.command in _ALWAYS_COMMIT:
+        return write.commits is False
+    if not is_ignoring(description):
+        return None
+    is_saved = description.command == "SaveIntoDataSourceCommand" and description.outputs[0].format == "delta"
+    return write.version is None if is_saved or description.command == "CreateDeltaTableCommand" else None
+
+
+class StreamedCommits:
+    """The log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
+
+    def __init__(self, sink: StreamSink) -> None:
+        self._log = DeltaLog(sink.path, sink.files)
+
+    def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
+        """The version that a micro-batch has made."""
+        found = self._log.streamed(query_id, batch_id)
+        if found is None:
+            return None
+        number, actions = found
         info = actions.get("commitInfo", {})
-        if transaction is not None:
-            made = actions.get("txn", {})
-            if (made.get("appId"), made.get("version")) == transaction:
-                return [DeltaCommit(version, info, text, Certainty.EXACT)]
-            continue
-        if int(info.get("timestamp", 0)) < window[0]:
-            break
-        if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
-            found.append(DeltaCommit(version, info, text, Certainty.INFERRED))
-    return found
-
-
-def committed_delta(path: str, found: list[DeltaCommit], session: Any, columns: Collection[str]) -> Committed:
-    """What a write's commits say, newest first."""
-    newest, oldest = found[0], found[-1]
-    changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
-    # Only a plain overwrite leaves a doubt.
-    said = newest.info.get("operationParameters", {})
-    doubtful = newest.info.get("operation") == "WRITE" and said.get("mode") == "Overwrite" and "predicate" not in said
-    added = changed.added if doubtful else None
-    there = files_of_version(JvmFiles(session.sparkContext), path, newest.version) if added is not None else None
-    counts = [delta_counts(each.info.get("operationMetrics", {})) for each in found]
-    return Committed(
-        delta_snapshot(newest.version, newest.info, changed.paths(columns)),
-        newest.certainty,
-        functools.reduce(Counts.plus, counts),
-        before=_version(oldest.info.get("readVersion")),
-        keeps=there > added if there is not None and added is not None else None,
-    )
-
-
-def _version(version: int | None) -> Position | None:
-    return None if version is None else Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(version)))
+        metrics = info.get("operationMetrics")
+        counts = delta_counts(metrics) if isinstance(metrics, dict) else Counts()
+        return SinkCommit(delta_snapshot(number, info), counts)

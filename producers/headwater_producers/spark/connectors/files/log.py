@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 _MAX_LOOK_BACK: Final = 100
 
 
+SOURCE: Final = "FileStreamSource"
+"""How a source of files calls itself in a progress, with its path in brackets behind."""
+
+
+def log_offset(offset: object) -> int | None:
+    """The log batch that an offset of a source of files is: `{"logOffset": 3}`; None of another source's."""
+    return int(offset["logOffset"]) if isinstance(offset, dict) and "logOffset" in offset else None
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedFile:
     """One line of a log. `size` is known of sinks, `log_batch` of sources."""

@@ -1,4 +1,4 @@
-"""Snapshots that Iceberg's procedures (`CALL …`) have made: no listener hears of those while they run.
+"""Snapshots that Iceberg's procedures (`CALL …`) have made: no listener receives those while they run.
 
 Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
 `spark.app.id`, and those of procedures don't. So wherever a table is met, or looked at again, it shows what procedures
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.roots import leaves_of
-from headwater_producers.spark.connectors.tables import unwrapped
-from headwater_producers.spark.connectors.versions import iceberg_counts, iceberg_snapshot, written_table
+from headwater_producers.spark.connectors.iceberg.connector import TABLE
+from headwater_producers.spark.connectors.iceberg.snapshots import iceberg_counts, iceberg_snapshot
+from headwater_producers.spark.connectors.question import unwrapped, written_table
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
@@ -65,10 +66,10 @@ class ProcedureSnapshots:
 
     def of_plan(self, plan: Any) -> Iterator[ProcedureSnapshot]:
         """Of the Iceberg tables that a JVM plan reads or writes. Some five round trips for each leaf."""
-        tables = [written_table(plan, class_name(plan))]
-        tables += [leaf.table() for leaf in leaves_of(plan) if class_name(leaf).startswith("DataSourceV2")]
+        tables = [written_table(plan)]
+        tables += [leaf.table() for leaf in REGISTRY.leaves(plan) if class_name(leaf).startswith("DataSourceV2")]
         for table in (unwrapped(each) for each in tables if each is not None):
-            if class_name(table) == "SparkTable":
+            if class_name(table) == TABLE:
                 name = str(table.name())
                 self._tables[name] = table
                 self._tables.move_to_end(name)

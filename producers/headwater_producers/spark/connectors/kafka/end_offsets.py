@@ -107,7 +107,9 @@ class KafkaEndOffsets:
             return None
         connection = self._own_connection(options) or translated(options)
         if connection is None:
-            self._log_once("a Kafka sink's connection has no words in librdkafka, so what it writes isn't told")
+            self._log_once(
+                "a Kafka sink's connection can't be expressed in librdkafka's options: its offsets aren't reported"
+            )
             return None
         return {
             **connection,

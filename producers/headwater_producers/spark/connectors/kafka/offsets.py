@@ -5,13 +5,14 @@ An offset is `{"topic": {"partition": next offset to read}}`: the last batch's e
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 KafkaOffsets = dict[str, dict[int, int]]
 
@@ -78,3 +79,18 @@ def _offset(value: Any) -> int:
         # -1 and -2 stand for "latest" and "earliest" in options; a resolved offset never is.
         raise ValueError(f"offset {number}")
     return number
+
+
+def is_of_pattern(description: str) -> bool:
+    """Whether a source, by its description in a progress, subscribes to a pattern of topics."""
+    return "[SubscribePattern[" in description
+
+
+def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]]:
+    """The topics of each Kafka source of a PySpark `StreamingQueryProgress`, by its index; None: there is none yet."""
+    found: dict[int, Collection[str]] = {}
+    for index, source in enumerate(progress["sources"] if progress else ()):
+        if str(source["description"]).startswith("KafkaV2["):
+            end = source["endOffset"]
+            found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
+    return found

@@ -105,7 +105,7 @@ def listed(call: Call) -> Column:
 
 
 def rank(call: Call) -> Column:
-    """A number that comes from the order of rows alone; what orders them is the window's to say."""
+    """A number that comes from the order of rows alone; what orders them is in the window."""
     return Column(text=f"{function_name(call.node.name)}()")
 
 
@@ -115,8 +115,8 @@ def window(call: Call) -> Column:
     if not function.direct and not specification.indirect:
         # A row's number among all: nothing orders or parts them.
         function = replace(function, direct=_rows(call, Kind.AGGREGATE))
-    told = clip(f"{function.text} {specification.text}")
-    return replace(influenced(function, specification.indirect), text=told)
+    text = clip(f"{function.text} {specification.text}")
+    return replace(influenced(function, specification.indirect), text=text)
 
 
 def window_specification(call: Call) -> Column:
@@ -125,13 +125,13 @@ def window_specification(call: Call) -> Column:
     parted = len(call.node.get("partitionSpec") or ())
     clauses = {"partition by": keys[:parted], "order by": keys[parted:]}
     by: frozenset[Indirect] = frozenset()
-    told = []
+    parts = []
     for clause, columns in clauses.items():
         varying = [column for column in columns if column.direct != CONSTANT]
         by = by.union(*(influences([c], Kind.WINDOW_DEPENDENCY, f"{clause} {c.text}") for c in varying))
-        told += [f"{clause} {', '.join(column.text for column in varying)}"] if varying else []
-    told += [bounds.text] if bounds.text else []
-    return Column(indirect=by, text=f"over({' '.join(told)})")
+        parts += [f"{clause} {', '.join(column.text for column in varying)}"] if varying else []
+    parts += [bounds.text] if bounds.text else []
+    return Column(indirect=by, text=f"over({' '.join(parts)})")
 
 
 def frame(call: Call) -> Column:
@@ -139,7 +139,7 @@ def frame(call: Call) -> Column:
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
-    # Both bounds alike: `lag` and `lead`, which say it themselves.
+    # Both bounds alike: `lag` and `lead`, which have it themselves.
     plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
     return Column(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
 

@@ -69,7 +69,7 @@ def cast(call: Call) -> Column:
 
 
 def ordered(call: Call) -> Column:
-    """A key of ORDER BY: its value; the text says by which end it begins."""
+    """A key of ORDER BY: its value; the text shows by which end it begins."""
     value = call.arguments[0]
     return replace(value, text=clip(order_text(value.text, call.node)))
 
@@ -116,13 +116,13 @@ def common_expression(call: Call) -> Column:
     if len(definitions) > 1:
         definition = stepped(definition, Kind.UNKNOWN)
     bound = bind(child, {COMMON: definition})
-    told = {i: replace(i, text=i.text and i.text.replace(_COMMON_TEXT, definition.text)) for i in bound.indirect}
+    shown = {i: replace(i, text=i.text and i.text.replace(_COMMON_TEXT, definition.text)) for i in bound.indirect}
     text = bound.text.replace(_COMMON_TEXT, definition.text)
-    return replace(bound, indirect=frozenset(told.values()), text=clip(text))
+    return replace(bound, indirect=frozenset(shown.values()), text=clip(text))
 
 
 def common_reference(_call: Call) -> Column:
-    """A reference to a definition of the `With` around; Spark's JSON doesn't say which, so perhaps any of them."""
+    """A reference to a definition of the `With` around; Spark's JSON doesn't have which, so perhaps any of them."""
     return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 

@@ -150,7 +150,7 @@ def _array(
     whole: Kind | None = None,
     length: Column | None = None,
 ) -> Column:
-    # `by` picks the elements, each of which is compared as a whole where `whole` tells what for.
+    # `by` picks the elements, each of which is compared as a whole where `whole` names what for.
     element = influenced(merge(elements, call.text), _picked(by))
     if whole is not None:
         element = as_one(element, influences([element], whole, call.text))

@@ -22,7 +22,7 @@ def explode(call: Call) -> Column:
 
 
 def posexplode(call: Call) -> Column:
-    """`posexplode`: the position, which says nothing of a value but how many there are, and the same."""
+    """`posexplode`: the position, which depends on no value, only on how many there are, and the same."""
     (collection,) = call.arguments
     position = combine([length_of([collection])], Kind.DERIVE, f"position in {collection.text}")
     return as_parts(call, [position, *_exploded(call)], length_of(call.arguments))
@@ -51,7 +51,7 @@ def _exploded(call: Call) -> list[Column]:
 
 
 def as_parts(call: Call, columns: Iterable[Column], length: Column | None = None) -> Column:
-    """What a generator makes: these columns, in as many rows as `length` says, else always in the same number."""
+    """What a generator makes: these columns, in as many rows as `length` has, else always in the same number."""
     parts = {str(i): column for i, column in enumerate(columns)}
     return replace(length or Column(CONSTANT), text=call.text, parts=parts)
 

@@ -44,7 +44,7 @@ def named_struct(call: Call) -> Column:
         return time_window(call, names)
     text = f"struct({', '.join(names)})"
     fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
-    # Of two fields with one name nobody can tell which is meant: either.
+    # Of two fields with one name it isn't known which is meant: either.
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
@@ -108,7 +108,7 @@ def element(call: Call) -> Column:
         key = constant_key(index)
         value = part(container, VALUE if key is None else member_step(VALUE, key))
         if KEY in container.parts and not members(container, VALUE):
-            # Of keys that are data: which value is under a key is theirs to say.
+            # Of keys that are data: which value is under a key is in the data.
             picked |= influences([key_of(container)], Kind.CONDITIONAL)
     else:
         value = part(container, index_step(call.node.name, index) or ELEMENT)

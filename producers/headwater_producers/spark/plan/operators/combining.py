@@ -18,7 +18,7 @@ _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """The condition's columns influence every row; where it says nothing of a side, that side's rows do."""
+    """The condition's columns influence every row; where it has no column of a side, that side's rows do."""
     left, right = operator.children
     both = side_by_side([left, right])
     by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)

@@ -21,7 +21,7 @@ class Reader(Protocol):
     """The reader of the whole plan, as rules use it.
 
     Attributes:
-        leaves: tells what leaves read.
+        leaves: what leaves read.
         ctes: common table expressions met so far, by Spark's number.
         loops: by the number of a recursion, attributes of the references to it that wait for it.
     """
@@ -37,7 +37,7 @@ class Reader(Protocol):
         """Where expressions over `relation` stand."""
 
     def report(self, problem: str) -> None:
-        """Says that something wasn't understood, which makes the lineage incomplete."""
+        """Reports that something wasn't understood, which makes the lineage incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Operator:
         )
 
     def report(self, problem: str) -> None:
-        """Says that something wasn't understood, which makes the lineage incomplete."""
+        """Reports that something wasn't understood, which makes the lineage incomplete."""
         self.reader.report(problem)
 
 

@@ -21,6 +21,8 @@ from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
 from headwater_schemas.events import TransformationKind as Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headwater_producers.spark.plan.description import PlanInput
     from headwater_producers.spark.plan.leaves import Leaves
     from headwater_schemas.events import DatasetRef
@@ -43,7 +45,6 @@ WRITES = frozenset(
         "CreateTableAsSelect",
         "ReplaceTableAsSelect",
         "InsertIntoDir",
-        "InsertIntoHiveTable",
         "WriteFiles",
         "ReplaceData",
         "WriteDelta",
@@ -51,30 +52,64 @@ WRITES = frozenset(
 )
 """Commands by another name."""
 
+WRITES_NOTHING = frozenset(
+    [
+        "AnalyzeColumnCommand",
+        "AnalyzePartitionCommand",
+        "AnalyzeTableCommand",
+        "AnalyzeTablesCommand",
+        "CacheTableCommand",
+        "DescribeQueryCommand",
+        "ExplainCommand",
+        # CREATE TABLE AS to a folder runs, and reports, a command that writes its files.
+        "InsertIntoDataSourceDirCommand",
+    ]
+)
+"""Commands that run a query and leave no dataset behind, or leave that to a command within."""
+
 
 def is_write(name: str) -> bool:
     """Whether an operator of this class is a command, which runs a query or changes something, not a query."""
     return name in WRITES or name.endswith("Command")
 
 
+def written_query(operator: Operator) -> Relation:
+    """A command's rule: it writes its child's output, or that of the query that it keeps to itself."""
+    if operator.children:
+        return operator.children[-1]
+    for field in QUERY_FIELDS:
+        tree = operator.node.tree(field)
+        if tree is not None:
+            return operator.reader.read(tree, operator.outer)
+    return Relation()
+
+
 class PlanReader:
     """Reads one plan, subqueries and all.
 
+    Args:
+        leaves: what the plan's leaves read.
+        literals: what texts show of literals.
+        rules: for operators of storage technologies, by class; they come before Spark's own.
+
     Attributes:
-        leaves: tells what leaves read.
+        leaves: what leaves read.
         ctes: common table expressions met so far, by Spark's number.
         loops: by the number of a recursion, attributes of the references to it that wait for it.
         inputs: all that leaves read, in the order met, each once.
         problems: what wasn't understood, in the order met, each once.
     """
 
-    def __init__(self, leaves: Leaves, literals: Literals = Literals.SHOWN) -> None:
+    def __init__(
+        self, leaves: Leaves, literals: Literals = Literals.SHOWN, rules: Mapping[str, OperatorRule] | None = None
+    ) -> None:
         self.leaves = leaves
         self.ctes: dict[int, Relation] = {}
         self.loops: dict[int, list[tuple[int, ...]]] = {}
         self.inputs: dict[PlanInput, None] = {}
         self.problems: dict[str, None] = {}
         self._literals = literals
+        self._rules = rules or {}
         self._views: dict[int, str] = {}
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
@@ -108,22 +143,12 @@ class PlanReader:
     def _rule(self, node: Node) -> OperatorRule:
         if node.name == "View":
             return self._view
-        known = RULES.get(node.name)
+        known = self._rules.get(node.name) or RULES.get(node.name)
         if known is not None:
             return known
         if is_write(node.name):
-            return self._command
+            return written_query
         return self._leaf if not node.fields["num-children"] else self._unknown
-
-    def _command(self, operator: Operator) -> Relation:
-        # What is written is the child's output, or that of the query that the command keeps to itself.
-        if operator.children:
-            return operator.children[-1]
-        for field in QUERY_FIELDS:
-            tree = operator.node.tree(field)
-            if tree is not None:
-                return self.read(tree, operator.outer)
-        return Relation()
 
     def _leaf(self, operator: Operator) -> Relation:
         attributes = operator.attributes()

@@ -1,9 +1,9 @@
 """MERGE, UPDATE and DELETE: which columns of the table get which values, the branches of a MERGE kept apart.
 
-Delta runs them as commands of its own, which hold the statement as it was written. For other tables Spark rewrites
-them into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). Both come out alike: for each WHEN,
-and each column that it sets to something else than it had, an attribute that names its branch. Rows that are kept as
-they are come from no one.
+Spark rewrites them into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). A connector whose
+tables run them as commands of their own reads these with what is here, so that both come out alike: for each WHEN, and
+each column that it sets to something else than it had, an attribute that names its branch. Rows that are kept as they
+are come from no one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, Field, Indirect, combine, influences
 from headwater_producers.spark.plan.expressions import Scope, read_expression
-from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
+from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.tree import Nodes, simple_name
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
     from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
-_CLAUSES = {
-    "matchedClauses": "WHEN MATCHED",
-    "notMatchedClauses": "WHEN NOT MATCHED",
-    "notMatchedBySourceClauses": "WHEN NOT MATCHED BY SOURCE",
-}
 _INSTRUCTIONS = {
     "matchedInstructions": ("WHEN MATCHED", "UPDATE"),
     "notMatchedInstructions": ("WHEN NOT MATCHED", "INSERT"),
@@ -66,36 +61,6 @@ class Branch:
         return influences([self.condition], Kind.FILTER_DEPENDENCY, self.text)
 
 
-def delta_merge(operator: Operator) -> Relation:
-    """Delta's MERGE command."""
-    source, target = _inner(operator, "source"), _inner(operator, "target")
-    both = side_by_side([target, source])
-    scope = operator.scope(both)
-    branches = [
-        _clause(clause, when, target, scope)
-        for field, when in _CLAUSES.items()
-        for clause in operator.node.trees(field)
-    ]
-    on = influences(operator.read("condition", both), Kind.JOIN_DEPENDENCY)
-    return _changed(both, target, branches, on)
-
-
-def delta_update(operator: Operator) -> Relation:
-    """Delta's UPDATE command, which sets every column, most of them to themselves."""
-    target = _inner(operator, "target")
-    values = operator.read("updateExpressions", target)
-    condition = next(iter(operator.read("condition", target)), None)
-    pairs = tuple(zip(target.output, values, strict=False))
-    return _changed(target, target, [Branch(None, "UPDATE", condition, pairs)])
-
-
-def delta_delete(operator: Operator) -> Relation:
-    """Delta's DELETE command."""
-    target = _inner(operator, "target")
-    condition = next(iter(operator.read("condition", target)), None)
-    return _changed(target, target, [Branch(None, "DELETE", condition)])
-
-
 def merged_rows(operator: Operator) -> Relation:
     """Spark's own MERGE: instructions over the join of both sides, each of which makes a row or drops it."""
     child = operator.child
@@ -131,38 +96,8 @@ def rows_replaced(operator: Operator) -> Relation:
     return child.with_output([(a, c) for a, c in pairs if not _stays(a.name, c, target)])
 
 
-def rewritten(_operator: Operator) -> Relation:
-    """OPTIMIZE and VACUUM, whose child is the table: the rows are the same ones, and no column is another's."""
-    return Relation()
-
-
-def _inner(operator: Operator, field: str) -> Relation:
-    tree = operator.node.tree(field)
-    if tree is None:
-        operator.report(f"the {field} of a {operator.node.name} couldn't be read")
-        return Relation()
-    return operator.reader.read(tree, operator.outer)
-
-
-def _clause(clause: Nodes, when: str, target: Relation, scope: Scope) -> Branch:
-    root = clause[0]
-    name = simple_name(str(root["class"])).removesuffix("Clause")
-    action = next(each for each in ("UPDATE", "INSERT", "DELETE") if name.lower().endswith(each.lower()))
-    condition = root.get("condition")
-    types = {attribute.name.lower(): attribute for attribute in target.output}
-    values = []
-    for child in _children(clause):
-        if simple_name(str(child[0]["class"])) == "DeltaMergeAction":
-            # Delta has put together a struct of which a part is set: its actions are of whole columns.
-            name = str(child[0].get("targetColNameParts")).strip("[]")
-            attribute = types.get(name.lower()) or Attribute(-1, name)
-            values.append((attribute, read_expression(child[1:], scope)))
-    by = read_expression(condition, scope) if isinstance(condition, list) and condition else None
-    return Branch(when, action, by, tuple(values))
-
-
 def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], scope: Scope) -> Iterator[Branch]:
-    first, *rest = _children(tree)
+    first, *rest = children(tree)
     by = read_expression(first, scope)
     condition = None if by.text == "true" else by
     match simple_name(str(tree[0]["class"])):
@@ -179,7 +114,7 @@ def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], s
 
 
 def _deletes(row: list[Nodes], output: list[Attribute]) -> bool:
-    # A row that says of itself what is to become of the one it stands for (RowDeltaUtils.DELETE_OPERATION).
+    # A row that records what is to become of the one it stands for (RowDeltaUtils.DELETE_OPERATION).
     return output[0].name == "__row_operation" and row[0][0].get("value") == "1"
 
 
@@ -188,7 +123,7 @@ def _row(trees: Iterable[Nodes], output: list[Attribute], scope: Scope) -> Itera
         yield attribute, read_expression(tree, scope)
 
 
-def _children(nodes: Nodes) -> list[Nodes]:
+def children(nodes: Nodes) -> list[Nodes]:
     """The subtrees right below the root."""
     found: list[Nodes] = []
     start, missing = 1, 0
@@ -200,7 +135,15 @@ def _children(nodes: Nodes) -> list[Nodes]:
     return found
 
 
-def _changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterable[Indirect] = ()) -> Relation:
+def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterable[Indirect] = ()) -> Relation:
+    """What branches set of a target, each column by itself, where they set it to something else than it was.
+
+    Args:
+        rows: where the rows come from.
+        target: the table.
+        branches: what sets which columns, and what deletes.
+        on: more that decides which rows there are.
+    """
     kept = [
         replace(b, values=tuple((a, column) for a, column in b.values if not _stays(a.name, column, target)))
         for b in branches
@@ -231,11 +174,6 @@ def _stays(name: str, column: Column, target: Relation) -> bool:
 
 
 ROW_LEVEL: dict[str, OperatorRule] = {
-    "MergeIntoCommand": delta_merge,
-    "UpdateCommand": delta_update,
-    "DeleteCommand": delta_delete,
-    "OptimizeTableCommand": rewritten,
-    "VacuumTableCommand": rewritten,
     "MergeRows": merged_rows,
     "ReplaceData": rows_replaced,
     "WriteDelta": rows_replaced,

@@ -27,8 +27,8 @@ def filtered(operator: Operator) -> Relation:
     conditions = operator.read("condition")
     text = conditions[0].text if conditions else None
     found = influences(conditions, Kind.FILTER_DEPENDENCY)
-    told = (replace(i, text=text) if i.kind is Kind.WINDOW_DEPENDENCY else i for i in found)
-    return operator.child.influenced(told)
+    described = (replace(i, text=text) if i.kind is Kind.WINDOW_DEPENDENCY else i for i in found)
+    return operator.child.influenced(described)
 
 
 def ordered(operator: Operator) -> Relation:

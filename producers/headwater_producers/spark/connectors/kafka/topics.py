@@ -1,24 +1,22 @@
-"""Kafka's options as datasets."""
+"""Topics that the options of a reader or a writer name."""
 
 from __future__ import annotations
 
 import json
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from py4j.java_collections import JavaMap
 
-from headwater_producers.spark.jvm.scala import pairs, setting
-from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.jvm.scala import option, pairs, private, setting
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_schemas.events import SchemaDefinition
-
-logger = logging.getLogger(__name__)
+    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+    from headwater_schemas.naming import NamedTable
 
 SERVERS = "kafka.bootstrap.servers"
 CONNECTION = (
@@ -37,27 +35,29 @@ CONNECTION = (
     "ssl.keystore.certificate.chain",
     "acks",
 )
-"""What of Kafka's own options says how a sink connects, and when it takes a record as written."""
+"""Kafka's own options of how a sink connects, and when it takes a record as written."""
 CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
 _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")
 
 
 def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
-    """What of a source's or sink's options, a Scala or Java map, says how to connect; by Kafka's own names."""
+    """Of a source's or sink's options, a Scala or Java map, those of the connection; by Kafka's own names."""
     # Py4J makes a mapping of a java.util.Map, and knows nothing of Scala's.
     found = ((str(key), options[key]) for key in options) if isinstance(options, JavaMap) else pairs(options)
     named = ((key[len(prefix) :].lower(), value) for key, value in found if key.lower().startswith(prefix))
     return {name: str(value) for name, value in named if name.startswith(_CONNECTS)}
 
 
-def source(options: Any, context: Context, *, index: int | None, schema: SchemaDefinition) -> Leaf:
+def read_topics(leaf: JvmLeaf, options: Any) -> Leaf:
     """The topics that a reader's options name; those of a pattern as far as the context knows them."""
+    context, index = leaf.context, leaf.index
     servers = setting(options, SERVERS) or ""
     pattern = setting(options, "subscribePattern")
     topics = _topics(options, context.topics.get(index, ()) if index is not None else ())
     cluster_id = context.cluster_id(servers, lambda: connection_of(options))
     named = (context.topic(servers, topic, cluster_id) for topic in topics)
+    schema = leaf.batch().schema() if not leaf.is_streamed else leaf.schema()
     inputs = tuple(
         PlanInput(
             dataset=topic.ref,
@@ -82,26 +82,38 @@ def _topics(options: Any, known: Collection[str]) -> list[str]:
     return sorted(json.loads(assigned)) if assigned else sorted(known)
 
 
-def sinks(
-    options: Any, context: Context, *, mode: WriteMode, topics: frozenset[str] | None
-) -> tuple[list[PlanOutput], str | None]:
-    """The topics written: the option's, else those that the column `topic` can hold; and what isn't known of it."""
+def write_topics(command: JvmCommand) -> Written:
+    """The topics written: the option's, else those that the column `topic` can hold."""
+    options, context = command.options, command.context
     servers = setting(options, SERVERS) or ""
-    option = setting(options, "topic")
-    names = [option] if option else sorted(topics or ())
+    topic = setting(options, "topic")
+    names = [topic] if topic else sorted(command.topics or ())
     connection = tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
     cluster_id = context.cluster_id(servers, lambda: connection_of(options))
-    named = (context.topic(servers, name, cluster_id) for name in names)
-    outputs = [
-        PlanOutput(
-            dataset=each.ref,
-            kind=SourceKind.KAFKA,
-            type="TOPIC",
-            mode=mode,
-            format="kafka",
-            connection=connection,
-            symlinks=each.symlinks,
-        )
-        for each in named
-    ]
-    return outputs, None if names else CHOSEN_BY_ROWS
+    outputs = tuple(_written(context.topic(servers, name, cluster_id), command.mode, connection) for name in names)
+    return Written(outputs, None if names else CHOSEN_BY_ROWS)
+
+
+def write_continuously(command: JvmCommand) -> Written:
+    """The topics that a query with a continuous trigger writes: its plan has the write, and no options."""
+    write, context = command.subject, command.context
+    params = private(write, "producerParams")
+    servers = str(params.get("bootstrap.servers"))
+    cluster_id = context.cluster_id(servers, lambda: connection_of(params, prefix=""))
+    topic = option(private(write, "topic"))
+    names = [str(topic)] if topic is not None else sorted(command.topics or ())
+    outputs = tuple(_written(context.topic(servers, name, cluster_id), WriteMode.APPEND) for name in names)
+    link = StreamingLink(sink="Kafka", sink_kind=SourceKind.KAFKA)
+    return Written(outputs, None if names else CHOSEN_BY_ROWS, streaming=link)
+
+
+def _written(topic: NamedTable, mode: WriteMode, connection: tuple[tuple[str, str], ...] = ()) -> PlanOutput:
+    return PlanOutput(
+        dataset=topic.ref,
+        kind=SourceKind.KAFKA,
+        type="TOPIC",
+        mode=mode,
+        format="kafka",
+        connection=connection,
+        symlinks=topic.symlinks,
+    )

@@ -13,7 +13,7 @@ from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headwater_producers.spark.connectors.command import JvmCommand
+    from headwater_producers.spark.connectors.question import JvmCommand
     from headwater_producers.spark.plan.column import Column
 
 

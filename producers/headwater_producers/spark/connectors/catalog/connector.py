@@ -1,0 +1,49 @@
+"""Spark's own commands on catalogs: DDL, tables and views made of a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater_producers.spark.connectors.catalog.ddl import DDL
+from headwater_producers.spark.connectors.catalog.writes import (
+    insert_into_source,
+    v1_table_as_select,
+    view,
+    view_altered,
+)
+from headwater_producers.spark.connectors.connector import Connector
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.question import JvmCommand
+    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.written import Written
+
+
+class Catalogs(Connector):
+    """Tables and views of whatever format."""
+
+    classes = frozenset(
+        {
+            *DDL,
+            "AlterViewAsCommand",
+            "CreateDataSourceTableAsSelectCommand",
+            "CreateViewCommand",
+            "InsertIntoDataSourceCommand",
+        }
+    )
+
+    def write(self, command: JvmCommand) -> Written | None:
+        match command.name:
+            case "CreateDataSourceTableAsSelectCommand":
+                return v1_table_as_select(command, command.plan.table())
+            case "CreateViewCommand":
+                return view(command)
+            case "AlterViewAsCommand":
+                return view_altered(command)
+            case "InsertIntoDataSourceCommand":
+                return insert_into_source(command)
+        return None
+
+    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+        rule = DDL.get(command.name)
+        return rule(command) if rule is not None else None

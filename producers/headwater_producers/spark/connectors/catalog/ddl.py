@@ -1,0 +1,248 @@
+"""DDL: what a command does to a table, view or its schema without writing rows.
+
+A command that creates or alters is reported with the schema that the table has afterwards. A DROP knows its table by
+name alone: where its data was, whoever met it before knows (`events.known_tables`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.catalog.made import is_first_version, v2_was_made, was_made, was_there
+from headwater_producers.spark.connectors.catalog.partitions import partition_change
+from headwater_producers.spark.connectors.catalog.tables import named, v1_name
+from headwater_producers.spark.connectors.question import loaded
+from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.jvm.scala import class_name, items, option
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_schemas.events import DatasetRef, LifecycleChange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.question import JvmCommand
+
+logger = logging.getLogger(__name__)
+
+Change = tuple[DatasetChange, ...]
+
+
+def _created_v2(command: JvmCommand) -> Change:
+    plan, context = command.plan, command.context
+    name = plan.name()
+    catalog, identifier = name.catalog(), name.identifier()
+    table = loaded(catalog, identifier)
+    lifecycle = LifecycleChange.CREATE
+    if command.name == "CreateTable":
+        if plan.ignoreIfExists() and not v2_was_made(context, table):
+            return ()
+    elif not plan.orCreate() or not is_first_version(table):
+        # Its rows are gone, and it has other columns.
+        lifecycle = LifecycleChange.OVERWRITE
+    return (_of_table(catalog, identifier, table, context, lifecycle),)
+
+
+def _created_v1(command: JvmCommand) -> Change:
+    table = command.plan.table()
+    if command.plan.ignoreIfExists() and not was_made(command.context.catalog, table):
+        return ()
+    return (of_v1(table.identifier(), command.context, LifecycleChange.CREATE),)
+
+
+def _created_like(command: JvmCommand) -> Change:
+    name = command.plan.targetTable()
+    if command.plan.ifNotExists() and was_there(command.context, name):
+        return ()
+    return (of_v1(name, command.context, LifecycleChange.CREATE),)
+
+
+def altered_v2(command: JvmCommand) -> Change:
+    """ALTER of a table of a V2 catalog, which the command has as its child."""
+    table = command.plan.child()
+    return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
+
+
+def _truncated_v2(command: JvmCommand) -> Change:
+    table = command.plan.table()
+    return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.TRUNCATE),)
+
+
+def _altered_v1(command: JvmCommand) -> Change:
+    plan = command.plan
+    table = plan.table() if command.name == "AlterTableAddColumnsCommand" else plan.tableName()
+    change = of_v1(table, command.context, LifecycleChange.ALTER)
+    return (replace(change, partitions=partition_change(plan)),)
+
+
+def _truncated_v1(command: JvmCommand) -> Change:
+    some = partition_change(command.plan)
+    # TRUNCATE of the whole table means that all rows are gone.
+    lifecycle = LifecycleChange.TRUNCATE if some is None else LifecycleChange.ALTER
+    return (replace(of_v1(command.plan.tableName(), command.context, lifecycle), partitions=some),)
+
+
+def _dropped_v2(command: JvmCommand) -> Change:
+    gone = command.plan.child()
+    if class_name(gone) not in ("ResolvedIdentifier", "ResolvedTable"):
+        # DROP IF EXISTS of what didn't.
+        return ()
+    entry = named(command.context, gone.catalog(), gone.identifier(), None)
+    return (_dropped(entry.dataset, "TABLE", command.plan),)
+
+
+def _dropped_v1(command: JvmCommand) -> Change:
+    plan = command.plan
+    identifier = plan.tableName()
+    if not option(identifier.database()) and not option(identifier.catalog()):
+        # A temporary view is no dataset.
+        return ()
+    kind = "VIEW" if plan.isView() else "TABLE"
+    return (_dropped(v1_name(identifier, command.context).ref, kind, plan),)
+
+
+def _dropped(dataset: DatasetRef, kind: str, plan: Any) -> DatasetChange:
+    if_exists = bool(plan.ifExists())
+    return DatasetChange(dataset=dataset, type=kind, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
+
+
+def _renamed_v2(command: JvmCommand) -> Change:
+    plan, context = command.plan, command.context
+    table = plan.child()
+    parts = [str(part) for part in items(plan.newName())]
+    catalog = table.catalog()
+    if parts[0] == str(catalog.name()):
+        parts = parts[1:]
+    spaces = [str(part) for part in table.identifier().namespace()]
+    identifier = _identifier(parts[:-1] or spaces, parts[-1], context)
+    change = of_v2(catalog, identifier, context, LifecycleChange.RENAME)
+    try:
+        before = named(context, catalog, table.identifier(), table.table())
+    except Exception:
+        # A table may read what it knows of itself from where it no longer is.
+        logger.debug("lineage capture: where a renamed table was is unknown", exc_info=True)
+        before = named(context, catalog, table.identifier(), None)
+        return (_renamed(change, before.dataset, by_name=True),)
+    return (_renamed(change, before.dataset),)
+
+
+def _renamed_v1(command: JvmCommand) -> Change:
+    old, new = command.plan.oldName(), command.plan.newName()
+    if not option(old.database()):
+        return ()
+    before = v1_name(old, command.context)
+    database = str(option(new.database()) or option(old.database()))
+    found = new.copy(new.table(), command.context.session._jvm.scala.Option.apply(database), new.catalog())
+    return (_renamed(of_v1(found, command.context, LifecycleChange.RENAME), before.ref, by_name=True),)
+
+
+def _renamed(change: DatasetChange, before: DatasetRef, *, by_name: bool = False) -> DatasetChange:
+    if change.dataset == before:
+        # Its data stays where it was: the dataset is the same, under another name of the catalog's.
+        return replace(change, lifecycle=LifecycleChange.ALTER)
+    return replace(change, previous=before, previous_by_name=by_name)
+
+
+def of_v2(catalog: Any, identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+    """The change of a table of a V2 catalog, with the schema that it has there now."""
+    return _of_table(catalog, identifier, loaded(catalog, identifier), context, lifecycle)
+
+
+def _of_table(
+    catalog: Any, identifier: Any, table: Any | None, context: Context, lifecycle: LifecycleChange
+) -> DatasetChange:
+    """Of a V2 table as its catalog has it; None: it has none."""
+    entry = named(context, catalog, identifier, table)
+    return DatasetChange(
+        dataset=entry.dataset,
+        type=entry.type,
+        schema=schema_definition(REGISTRY.v2_table(table).schema()) if table is not None else None,
+        storage=entry.storage,
+        symlinks=entry.symlinks,
+        lifecycle=lifecycle,
+        by_name=table is None,
+    )
+
+
+def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+    """The change of a table or view of Spark's own catalog, with the schema that it has there now."""
+    table = context.catalog.getTableMetadata(identifier)
+    described = REGISTRY.v1_table(table)
+    name = context.catalog_table(table)
+    return DatasetChange(
+        dataset=name.ref,
+        type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
+        schema=schema_definition(json.loads(str(described.schema(context).json()))),
+        storage=described.storage(),
+        symlinks=name.symlinks,
+        lifecycle=lifecycle,
+    )
+
+
+def resolved(name: Any, context: Context) -> tuple[Any, Any]:
+    """The JVM's catalog and `Identifier` of a table by its name as it was written, a Scala `Seq` of parts."""
+    parts = [str(part) for part in items(name)]
+    catalogs = context.session._jsparkSession.sessionState().catalogManager()
+    if len(parts) > 1 and catalogs.isCatalogRegistered(parts[0]):
+        catalog, parts = catalogs.catalog(parts[0]), parts[1:]
+    else:
+        catalog = catalogs.currentCatalog()
+    namespace = parts[:-1] or [str(part) for part in catalogs.currentNamespace()]
+    return catalog, _identifier(namespace, parts[-1], context)
+
+
+def _identifier(namespace: list[str], name: str, context: Context) -> Any:
+    """The JVM's `Identifier` of a table."""
+    jvm = context.session._jvm
+    array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(namespace))
+    for index, part in enumerate(namespace):
+        array[index] = part
+    return jvm.org.apache.spark.sql.connector.catalog.Identifier.of(array, name)
+
+
+DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
+    **dict.fromkeys(("CreateTable", "ReplaceTable"), _created_v2),
+    **dict.fromkeys(("CreateDataSourceTableCommand", "CreateTableCommand"), _created_v1),
+    "CreateTableLikeCommand": _created_like,
+    **dict.fromkeys(
+        (
+            "AddColumns",
+            "AlterColumn",
+            "AlterColumns",
+            "AlterTableClusterBy",
+            "CommentOnTable",
+            "DropColumns",
+            "RenameColumn",
+            "ReplaceColumns",
+            "SetTableLocation",
+            "SetTableProperties",
+            "UnsetTableProperties",
+        ),
+        altered_v2,
+    ),
+    **dict.fromkeys(
+        (
+            "AlterTableAddColumnsCommand",
+            "AlterTableAddPartitionCommand",
+            "AlterTableChangeColumnCommand",
+            "AlterTableDropPartitionCommand",
+            "AlterTableRenamePartitionCommand",
+            "AlterTableSetLocationCommand",
+            "AlterTableSetPropertiesCommand",
+            "AlterTableUnsetPropertiesCommand",
+            "RepairTableCommand",
+        ),
+        _altered_v1,
+    ),
+    "TruncateTable": _truncated_v2,
+    "TruncateTableCommand": _truncated_v1,
+    "DropTable": _dropped_v2,
+    "DropTableCommand": _dropped_v1,
+    "RenameTable": _renamed_v2,
+    "AlterTableRenameCommand": _renamed_v1,
+}
+"""Spark's own commands."""

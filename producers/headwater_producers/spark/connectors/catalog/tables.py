@@ -1,0 +1,163 @@
+"""Tables of catalogs, V1 and V2: what they are called, and where their data is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.connectors.question import unwrapped
+from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.written import LIFECYCLES
+from headwater_schemas import naming
+from headwater_schemas.events import DatasetRef, Storage, Symlink
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.question import JvmLeaf
+    from headwater_producers.spark.plan.description import WriteMode
+    from headwater_schemas.naming import NamedTable
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A V2 table as its catalog has it.
+
+    Attributes:
+        dataset, symlinks: its identity.
+        provider: `iceberg`, `delta`, `parquet` …
+        storage: how it stores its rows.
+        type: TABLE, VIEW, or FILE of one that has no name but its path.
+        catalog: what the session calls the catalog; None for its own.
+    """
+
+    dataset: DatasetRef
+    symlinks: tuple[Symlink, ...] = ()
+    provider: str | None = None
+    storage: Storage | None = None
+    type: str = "TABLE"
+    catalog: str | None = None
+
+
+def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
+    """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
+    catalog_name = str(catalog.name()) if catalog is not None else None
+    name = str(identifier.toString())
+    if table is None:
+        found = context.table(name, None, catalog=catalog_name)
+        return CatalogEntry(found.ref, found.symlinks, catalog=catalog_name)
+    described = REGISTRY.v2_table(table)
+    location, provider, storage = described.location, described.provider, described.storage()
+    name = described.own_name(name)
+    if location is not None and described.is_path(name):
+        # It has no other name.
+        return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
+    found = context.table(name, location, catalog=catalog_name)
+    return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
+
+
+def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
+    """The table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
+    identifier, catalog = option(relation.identifier()), option(relation.catalog())
+    if identifier is None:
+        return None
+    return named(context, catalog, identifier, unwrapped(kept(relation, "table")))
+
+
+def v1_name(identifier: Any, context: Context) -> NamedTable:
+    """A table or view of Spark's own catalog by its name alone, a JVM `TableIdentifier`."""
+    return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
+
+
+def v1_partition_columns(table: Any) -> tuple[str, ...]:
+    """The columns that a JVM `CatalogTable` is partitioned by."""
+    return tuple(str(name) for name in items(table.partitionColumnNames()))
+
+
+def v1_output(
+    context: Context, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
+) -> PlanOutput:
+    """What is written to a JVM `CatalogTable`, or to a path that has no table's name (None)."""
+    found = context.catalog_table(table) if table is not None else None
+    return PlanOutput(
+        dataset=found.ref if found else naming.path(path),
+        kind=SourceKind.TABLE if found else SourceKind.FILE,
+        type="TABLE" if found else "FILE",
+        mode=mode,
+        format=file_format,
+        storage=storage,
+        symlinks=found.symlinks if found else (),
+    )
+
+
+def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> PlanOutput:
+    """A catalog's V2 table as what is written; `table` None: it couldn't be loaded."""
+    output = PlanOutput(
+        dataset=entry.dataset,
+        kind=SourceKind.TABLE,
+        type=entry.type,
+        mode=mode,
+        format=entry.provider,
+        storage=entry.storage,
+        symlinks=entry.symlinks,
+        lifecycle=LIFECYCLES.get(mode),
+    )
+    if table is None:
+        return output
+    branch = REGISTRY.v2_table(unwrapped(table)).branch()
+    return replace(output, partition_columns=_partition_columns(table), branch=branch)
+
+
+def _partition_columns(table: Any) -> tuple[str, ...]:
+    """The columns that a V2 table is partitioned by, by value or by what a transform makes of them."""
+    names = (".".join(reference.fieldNames()) for each in table.partitioning() for reference in each.references())
+    return tuple(dict.fromkeys(names))
+
+
+def is_staged(table: Any) -> bool:
+    """Whether the table isn't there yet: CREATE TABLE AS makes it and its rows in one step."""
+    return class_name(table).startswith("Staged")
+
+
+def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> Leaf:
+    """A leaf as a read of a catalog's V2 table.
+
+    Args:
+        leaf: the leaf.
+        entry: the table.
+        is_whole: whether the columns of the leaf are the table's own, and newest.
+    """
+    batch = leaf.batch()
+    return batch.table(entry.dataset, entry.storage, entry.symlinks, batch.schema() if is_whole else None)
+
+
+def read_other(leaf: JvmLeaf) -> Leaf:
+    """What a leaf reads that no connector answers for: a V2 table by its catalog's name or its path, if it has one."""
+    subject = leaf.subject
+    if subject is leaf.plan:
+        return Leaf(problem=f"what a {class_name(leaf.plan)} reads isn't known")
+    if not class_name(leaf.relation).endswith(("V2Relation", "V2")):
+        return Leaf(problem=f"what a {class_name(subject)} reads isn't known")
+    if leaf.is_streamed:
+        dataset = leaf.context.in_memory(str(subject.name()).split("(")[0].lower())
+        read = PlanInput(
+            dataset=dataset,
+            kind=SourceKind.GENERATED,
+            type="STREAM",
+            schema=leaf.schema(),
+            source_index=leaf.index,
+        )
+        return Leaf(inputs=(read,))
+    entry = relation_table(leaf.context, leaf.relation)
+    return read_table(leaf, entry) if entry is not None else _read_unnamed(leaf.batch(), subject)
+
+
+def _read_unnamed(leaf: JvmLeaf, table: Any) -> Leaf:
+    path = setting(leaf.options, "path")
+    if path is None:
+        dataset = leaf.context.in_memory(str(table.name()).split("(")[0].split(" ")[0])
+        return Leaf(inputs=(PlanInput(dataset=dataset, kind=SourceKind.UNKNOWN, schema=leaf.schema()),))
+    kind = SourceKind.FILE
+    return Leaf(inputs=(PlanInput(dataset=naming.path_pattern(path), kind=kind, type="FILE", schema=leaf.schema()),))

@@ -1,0 +1,259 @@
+"""Commands that write a table of a catalog or make one of a query, whatever the table's format; and views."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.catalog.made import view_was_made, was_made
+from headwater_producers.spark.connectors.catalog.tables import (
+    CatalogEntry,
+    is_staged,
+    named,
+    relation_table,
+    table_output,
+    v1_name,
+    v1_partition_columns,
+)
+from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.jvm.paths import of_uri
+from headwater_producers.spark.jvm.scala import class_name, option, setting
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
+from headwater_producers.spark.plan.replaced import replaced_by
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_schemas import naming
+from headwater_schemas.events import LifecycleChange
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.question import JvmCommand
+
+logger = logging.getLogger(__name__)
+
+_OVERWRITE_MODE: Final = "partitionOverwriteMode"
+
+
+def write_other(command: JvmCommand) -> Written | None:
+    """What a command writes to a table, source or sink that no connector answers for; None of no such command."""
+    match command.name:
+        case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
+            return write_table(command)
+        case "CreateTableAsSelect" | "ReplaceTableAsSelect":
+            return write_made(command)
+        case "ReplaceData" | "WriteDelta":
+            return row_level(command)
+        case "SaveIntoDataSourceCommand":
+            return _save(command)
+        case "WriteToMicroBatchDataSource":
+            return _micro_batch(command)
+        case "WriteToMicroBatchDataSourceV1":
+            name = class_name(command.subject)
+            problem = f"what {name} writes isn't known"
+            return Written(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
+        case "WriteToContinuousDataSource":
+            # foreach among them, which writes no dataset.
+            return Written(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
+    return None
+
+
+def write_table(command: JvmCommand, mode: WriteMode | None = None) -> Written:
+    """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
+
+    Args:
+        command: the write, which has a relation for its table.
+        mode: where it is another than the command's own.
+    """
+    relation = command.plan.table()
+    table, mode = relation.table(), mode or command.mode
+    entry = relation_table(command.context, relation)
+    if entry is None:
+        return Written((unnamed(command, table, mode),))
+    staged = is_staged(table)
+    written = Written((table_output(entry, mode, table),), staged=staged)
+    if command.replaces_by_condition and not staged:
+        written = with_replaced(command, written, command.condition)
+    return written
+
+
+def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
+    """CREATE TABLE … AS SELECT and its like to a V2 catalog, which has the table by the time this is read."""
+    plan, table = command.plan, command.subject
+    name = plan.name()
+    entry = named(command.context, name.catalog(), name.identifier(), table)
+    output = table_output(entry, mode or made_mode(command), table)
+    if output.mode is WriteMode.CREATE and plan.ignoreIfExists():
+        output = replace(output, mode=WriteMode.IGNORE)
+    return Written((output,))
+
+
+def made_mode(command: JvmCommand) -> WriteMode:
+    """The mode of a command that makes a table of a query."""
+    return WriteMode.CREATE if command.name == "CreateTableAsSelect" else WriteMode.REPLACE
+
+
+def row_level(command: JvmCommand) -> Written:
+    """MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
+    relation = command.plan.originalTable()
+    entry = relation_table(command.context, relation)
+    if entry is None:
+        return Written(problem="a table without a name is changed")
+    schema = json.loads(str(relation.schema().json()))
+    return Written((table_output(entry, WriteMode.UPDATE, relation.table()),), schema=schema)
+
+
+def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | None = None) -> PlanOutput:
+    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests, or a `part` of it."""
+    # NoopTable, ConsoleTable, MemorySink.
+    name, path = class_name(table).removesuffix("Table").removesuffix("Sink").lower(), command.path()
+    if path is not None:
+        return PlanOutput(dataset=naming.path(path), kind=SourceKind.FILE, type="FILE", mode=mode, format=name)
+    dataset = command.context.in_memory(f"{name}.{part}" if part else name)
+    return PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, mode=mode, format=name)
+
+
+def streamed_table(command: JvmCommand) -> CatalogEntry | None:
+    """The table of a catalog that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
+    relation = option(command.plan.relation())
+    return relation_table(command.context, relation) if relation is not None else None
+
+
+def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
+    """How a write belongs to a streaming query that runs micro-batches."""
+    number = option(command.plan.batchId())
+    return StreamingLink(
+        query_id=str(command.plan.queryId()),
+        batch_id=None if number is None else int(number),
+        sink=class_name(command.subject),
+        sink_kind=kind,
+    )
+
+
+def continuous_sink(command: JvmCommand) -> str:
+    """The short name of the sink of a query with a continuous trigger: its plan has the write, and no table."""
+    return class_name(command.subject).removesuffix("Write").removesuffix("Streaming")
+
+
+def _micro_batch(command: JvmCommand) -> Written:
+    """A streaming query with a V2 sink."""
+    table, entry = command.subject, streamed_table(command)
+    if entry is not None:
+        return Written((table_output(entry, command.mode, table),))
+    return Written((unnamed(command, table, command.mode),))
+
+
+def _save(command: JvmCommand) -> Written:
+    """`save()` to a V1 source."""
+    source, path, mode = class_name(command.subject), command.path(), command.mode
+    if path:
+        output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
+        return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
+    return Written(problem=f"what {source} writes isn't known")
+
+
+def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
+    """Whether an overwrite is of the partitions that get rows, by its options, and the session's with a `context`."""
+    chosen = setting(options, _OVERWRITE_MODE)
+    if chosen is None and context is not None:
+        chosen = context.conf(f"spark.sql.sources.{_OVERWRITE_MODE}")
+    return (chosen or "").lower() == "dynamic"
+
+
+def with_replaced(
+    command: JvmCommand, written: Written, condition: Any, columns: tuple[str, ...] | None = None
+) -> Written:
+    """The same, with what decides which of the table's rows go; the table is read then, too.
+
+    Args:
+        command: what writes.
+        written: its only output.
+        condition: the JVM's expression, resolved, by which rows go.
+        columns: what the table is partitioned by; None: as the output has it.
+    """
+    output = written.outputs[0]
+    if output.mode is not WriteMode.OVERWRITE_PARTITIONS:
+        return written
+    try:
+        nodes = json.loads(str(condition.toJSON()))
+        by = output.partition_columns if columns is None else columns
+        replaced = replaced_by(nodes, output.dataset, by, command.context.settings.literal_texts)
+    except Exception as error:
+        return unread_condition(written, error)
+    return replace(written, replaced=replaced, read=(_read(output),)) if replaced else written
+
+
+def unread_condition(written: Written, error: Exception) -> Written:
+    """The same, where the condition of an overwrite couldn't be read."""
+    logger.debug("lineage capture: the condition of an overwrite couldn't be read", exc_info=error)
+    return replace(written, problem=f"which rows are replaced couldn't be read ({type(error).__name__})")
+
+
+def _read(output: PlanOutput) -> PlanInput:
+    return PlanInput(
+        dataset=output.dataset,
+        kind=output.kind,
+        type=output.type,
+        storage=output.storage,
+        symlinks=output.symlinks,
+    )
+
+
+def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
+    """CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location of its own it is where Spark will put it."""
+    mode = command.mode
+    location = table.storage().locationUri()
+    identifier = table.identifier()
+    database = option(identifier.database()) or "default"
+    catalog = command.context.catalog
+    if mode is WriteMode.IGNORE and not was_made(catalog, table):
+        return Written()
+    uri = of_uri(location.get() if location.isDefined() else catalog.defaultTablePath(identifier))
+    found = command.context.table(f"{database}.{identifier.table()}", uri)
+    storage = REGISTRY.v1_table(table).storage()
+    mode = WriteMode.CREATE if mode in (WriteMode.ERROR_IF_EXISTS, WriteMode.IGNORE) else mode
+    output = PlanOutput(
+        dataset=found.ref,
+        kind=SourceKind.TABLE,
+        type="TABLE",
+        mode=mode,
+        format=storage.format if storage is not None else None,
+        partition_columns=v1_partition_columns(table),
+        storage=storage,
+        symlinks=found.symlinks,
+        lifecycle=LIFECYCLES.get(mode),
+    )
+    return Written((output,))
+
+
+def view(command: JvmCommand) -> Written:
+    """CREATE VIEW; a temporary one is no dataset."""
+    plan = command.plan
+    if class_name(plan.viewType()) != "PersistedView":
+        return Written()
+    if plan.allowExisting() and not view_was_made(command.context, plan):
+        return Written()
+    mode = WriteMode.REPLACE if plan.replace() else WriteMode.CREATE
+    return Written((_view(command, mode, LifecycleChange.CREATE),))
+
+
+def view_altered(command: JvmCommand) -> Written:
+    """ALTER VIEW … AS."""
+    return Written((_view(command, WriteMode.REPLACE, LifecycleChange.ALTER),))
+
+
+def _view(command: JvmCommand, mode: WriteMode, lifecycle: LifecycleChange) -> PlanOutput:
+    dataset = v1_name(command.plan.name(), command.context).ref
+    return PlanOutput(dataset=dataset, kind=SourceKind.TABLE, type="VIEW", mode=mode, lifecycle=lifecycle)
+
+
+def insert_into_source(command: JvmCommand) -> Written:
+    """INSERT INTO a table that a V1 source writes itself."""
+    plan = command.plan
+    mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
+    table = option(plan.logicalRelation().catalogTable())
+    if table is None:
+        return Written(problem="an insert into a source without a table's name isn't known")
+    found = command.context.catalog_table(table)
+    output = PlanOutput(dataset=found.ref, kind=SourceKind.TABLE, type="TABLE", mode=mode, symlinks=found.symlinks)
+    return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))

@@ -1,0 +1,131 @@
+"""The questions that capture asks of a storage technology.
+
+    what does this leaf read?                      read(leaf)          ─▶ Leaf
+    what does this command write?                  write(command)      ─▶ Written
+    what does this command change, without rows?   change(command)     ─▶ DatasetChange …
+    which position did this scan read?             scanned(scan)       ─▶ Scanned
+    which range did this micro-batch read?         read_range(source)  ─▶ RangeRead …
+    what did this batch command commit?            batch_log(run)      ─▶ BatchLog
+    what did this micro-batch commit?              stream_log(sink)    ─▶ StreamLog
+
+A connector answers None for what isn't its own. `registry.py` picks the connectors to ask by the names of JVM classes
+that they declare; `connectors/__init__.py` lists them. What they are asked about is in `question.py`,
+the answers in `answer.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater_producers.spark.connectors.answer import (
+        BatchLog,
+        RangeRead,
+        Scanned,
+        StreamLog,
+        V1Table,
+        V2Table,
+    )
+    from headwater_producers.spark.connectors.question import (
+        CommandRun,
+        JvmCommand,
+        JvmLeaf,
+        JvmScan,
+        SourceOffsets,
+        StreamSink,
+    )
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
+    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.leaves import Leaf
+    from headwater_producers.spark.plan.operators.operator import OperatorRule
+    from headwater_producers.spark.plan.written import Written
+
+
+class Connector(Protocol):
+    """What capture knows of one storage technology. Whoever inherits from it answers what it can, and None else.
+
+    Attributes:
+        classes: simple names of the JVM classes by which it is picked: of relations, V2 tables, commands, streaming
+            sources and sinks, scans; and how its sinks call themselves in a progress (`FileSink[…]`).
+        opens: of classes that may stand for another connector's: the accessor of what that one is picked by. The
+            relation of a Delta table is one of files, and its file index Delta's.
+        providers: what catalogs call tables of its own format.
+        operators: how the operators of its own are read that are in a plan's JSON, by class.
+    """
+
+    classes: ClassVar[frozenset[str]] = frozenset()
+    opens: ClassVar[Mapping[str, str]] = {}
+    providers: ClassVar[frozenset[str]] = frozenset()
+    operators: ClassVar[Mapping[str, OperatorRule]] = {}
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        """What a leaf of a plan reads, batch or streaming.
+
+        Raises:
+            Exception: it can't be read; the lineage is incomplete then.
+        """
+        return None
+
+    def write(self, command: JvmCommand) -> Written | None:
+        """What a command writes, batch or streaming.
+
+        Raises:
+            Exception: as of `read`.
+        """
+        return None
+
+    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+        """What DDL does to datasets; empty where it found nothing to do.
+
+        Raises:
+            Exception: as of `read`.
+        """
+        return None
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        """What a scan of an executed plan has read."""
+        return None
+
+    def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+        """What a streaming source gave to a micro-batch; of each connector in turn, since offsets have no class."""
+        return None
+
+    def batch_log(self, run: CommandRun) -> BatchLog | None:
+        """The log of the table with versions that a batch command has written."""
+        return None
+
+    def left_alone(self, write: Write, *, staged: bool) -> bool | None:
+        """Whether a command left as it was what was there already, by mode("ignore"), IF NOT EXISTS and their like.
+
+        Args:
+            write: the command, which didn't fail.
+            staged: whether another command ran inside, which wrote the rows.
+        """
+        return None
+
+    def stream_log(self, sink: StreamSink) -> StreamLog | None:
+        """The log of a streaming query's sink."""
+        return None
+
+    def sink_at(self, path: str, files: TextFiles) -> str | None:
+        """The description, as a progress has it, of the sink whose log is at a path.
+
+        Raises:
+            OSError, Py4JError: it can't be read.
+        """
+        return None
+
+    def v1_table(self, table: Any) -> V1Table | None:
+        """A JVM `CatalogTable` whose provider is one of `providers`."""
+        return None
+
+    def v2_table(self, table: Any) -> V2Table | None:
+        """A JVM V2 `Table` of one of `classes`."""
+        return None
+
+    def hidden_plans(self, command: Any) -> Sequence[Any]:
+        """The plans that a JVM command keeps to itself, neither as children nor as inner children."""
+        return ()

@@ -1,0 +1,109 @@
+"""Delta Lake: what each question about its tables is answered with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.delta import commits, reads, writes
+from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
+from headwater_producers.spark.connectors.delta.rows import OPERATORS
+from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
+from headwater_producers.spark.jvm.scala import class_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
+    from headwater_producers.spark.connectors.question import (
+        CommandRun,
+        JvmCommand,
+        JvmLeaf,
+        JvmScan,
+        SourceOffsets,
+        StreamSink,
+    )
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
+    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.leaves import Leaf
+    from headwater_producers.spark.plan.written import Written
+
+
+SINK: Final = "DeltaSink"
+
+
+class Delta(Connector):
+    """Tables of Delta Lake, by path or in a catalog."""
+
+    classes = frozenset(
+        {
+            *TABLES,
+            *reads.INDEXES,
+            *COMMANDS,
+            *CHANGES,
+            writes.DYNAMIC,
+            "DeltaCDFRelation",
+            "DeltaDataSource",
+            SINK,
+            "DeltaSource",
+            "PreparedDeltaFileIndex",
+        }
+    )
+    providers = frozenset({"delta"})
+    operators = OPERATORS
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        name = class_name(leaf.subject)
+        if name in TABLES:
+            return None
+        if name == "DeltaCDFRelation":
+            return reads.read_changes(leaf)
+        return reads.read_stream(leaf) if name == "DeltaSource" else reads.read_version(leaf)
+
+    def write(self, command: JvmCommand) -> Written | None:
+        if (rule := COMMANDS.get(command.name)) is not None:
+            return rule(command)
+        match command.name:
+            case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic" | writes.DYNAMIC:
+                return writes.to_table(command)
+            case "CreateTableAsSelect" | "ReplaceTableAsSelect":
+                return writes.of_query(command)
+            case "SaveIntoDataSourceCommand":
+                return writes.to_path(command)
+            case "WriteToMicroBatchDataSourceV1":
+                return writes.to_stream(command)
+        return None
+
+    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+        rule = CHANGES.get(command.name)
+        return rule(command) if rule is not None else None
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        is_prepared = class_name(scan.subject) == "PreparedDeltaFileIndex"
+        return reads.scanned_version(scan.subject) if is_prepared else None
+
+    def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+        return reads.read_range(source)
+
+    def batch_log(self, run: CommandRun) -> BatchLog | None:
+        return commits.batch_log(run)
+
+    def left_alone(self, write: Write, *, staged: bool) -> bool | None:
+        return commits.left_alone(write)
+
+    def stream_log(self, sink: StreamSink) -> StreamLog | None:
+        return commits.StreamedCommits(sink) if sink.name == SINK else None
+
+    def sink_at(self, path: str, files: TextFiles) -> str | None:
+        return f"{SINK}[{path}]" if files.names(f"{path.rstrip('/')}/_delta_log") else None
+
+    def v1_table(self, table: Any) -> DeltaV1Table:
+        return DeltaV1Table(table, "delta")
+
+    def v2_table(self, table: Any) -> DeltaTable | None:
+        return DeltaTable(table) if class_name(table) in TABLES else None
+
+    def hidden_plans(self, command: Any) -> Sequence[Any]:
+        # Its MERGE shows neither of its two.
+        return (command.target(), command.source()) if class_name(command) == "MergeIntoCommand" else ()

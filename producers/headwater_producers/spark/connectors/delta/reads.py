@@ -1,0 +1,146 @@
+"""What is read of a Delta table: a version by a batch query, its change data feed, and a range of versions by a stream.
+
+A streaming offset is
+
+    {"sourceVersion": 1, "reservoirId": …, "reservoirVersion": 5, "index": -1, "isStartingVersion": false}
+
+A bound of a range is the version, `4`, or with a colon and a number where that many of its files have been read, `5:2`:
+
+| offset | bound |
+|---|---|
+| index -1, or -20 and -19 around a change of the schema: nothing of this version yet | the one before: `4` |
+| index 1: its files 0 and 1 | `5:2` |
+| any version before the first | None: the table's beginning |
+
+A query's first snapshot counts like a version (`isStartingVersion`): its files are those of the whole table then.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.answer import RangeRead, Scanned
+from headwater_producers.spark.connectors.delta.tables import STORAGE
+from headwater_producers.spark.connectors.files.reads import read_files, whole_schema
+from headwater_producers.spark.jvm.scala import class_name, kept, option
+from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.relation import Attribute, Relation
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_schemas import naming
+from headwater_schemas.events import Certainty, Position, TableRange, TableSnapshot
+from headwater_schemas.events import TransformationKind as Kind
+from headwater_schemas.naming.tables import NamedTable
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.question import JvmLeaf, SourceOffsets
+
+LATEST: Final = "TahoeLogFileIndex"
+INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})
+"""File indexes of plans as they are analyzed."""
+ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
+"""What the change data feed adds to each row. No field of the table's: it comes of the table's log as a whole."""
+_OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
+
+
+def version(number: Any) -> Position:
+    """A version of a Delta table that is read."""
+    return Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(number)))
+
+
+def read_version(leaf: JvmLeaf) -> Leaf:
+    """A batch read of a table's files, which are those of a version."""
+    location = kept(leaf.subject, "location")
+    if class_name(location) != LATEST:
+        read = version(location.version()), Certainty.EXACT
+        return read_files(leaf, read, layer="delta", schema=whole_schema(leaf))
+    is_pinned = bool(location.isTimeTravelQuery())
+    # Without time travel, what it scans is settled again when the query is optimized: see `scanned_version`.
+    certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED
+    read = version(location.snapshotAtAnalysis().version()), certainty
+    return read_files(leaf, read, layer="delta", schema=None if is_pinned else leaf.schema())
+
+
+def scanned_version(location: Any) -> Scanned:
+    """What a JVM `PreparedDeltaFileIndex` has read."""
+    name = naming.path(str(location.rootPaths().head().toString())).name
+    return Scanned(positions={name: version(location.preparedScan().version())})
+
+
+def read_stream(leaf: JvmLeaf) -> Leaf:
+    """A source of a running streaming query."""
+    source = leaf.subject
+    # DeltaSource[file:/data/flights]
+    path = str(source.toString()).partition("[")[2].removesuffix("]")
+    options = source.options()
+    whole = bool(options.startingVersion().isEmpty() and options.startingTimestamp().isEmpty())
+    return leaf.table(naming.path(path), STORAGE, (), leaf.schema(), type="FILE", from_beginning=whole)
+
+
+def read_changes(leaf: JvmLeaf) -> Leaf:
+    """The change data feed, `table_changes(…)` and the option `readChangeFeed` of a batch read.
+
+    Versions from the first named up to the last, or to the newest when it ran.
+    """
+    relation = leaf.subject
+    snapshot = relation.snapshotWithSchemaMode().snapshot()
+    entry = option(relation.catalogTableOpt())
+    path = naming.path(str(snapshot.path().getParent().toString()))
+    named = leaf.context.catalog_table(entry) if entry is not None else NamedTable(path)
+    first, last = option(relation.startingVersion()), option(relation.endingVersion())
+    to = last if last is not None else snapshot.version()
+    changes = TableRange(format="delta", from_=str(int(first) - 1) if first else None, to=str(to))
+    schema = json.loads(str(leaf.plan.schema().json()))
+    own = {**schema, "fields": [field for field in schema["fields"] if field["name"] not in ADDED]}
+    read = PlanInput(
+        dataset=named.ref,
+        kind=SourceKind.TABLE if entry is not None else SourceKind.FILE,
+        type="TABLE" if entry is not None else "FILE",
+        schema=schema_definition(own),
+        storage=STORAGE,
+        symlinks=named.symlinks,
+        position=Position(table_range=changes),
+        certainty=Certainty.EXACT if last is not None else Certainty.INFERRED,
+    )
+    pairs = [(attribute, _column(attribute, read)) for attribute in leaf.attributes()]
+    return Leaf(inputs=(read,), relation=replace(Relation().with_output(pairs), rows=frozenset({read.dataset})))
+
+
+def _column(attribute: Attribute, read: PlanInput) -> Column:
+    if attribute.name in ADDED:
+        direct = Direct(Field(read.dataset), Kind.DERIVE)
+    else:
+        direct = Direct(Field(read.dataset, (attribute.name,)), whole=True)
+    return Column(frozenset({direct}), text=attribute.name, type=attribute.type)
+
+
+def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+    """What a micro-batch read of a table's stream; None where the offset isn't Delta's, or is before all versions."""
+    to = _bound(source.end) if is_offset(source.end) else None
+    if to is None:
+        return None
+    changes = TableRange(format="delta", from_=_bound(source.start) if is_offset(source.start) else None, to=to)
+    # Where the source began isn't logged: with the table's first snapshot, or at a version that an option names.
+    known = source.start is not None or source.from_beginning or is_first_snapshot(source.end)
+    certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
+    return (RangeRead(position=Position(table_range=changes), certainty=certainty),)
+
+
+def is_offset(offset: Any) -> bool:
+    """Whether it is an offset of Delta's source."""
+    return isinstance(offset, dict) and offset.keys() >= _OFFSET
+
+
+def is_first_snapshot(end: Any) -> bool:
+    """Whether a query that ends here still reads the table as it was when it began."""
+    return is_offset(end) and bool(end.get("isStartingVersion"))
+
+
+def _bound(offset: dict[str, Any]) -> str | None:
+    number, index = int(offset["reservoirVersion"]), int(offset["index"])
+    if index >= 0:
+        return f"{number}:{index + 1}"
+    return str(number - 1) if number > 0 else None

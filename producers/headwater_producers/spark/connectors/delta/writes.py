@@ -1,0 +1,127 @@
+"""Writes to Delta tables by Spark's commands: `save()`, `writeTo(…)`, CREATE TABLE AS, and its streaming sink."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.catalog.tables import v1_output
+from headwater_producers.spark.connectors.catalog.writes import (
+    is_dynamic_overwrite,
+    made_mode,
+    unread_condition,
+    with_replaced,
+    write_made,
+    write_table,
+)
+from headwater_producers.spark.connectors.delta.tables import (
+    STORAGE,
+    generated_columns,
+    is_made,
+    latest_snapshot,
+    table_path,
+)
+from headwater_producers.spark.jvm.paths import qualified
+from headwater_producers.spark.jvm.scala import items, option, setting
+from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.question import JvmCommand
+
+logger = logging.getLogger(__name__)
+
+DYNAMIC: Final = "DeltaDynamicPartitionOverwriteCommand"
+_REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
+
+
+def to_table(command: JvmCommand) -> Written:
+    """`writeTo(…)` and INSERT to a table of a catalog."""
+    # Delta makes an overwrite of partitions a command of its own.
+    mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
+    written = write_table(command, _overwritten(mode, command.plan.writeOptions()))
+    table = command.plan.table().table()
+    if written.staged or not is_made(table):
+        return written
+    try:
+        return replace(written, generated=generated_columns(command.context, table, command.columns))
+    except Exception as error:
+        logger.debug("lineage capture: generated columns couldn't be read", exc_info=True)
+        return replace(written, problem=f"which columns the table generates couldn't be read ({type(error).__name__})")
+
+
+def of_query(command: JvmCommand) -> Written:
+    """CREATE TABLE … AS SELECT and its like, of a table that its catalog has by now."""
+    options = command.plan.writeOptions()
+    written = write_made(command, _overwritten(made_mode(command), options))
+    return _with_replaced(command, written, options, table_path(command.subject))
+
+
+def to_path(command: JvmCommand) -> Written | None:
+    """`save()` to a path; None without one."""
+    path, options, context = command.path(), command.options, command.context
+    if not path:
+        return None
+    mode = _overwritten(command.mode, options, context)
+    dataset = naming.path(qualified(context.session.sparkContext, path))
+    output = PlanOutput(
+        dataset=dataset,
+        kind=SourceKind.FILE,
+        type="FILE",
+        mode=mode,
+        format="delta",
+        partition_columns=_partitioned(options),
+        storage=STORAGE,
+        lifecycle=LIFECYCLES.get(mode),
+    )
+    return _with_replaced(command, Written((output,)), options, path)
+
+
+def to_stream(command: JvmCommand) -> Written:
+    """A streaming query's sink."""
+    # DeltaSink[file:/data/flights]
+    path = str(command.subject.toString()).partition("[")[2].removesuffix("]")
+    table = option(command.plan.catalogTable())
+    output = v1_output(command.context, table, path, command.mode, "delta", STORAGE)
+    return Written((replace(output, kind=SourceKind.TABLE),))
+
+
+def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) -> WriteMode:
+    """Of an overwrite, whether it is of all, by its options, and the session's where a `context` is given."""
+    if mode not in _REPLACES:
+        return mode
+    is_part = setting(options, "replaceWhere") is not None or is_dynamic_overwrite(options, context)
+    return WriteMode.OVERWRITE_PARTITIONS if is_part else mode
+
+
+def _partitioned(options: Any) -> tuple[str, ...]:
+    # As `partitionBy` hands it to a V1 source.
+    columns = setting(options, "__partition_columns")
+    return tuple(json.loads(columns)) if columns else ()
+
+
+def _with_replaced(command: JvmCommand, written: Written, options: Any, path: str) -> Written:
+    """The same, with the condition that an option has by which rows of the table at a path go."""
+    if written.outputs[0].mode is not WriteMode.OVERWRITE_PARTITIONS:
+        return written
+    try:
+        text = setting(options, "replaceWhere")
+        if text is None:
+            return written
+        condition, columns = _parsed(text, path, command.context.session)
+    except Exception as error:
+        return unread_condition(written, error)
+    return with_replaced(command, written, condition, columns)
+
+
+def _parsed(text: str, path: str, session: Any) -> tuple[Any, tuple[str, ...]]:
+    """A condition over the table at a path, and the columns that this is partitioned by."""
+    jvm = session._jvm
+    snapshot = latest_snapshot(session, path)
+    empty = session._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), snapshot.schema())
+    condition = empty.where(text).queryExecution().analyzed().condition()
+    return condition, tuple(str(name) for name in items(snapshot.metadata().partitionColumns()))

@@ -1,0 +1,175 @@
+"""Files that Spark reads and writes itself, as folders or as tables of its own catalog."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.answer import RangeRead, SinkCommit
+from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
+from headwater_producers.spark.connectors.catalog.tables import v1_output
+from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.files.log import SOURCE, sink_files
+from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
+from headwater_producers.spark.connectors.question import is_ignoring, write_mode
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.paths import qualified
+from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
+from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.partition import path_partition
+from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_schemas import naming
+from headwater_schemas.events import Certainty, Position, Storage
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.answer import StreamLog
+    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, SourceOffsets, StreamSink
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
+    from headwater_schemas.events import DatasetRef
+
+logger = logging.getLogger(__name__)
+
+SINK: Final = "FileSink"
+_RELATION: Final = "HadoopFsRelation"
+_UNSTARTED: Final = "DataSource"
+_STREAM: Final = "FileStreamSink"
+_INSERT: Final = "InsertIntoHadoopFsRelationCommand"
+
+
+class Files(Connector):
+    """Folders of files, and tables of Spark's own catalog that are such folders."""
+
+    classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT})
+    opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        name = class_name(leaf.subject)
+        if name == _RELATION:
+            return read_files(leaf, listed_files(leaf), layer="file", schema=whole_schema(leaf))
+        if name == SOURCE:
+            # FileStreamSource[file:/data/flights]
+            return _streamed(leaf, str(leaf.subject.toString()).partition("[")[2].removesuffix("]"))
+        # A V1 source of a streaming frame that isn't started.
+        path = setting(leaf.subject.options(), "path")
+        if path is None:
+            return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
+        return _streamed(leaf, qualified(leaf.context.session.sparkContext, path))
+
+    def write(self, command: JvmCommand) -> Written | None:
+        return _insert(command) if command.name == _INSERT else _sink(command)
+
+    def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+        if source.files is None:
+            return None
+        return (RangeRead(position=Position(files=source.files), certainty=Certainty.EXACT),)
+
+    def left_alone(self, write: Write, *, staged: bool) -> bool | None:
+        if write.description.command != _INSERT or not is_ignoring(write.description):
+            return None
+        # No rows are a file, too.
+        return write.written.files == 0
+
+    def stream_log(self, sink: StreamSink) -> StreamLog | None:
+        return SinkLog(sink) if sink.name == SINK else None
+
+    def sink_at(self, path: str, files: TextFiles) -> str | None:
+        # Of whatever has no log of its own.
+        return f"{SINK}[{path}]"
+
+
+class SinkLog:
+    """The log of a streaming query's file sink, `_spark_metadata/`; see `StreamLog`."""
+
+    def __init__(self, sink: StreamSink) -> None:
+        self._sink = sink
+
+    def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
+        """The files of a micro-batch: its entry has its number."""
+        added = sink_files(self._sink.files, self._sink.path, batch_id)
+        if added is None:
+            return None
+        return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))
+
+
+def _streamed(leaf: JvmLeaf, path: str) -> Leaf:
+    read = PlanInput(
+        dataset=naming.path_pattern(path),
+        kind=SourceKind.FILE,
+        type="FILE",
+        schema=leaf.schema(),
+        source_index=leaf.index,
+    )
+    return Leaf(inputs=(read,))
+
+
+def _insert(command: JvmCommand) -> Written:
+    """A batch write of files to a folder, which may be a table's."""
+    plan = command.plan
+    table = option(plan.catalogTable())
+    file_format = format_name(plan.fileFormat())
+    partitions = tuple(str(attribute.name()) for attribute in items(plan.partitionColumns()))
+    path = str(plan.outputPath().toString())
+    static = plan.staticPartitions()
+    spec = specification(static) if not static.isEmpty() else ()
+    mode = _mode(command, naming.path(path), static=bool(spec), partitioned=bool(partitions))
+    output = replace(
+        v1_output(command.context, table, path, mode, file_format, Storage("file", file_format)),
+        partition_columns=partitions,
+        partition=(
+            *(() if table is not None else path_partition(path)),
+            *written_partition(spec, partitions, command),
+        ),
+        lifecycle=LIFECYCLES.get(mode),
+    )
+    return Written((output,))
+
+
+def _sink(command: JvmCommand) -> Written:
+    """A streaming query's sink."""
+    sink = command.subject
+    # FileSink[file:/data/flights]
+    path = str(sink.toString()).partition("[")[2].removesuffix("]")
+    table = option(command.plan.catalogTable())
+    file_format = format_name(private(sink, "fileFormat"))
+    output = v1_output(command.context, table, path, command.mode, file_format, Storage("file", file_format))
+    columns = tuple(str(name) for name in items(private(sink, "partitionColumnNames")))
+    return Written((replace(output, partition_columns=columns),))
+
+
+def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> WriteMode:
+    """Whether an overwrite is of named partitions, of those that get rows, of a folder of the dataset, or of all.
+
+    Args:
+        command: the write.
+        dataset: that its path is, or is a part of.
+        static: whether it names a partition.
+        partitioned: whether it has partition columns.
+    """
+    plan, context = command.plan, command.context
+    mode = write_mode(plan.mode())
+    if mode is not WriteMode.OVERWRITE:
+        return mode
+    if static and plan.ifPartitionNotExists():
+        return WriteMode.IGNORE
+    ran = _as_run(context.execution)
+    is_dynamic = (
+        bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
+    )
+    # A partition's own folder is named like the dataset that it is a part of.
+    is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
+    return WriteMode.OVERWRITE_PARTITIONS if static or (is_dynamic and partitioned) or not is_whole else mode
+
+
+def _as_run(execution: Any) -> Any | None:
+    """The command of an executed plan: it holds what it has read from the session, which may have changed since."""
+    try:
+        node = execution.executedPlan()
+        node = node.executedPlan() if class_name(node) == "AdaptiveSparkPlanExec" else node
+        return node.cmd() if class_name(node) == "DataWritingCommandExec" else None
+    except Exception:
+        logger.debug("lineage capture: a command has no executed plan", exc_info=True)
+        return None

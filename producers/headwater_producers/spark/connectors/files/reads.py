@@ -1,0 +1,138 @@
+"""Files that a batch plan reads: which they are, and whether the columns that a reader sees are all that they have.
+
+A DatasetEvent's schema replaces the one before. So a reader's is reported only where it is the whole of what is there:
+who reads two columns of a file, or yesterday's version, must not take the others away.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.jvm.scala import class_name, items, kept, option, private, setting
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.partition import path_partition
+from headwater_schemas import naming
+from headwater_schemas.events import Certainty, FileSet, Position, Storage
+from headwater_schemas.identity import manifest_digest
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.connectors.question import JvmLeaf
+    from headwater_producers.spark.plan.settings import PlanSettings
+    from headwater_schemas.events import SchemaDefinition
+
+Read = tuple[Position | None, Certainty | None]
+
+MAX_ROOTS: Final = 16
+"""A reader given more paths than this reads the folder they have in common."""
+_SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
+_WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
+"""What Spark makes of them are columns of its own."""
+# Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
+_PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
+
+
+def format_name(file_format: Any) -> str:
+    """The short name of a JVM `FileFormat`: `parquet`, also of a table format's own."""
+    return class_name(file_format).removesuffix("FileFormat").removeprefix("Delta").lower()
+
+
+def read_files(leaf: JvmLeaf, read: Read, *, layer: str, schema: SchemaDefinition | None) -> Leaf:
+    """A leaf as a read of a folder's or a table's files.
+
+    Args:
+        leaf: of a JVM `HadoopFsRelation`.
+        read: which of them, and how sure that is.
+        layer: of their storage: `file`, or the table format that they are of.
+        schema: their columns, where this reader sees them whole.
+    """
+    relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
+    if table is not None:
+        named = leaf.context.catalog_table(table)
+        datasets, symlinks, kind = [named.ref], named.symlinks, SourceKind.TABLE
+    else:
+        paths = _root_paths(relation)
+        if len(paths) > MAX_ROOTS:
+            paths = [_common(paths)]
+        datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
+    # Which of several folders a file is in isn't known here.
+    position, certainty = read if len(datasets) == 1 else (None, None)
+    storage = Storage(layer, format_name(kept(relation, "fileFormat")))
+    return Leaf(
+        inputs=tuple(
+            PlanInput(
+                dataset=dataset,
+                kind=kind,
+                type="TABLE" if kind is SourceKind.TABLE else "FILE",
+                schema=schema,
+                storage=storage,
+                symlinks=symlinks,
+                position=position,
+                certainty=certainty,
+            )
+            for dataset in datasets
+        )
+    )
+
+
+def _root_paths(relation: Any) -> list[str]:
+    """The paths of its file index, as given to the reader, globs resolved."""
+    return [str(path.toString()) for path in items(kept(kept(relation, "location"), "rootPaths"))]
+
+
+def _common(paths: list[str]) -> str:
+    steps = [path.split("/") for path in paths]
+    shared = next(
+        (i for i, column in enumerate(zip(*steps, strict=False)) if len(set(column)) > 1), min(map(len, steps))
+    )
+    return "/".join(steps[0][:shared])
+
+
+def listed_files(leaf: JvmLeaf) -> Read:
+    """The files of a listing that Spark has made already; (None, None) where it would have to list them anew.
+
+    A partitioned folder's listing is an UPPER_BOUND: a filter may leave partitions out.
+    """
+    location = kept(leaf.subject, "location")
+    if class_name(location) not in ("InMemoryFileIndex", "MetadataLogFileIndex"):
+        return None, None
+    listed = location.allFiles()
+    count, size = int(listed.size()), int(location.sizeInBytes())
+    certainty = Certainty.UPPER_BOUND if len(location.partitionSchema().fields()) else Certainty.EXACT
+    return Position(files=_file_set(listed, count, size, leaf.context.settings)), certainty
+
+
+def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> FileSet:
+    # One round trip for all of them; py4j takes an array's elements one by one.
+    paths = sorted(_PATH.findall(str(listed.mkString("\n")))) if count <= settings.max_files else []
+    if len(paths) != count:
+        return FileSet(count=count, bytes=size)
+    shown = tuple(paths[: settings.max_paths])
+    return FileSet(count=count, bytes=size, manifest_digest=manifest_digest(paths), paths=shown)
+
+
+def whole_schema(leaf: JvmLeaf) -> SchemaDefinition | None:
+    """The schema of what a JVM `HadoopFsRelation` reads; None where this reader doesn't see it whole.
+
+    Of JSON and CSV a schema that the reader brings is mostly all that is known, and is reported.
+    """
+    relation = leaf.subject
+    if kept(leaf.plan, "catalogTable").isDefined():
+        return leaf.schema()
+    name, location = format_name(kept(relation, "fileFormat")), kept(relation, "location")
+    if name in _WITHOUT_COLUMNS or any(path_partition(path) for path in _root_paths(relation)):
+        return None
+    if name in _SELF_DESCRIBING:
+        return None if _brings_a_schema(location) else leaf.schema()
+    if name == "csv" and setting(relation.options(), "header") != "true" and not _brings_a_schema(location):
+        # _c0, _c1 …
+        return None
+    return leaf.schema()
+
+
+def _brings_a_schema(location: Any) -> bool:
+    try:
+        return option(private(location, "userSpecifiedSchema")) is not None
+    except AttributeError:
+        return False

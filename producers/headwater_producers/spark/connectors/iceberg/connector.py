@@ -1,0 +1,219 @@
+"""Apache Iceberg: what each question about its tables is answered with.
+
+A streaming offset is
+
+    {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
+
+A bound of a range is the snapshot and how many of its files have been read, `8271…:3`; how many it has isn't in the
+offset. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first
+snapshot (`scan_all_files`) has the files of the whole table then.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from py4j.java_gateway import is_instance_of
+
+from headwater_producers.spark.connectors.answer import RangeRead, Scanned, V2Table
+from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
+from headwater_producers.spark.connectors.catalog.tables import (
+    CatalogEntry,
+    read_table,
+    relation_table,
+    table_output,
+)
+from headwater_producers.spark.connectors.catalog.writes import streamed_table
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.iceberg.snapshots import IcebergCommits, IcebergSnapshots
+from headwater_producers.spark.connectors.question import unwrapped
+from headwater_producers.spark.jvm.scala import class_name, kept, private
+from headwater_producers.spark.plan.written import Written
+from headwater_schemas import naming
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    LifecycleChange,
+    Position,
+    Storage,
+    TableRange,
+    TableSnapshot,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headwater_producers.spark.connectors.answer import BatchLog, StreamLog
+    from headwater_producers.spark.connectors.context import Context
+    from headwater_producers.spark.connectors.question import (
+        CommandRun,
+        JvmCommand,
+        JvmLeaf,
+        JvmScan,
+        SourceOffsets,
+        StreamSink,
+    )
+    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.leaves import Leaf
+
+TABLE: Final = "SparkTable"
+_STAGED: Final = "StagedSparkTable"
+_SCANS: Final = frozenset({"SparkBatchQueryScan", "SparkCopyOnWriteScan"})
+_ALTERS: Final = frozenset(
+    {
+        "AddPartitionField",
+        "CreateOrReplaceBranch",
+        "CreateOrReplaceTag",
+        "DropBranch",
+        "DropIdentifierFields",
+        "DropPartitionField",
+        "DropTag",
+        "ReplacePartitionField",
+        "SetIdentifierFields",
+        "SetWriteDistributionAndOrdering",
+    }
+)
+"""Iceberg's commands of its own, which have the table's name as it was written."""
+_REWRITES: Final = "default_cache_iceberg"
+"""The catalog that Iceberg's own maintenance takes tables from, whose rows it writes anew: it commits them later, if it
+does."""
+_OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
+# SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
+_SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")
+
+
+class IcebergTable(V2Table):
+    """A JVM `SparkTable`."""
+
+    def own_name(self, name: str) -> str:
+        """Without what Iceberg lets it end in: `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
+        found = _SELECTOR.fullmatch(name)
+        if found is None:
+            return name
+        # A table may be called so, too.
+        is_selected = self.table.branch() is not None or self.table.snapshotId() is not None
+        return found["table"] if is_selected else name
+
+    def branch(self) -> str | None:
+        """Of `db.flights.branch_audit` it is `audit`."""
+        branch = self.table.branch()
+        return None if branch is None else str(branch)
+
+    def was_made(self, is_since_start: Callable[[int], bool]) -> bool:
+        # One that is made has metadata without any before.
+        metadata = self.table.table().operations().current()
+        is_first = metadata.previousFiles().isEmpty()
+        return bool(is_first) and is_since_start(int(metadata.lastUpdatedMillis()))
+
+    def is_first_version(self) -> bool:
+        return bool(self.table.table().operations().current().previousFiles().isEmpty())
+
+
+class Iceberg(Connector):
+    """Tables of Apache Iceberg."""
+
+    classes = frozenset({TABLE, _STAGED, *_SCANS, *_ALTERS})
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        table = leaf.subject
+        if class_name(table) != TABLE:
+            return None
+        if leaf.is_streamed:
+            streamed = iceberg_table(leaf.context, table)
+            return leaf.table(streamed.dataset, streamed.storage, streamed.symlinks, leaf.schema())
+        entry = relation_table(leaf.context, leaf.relation)
+        if entry is None:
+            return None
+        if _is_metadata(leaf.context, table):
+            # db.flights.snapshots: its rows are about the table's files, and none of the table's.
+            of = str(kept(leaf.relation, "table").name()).rsplit(".", 1)[-1]
+            dataset = DatasetRef(entry.dataset.namespace, f"{entry.dataset.name}.{of}")
+            batch = leaf.batch()
+            return batch.table(dataset, entry.storage, entry.symlinks, batch.schema())
+        return read_table(leaf, entry, is_whole=table.snapshotId() is None)
+
+    def write(self, command: JvmCommand) -> Written | None:
+        if command.name == "WriteToMicroBatchDataSource":
+            table = command.subject
+            entry = streamed_table(command) or iceberg_table(command.context, table)
+            return Written((table_output(entry, command.mode, table),))
+        if command.name in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"):
+            written = relation_table(command.context, command.plan.table())
+            return Written() if written is not None and written.catalog == _REWRITES else None
+        return None
+
+    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+        if command.name not in _ALTERS:
+            return None
+        catalog, identifier = resolved(command.plan.table(), command.context)
+        return (of_v2(catalog, identifier, command.context, LifecycleChange.ALTER),)
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        if class_name(scan.subject) not in _SCANS:
+            return None
+        return Scanned(positions=_scanned(unwrapped(scan.node.table()).table(), scan.subject))
+
+    def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+        if not is_offset(source.end):
+            return None
+        start, to = source.first if source.start is None else source.start, _bound(source.end)
+        if to is None:
+            return None
+        changes = TableRange(format="iceberg", from_=_bound(start) if is_offset(start) else None, to=to)
+        known = start is not None or source.from_beginning
+        certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
+        return (RangeRead(position=Position(table_range=changes), certainty=certainty),)
+
+    def batch_log(self, run: CommandRun) -> BatchLog | None:
+        table = run.command.subject
+        return IcebergCommits(table, run) if class_name(table) in (TABLE, _STAGED) else None
+
+    def stream_log(self, sink: StreamSink) -> StreamLog | None:
+        return IcebergSnapshots(sink.sink) if sink.sink is not None else None
+
+    def v2_table(self, table: Any) -> V2Table | None:
+        return IcebergTable(table) if class_name(table) == TABLE else None
+
+
+def iceberg_table(context: Context, table: Any) -> CatalogEntry:
+    """An Iceberg table by what it knows of itself: a stream's plan doesn't name it."""
+    catalog, _, name = str(table.name()).partition(".")
+    found = context.table(name, str(table.table().location()), catalog=catalog)
+    return CatalogEntry(found.ref, found.symlinks, "iceberg", Storage("iceberg"))
+
+
+def is_offset(offset: Any) -> bool:
+    """Whether it is an offset of Iceberg's source."""
+    return isinstance(offset, dict) and offset.keys() >= _OFFSET
+
+
+def _bound(offset: dict[str, Any]) -> str | None:
+    snapshot, position = int(offset["snapshot_id"]), int(offset["position"])
+    if snapshot < 0 or (position == 0 and offset["scan_all_files"]):
+        return None
+    return f"{snapshot}:{position}"
+
+
+def _is_metadata(context: Context, table: Any) -> bool:
+    """Whether a V2 table is one of Iceberg's about another: `db.flights.snapshots`."""
+    gateway = context.session.sparkContext._gateway
+    return bool(is_instance_of(gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"))
+
+
+def _scanned(table: Any, scan: Any) -> dict[str, Position]:
+    # The table itself has moved on by now where the write was into it; the report of the scan's planning hasn't.
+    report = private(scan, "scanReportSupplier").get()
+    if report is None or int(report.snapshotId()) < 0:
+        return {}
+    snapshot = table.snapshot(report.snapshotId())
+    parent = snapshot.parentId() if snapshot is not None else None
+    position = Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg",
+            snapshot_id=str(report.snapshotId()),
+            parent_id=None if parent is None else str(parent),
+            operation=str(snapshot.operation()) if snapshot is not None else None,
+        )
+    )
+    return {naming.path(str(table.location())).name: position}

@@ -1,0 +1,155 @@
+"""The snapshots of Iceberg tables: those that a batch command made, and those of a streaming query.
+
+A snapshot bears the id of the application that made it. So of a batch command it is the one snapshot of this
+application that was made while it ran, by this driver's clock. Those of a streaming query bear its id and the
+micro-batch's number, which Iceberg's streaming write reads itself to write none twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.answer import Committed, SinkCommit
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.scala import statics
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS
+from headwater_schemas.events import Certainty, Position, TableSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from headwater_producers.spark.connectors.question import CommandRun
+    from headwater_producers.spark.plan.column import DataType
+
+# Snapshots looked at for a batch command, those of others included; a round trip or three each.
+_MAX_COMMITS: Final = 50
+# Snapshots that one question about a micro-batch looks at, others' included. A round trip or four each.
+_MAX_SNAPSHOTS: Final = 200
+# Micro-batches remembered.
+_REMEMBERED: Final = 1_000
+_ADDED: Final = ("added-records", "added-files-size", "added-data-files")
+_QUERY: Final = "spark.sql.streaming.queryId"
+_EPOCH: Final = "spark.sql.streaming.epochId"
+
+
+class IcebergCommits:
+    """A table's snapshots as a batch command has left them; see `BatchLog`.
+
+    Args:
+        table: the JVM's `SparkTable`.
+        run: the command.
+    """
+
+    is_counted = True
+    nothing: Counts | None = None
+
+    def __init__(self, table: Any, run: CommandRun) -> None:
+        self._table = table
+        self._run = run
+
+    def schema(self) -> DataType:
+        """The table's newest schema, as Spark's JSON."""
+        convert = statics(self._run.session, "org.apache.iceberg.spark.SparkSchemaUtil").convert
+        return json.loads(str(convert(self._table.table().schema()).json()))
+
+    def committed(self, columns: Collection[str]) -> Committed | None:
+        """The snapshot that the command has made; None where it made none, or there are several."""
+        iceberg, (begin, end) = self._table.table(), self._run.window
+        application = str(self._run.session.sparkContext.applicationId)
+        found = []
+        for snapshot in _newest_first(iceberg, self._table.branch(), _MAX_COMMITS):
+            at = int(snapshot.timestampMillis())
+            if at < begin:
+                break
+            if at <= end and snapshot.summary().get("spark.app.id") == application:
+                found.append(snapshot)
+        if len(found) != 1:
+            return None
+        return Committed(iceberg_snapshot(iceberg, found[0]), Certainty.EXACT, iceberg_counts(found[0]))
+
+
+class IcebergSnapshots:
+    """The snapshots that streaming queries write, looked at once each, from the newest back; see `StreamLog`.
+
+    Args:
+        table: the JVM's `SparkTable` that is the query's sink. The query's own commits make it current, so nothing is
+            loaded for the question.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._iceberg = table.table()
+        self._branch = table.branch()
+        self._found: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._seen: str | None = None
+
+    def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
+        """The snapshot that a micro-batch has made; None where it isn't there (any more), or too far back."""
+        if (query_id, batch_id) not in self._found:
+            self._look(query_id)
+        found = self._found.get((query_id, batch_id))
+        snapshot = self._iceberg.snapshot(int(found)) if found is not None else None
+        if snapshot is None:
+            return None
+        return SinkCommit(iceberg_snapshot(self._iceberg, snapshot), iceberg_counts(snapshot))
+
+    def _look(self, query_id: str) -> None:
+        newest: str | None = None
+        for snapshot in _newest_first(self._iceberg, self._branch, _MAX_SNAPSHOTS):
+            number = str(snapshot.snapshotId())
+            newest = newest or number
+            if number == self._seen:
+                break
+            summary = snapshot.summary()
+            if summary.get(_QUERY) == query_id:
+                self._found.setdefault((query_id, int(summary.get(_EPOCH))), number)
+        self._seen = newest
+        while len(self._found) > _REMEMBERED:
+            self._found.popitem(last=False)
+
+
+def _newest_first(iceberg: Any, branch: Any, limit: int) -> Iterator[Any]:
+    snapshot = iceberg.currentSnapshot() if branch is None else iceberg.snapshot(branch)
+    for _ in range(limit):
+        if snapshot is None:
+            return
+        yield snapshot
+        parent = snapshot.parentId()
+        snapshot = iceberg.snapshot(parent) if parent is not None else None
+
+
+def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
+    """An Iceberg snapshot that was written: id, parent, operation and the partitions that got files."""
+    parent = snapshot.parentId()
+    return Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg",
+            snapshot_id=str(snapshot.snapshotId()),
+            parent_id=None if parent is None else str(parent),
+            operation=str(snapshot.operation()),
+            partitions=_partitions(iceberg, snapshot),
+        )
+    )
+
+
+def iceberg_counts(snapshot: Any) -> Counts:
+    """What an Iceberg snapshot counts as added."""
+    summary = snapshot.summary()
+    number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
+    rows, size, files = (number[key] for key in _ADDED)
+    return Counts(rows=rows, bytes=size, files=files)
+
+
+def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
+    changed = snapshot.summary().get("changed-partition-count")
+    if not iceberg.spec().isPartitioned() or changed is None or int(changed) > MAX_PARTITIONS:
+        return ()
+    paths: set[str] = set()
+    files = snapshot.addedDataFiles(iceberg.io()).iterator()
+    for _ in range(10 * MAX_PARTITIONS):
+        if not files.hasNext():
+            return tuple(sorted(paths))
+        file = files.next()
+        paths.add(str(iceberg.specs().get(file.specId()).partitionToPath(file.partition())))
+    return ()

@@ -1,0 +1,342 @@
+"""What connectors are asked about: leaves, commands and scans of the JVM, offsets and sinks of streaming queries."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.scala import class_name, kept, setting
+from headwater_producers.spark.plan.column import Column
+from headwater_producers.spark.plan.description import PlanDescription, PlanInput, SourceKind, Upstream, WriteMode
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.relation import Attribute
+from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.tree import Node, expression_id
+from headwater_schemas.events import DatasetRef, FileSet, SchemaDefinition, Storage, Symlink
+
+logger = logging.getLogger(__name__)
+
+# The plans below which the relation that is read, or the table that is written, stands. Spark's own, of all sources.
+_SCANNED: Final = frozenset({"DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"})
+_SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "LogicalRelation": lambda plan: kept(plan, "relation"),
+    "DataSourceV2Relation": lambda plan: unwrapped(kept(plan, "table")),
+    "StreamingDataSourceV2Relation": lambda plan: kept(plan, "table"),
+    "StreamingRelationV2": lambda plan: kept(plan, "table"),
+    "StreamingExecutionRelation": lambda plan: kept(plan, "source"),
+    "StreamingRelation": lambda plan: kept(plan, "dataSource"),
+}
+
+
+def unwrapped(table: Any) -> Any:
+    """The table that a MERGE, an UPDATE or a DELETE wraps to plan its scan and write."""
+    return table.table() if class_name(table) == "RowLevelOperationTable" else table
+
+
+@dataclass(frozen=True, kw_only=True)
+class JvmLeaf:
+    """A leaf of a JVM plan.
+
+    Attributes:
+        plan: the leaf.
+        context: see there.
+        index: of its streaming source in `StreamingQueryProgress.sources`.
+        view: the temporary view that is this leaf.
+        first: the expression id of its first attribute.
+        upstream: inside foreachBatch, what the micro-batch's frame is made of.
+        others: the plan's other leaves of the same class, by the expression id of their first attribute.
+    """
+
+    plan: Any
+    context: Context
+    index: int | None = None
+    view: str | None = None
+    first: int | None = None
+    upstream: Upstream | None = None
+    others: Mapping[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def is_streamed(self) -> bool:
+        """Whether it is a streaming query's source, started or not."""
+        return class_name(self.plan).startswith("Streaming")
+
+    @cached_property
+    def relation(self) -> Any:
+        """The leaf, or the relation that a scan stands for."""
+        return kept(self.plan, "relation") if class_name(self.plan) in _SCANNED else self.plan
+
+    @cached_property
+    def subject(self) -> Any:
+        """What a connector is picked by: the relation, table or source behind the leaf, else the leaf."""
+        find = _SUBJECT_OF_LEAF.get(class_name(self.relation))
+        return find(self.relation) if find is not None else self.plan
+
+    @property
+    def options(self) -> Any:
+        """Of a V2 relation: those of the reader."""
+        relation = self.relation
+        return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
+
+    def batch(self) -> JvmLeaf:
+        """The leaf with all columns of its relation, also where a scan takes some of them."""
+        return JvmLeaf(plan=self.relation, context=self.context, index=self.index)
+
+    def schema(self) -> SchemaDefinition:
+        """Its columns."""
+        return schema_definition(json.loads(self.plan.schema().json()))
+
+    def table(
+        self,
+        dataset: DatasetRef,
+        storage: Storage | None,
+        symlinks: tuple[Symlink, ...],
+        schema: SchemaDefinition | None,
+        *,
+        type: str = "TABLE",  # noqa: A002 - OpenLineage's word
+        from_beginning: bool = False,
+    ) -> Leaf:
+        """The leaf as a read of one table."""
+        read = PlanInput(
+            dataset=dataset,
+            kind=SourceKind.TABLE,
+            type=type,
+            schema=schema,
+            storage=storage,
+            symlinks=symlinks,
+            source_index=self.index,
+            from_beginning=from_beginning,
+        )
+        return Leaf(inputs=(read,))
+
+    def attributes(self) -> list[Attribute]:
+        """Its columns with their ids, in one round trip."""
+        leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
+        found = []
+        for nodes in leaf.output():
+            number = expression_id(nodes[0])
+            if number is not None:
+                found.append(Attribute(number, str(nodes[0].get("name")), nodes[0].get("dataType")))
+        return found
+
+
+_MODES: Final = {
+    "Append": WriteMode.APPEND,
+    "Overwrite": WriteMode.OVERWRITE,
+    "ErrorIfExists": WriteMode.ERROR_IF_EXISTS,
+    "Ignore": WriteMode.IGNORE,
+    "Update": WriteMode.UPDATE,
+    "Complete": WriteMode.COMPLETE,
+}
+_APPENDS: Final = frozenset({"AppendData", "WriteToContinuousDataSource"})
+_BY_CONDITION: Final = "OverwriteByExpression"
+_OF_RELATION: Final = frozenset({"AppendData", _BY_CONDITION, "OverwritePartitionsDynamic"})
+_MADE_OF_QUERY: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+_WRITTEN_TABLE: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(_OF_RELATION, lambda plan: kept(kept(plan, "table"), "table")),
+    **dict.fromkeys(_MADE_OF_QUERY, lambda plan: loaded(plan.name().catalog(), plan.name().identifier())),
+    **dict.fromkeys(("ReplaceData", "WriteDelta"), lambda plan: unwrapped(kept(kept(plan, "originalTable"), "table"))),
+}
+_SUBJECT_OF_COMMAND: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **_WRITTEN_TABLE,
+    "SaveIntoDataSourceCommand": lambda plan: kept(plan, "dataSource"),
+    "WriteToMicroBatchDataSource": lambda plan: kept(plan, "table"),
+    "WriteToMicroBatchDataSourceV1": lambda plan: kept(plan, "sink"),
+    "WriteToContinuousDataSource": lambda plan: kept(plan, "write"),
+}
+
+
+def write_mode(mode: Any) -> WriteMode:
+    """A JVM `SaveMode` or `OutputMode`."""
+    return _MODES.get(str(mode.toString()), WriteMode.UNKNOWN)
+
+
+def loaded(catalog: Any, identifier: Any) -> Any | None:
+    """The table that a catalog has under a name now; None where it has none, or doesn't answer."""
+    try:
+        return catalog.loadTable(identifier)
+    except Exception:
+        logger.debug("lineage capture: a catalog has no table of a name", exc_info=True)
+        return None
+
+
+def written_table(plan: Any) -> Any | None:
+    """The V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
+    find = _WRITTEN_TABLE.get(class_name(plan))
+    return find(plan) if find is not None else None
+
+
+@dataclass(frozen=True)
+class JvmCommand:
+    """A command at the root of a JVM plan.
+
+    Attributes:
+        plan: the command.
+        context: see there.
+        columns: lineage of the query's columns by name; empty where it couldn't be read.
+    """
+
+    plan: Any
+    context: Context
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    @cached_property
+    def name(self) -> str:
+        """Simple name of its class."""
+        return class_name(self.plan)
+
+    @cached_property
+    def subject(self) -> Any:
+        """What a connector is picked by: the table, sink or provider that it writes to, else the command.
+
+        None of a table that its catalog doesn't have. May ask a catalog.
+        """
+        find = _SUBJECT_OF_COMMAND.get(self.name)
+        return find(self.plan) if find is not None else self.plan
+
+    @cached_property
+    def options(self) -> Any:
+        """Of a write: the options of the writer."""
+        return self.plan.options() if self.name == "SaveIntoDataSourceCommand" else self.plan.writeOptions()
+
+    @cached_property
+    def mode(self) -> WriteMode:
+        """Of a write to a source or a V2 table."""
+        if self.name in _APPENDS:
+            return WriteMode.APPEND
+        if self.name == _BY_CONDITION:
+            return self._by_condition()
+        if self.name in _OF_RELATION:
+            return WriteMode.OVERWRITE_PARTITIONS
+        return write_mode(self.plan.outputMode() if self.is_micro_batch else self.plan.mode())
+
+    @property
+    def is_micro_batch(self) -> bool:
+        """Whether it is a streaming query's that runs micro-batches."""
+        return self.name.startswith("WriteToMicroBatchDataSource")
+
+    @property
+    def condition(self) -> Any:
+        """Of an overwrite by a condition: the JVM's expression."""
+        return kept(self.plan, "deleteExpr")
+
+    @property
+    def replaces_by_condition(self) -> bool:
+        """Whether it holds a condition by which rows of its table go."""
+        return self.name == _BY_CONDITION
+
+    @property
+    def topics(self) -> frozenset[str] | None:
+        """What a column `topic` can hold, where that is known."""
+        column = self.columns.get("topic")
+        return column.constants if column else None
+
+    def path(self) -> str | None:
+        """The path that the writer's options name."""
+        return setting(self.options, "path")
+
+    def _by_condition(self) -> WriteMode:
+        # All rows go only where the condition is `true`.
+        condition = self.condition
+        is_all = class_name(condition) == "Literal" and str(condition.toString()) == "true"
+        return WriteMode.OVERWRITE if is_all else WriteMode.OVERWRITE_PARTITIONS
+
+
+# Where a scan of an executed plan has what it reads. Spark's own, of all sources.
+_SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "FileSourceScanExec": lambda scan: kept(kept(scan, "relation"), "location"),
+    "RowDataSourceScanExec": lambda scan: kept(scan, "relation"),
+    "BatchScanExec": lambda scan: kept(scan, "scan"),
+}
+
+
+@dataclass(frozen=True)
+class JvmScan:
+    """A leaf of an executed JVM plan."""
+
+    node: Any
+
+    @cached_property
+    def subject(self) -> Any:
+        """What a connector is picked by: the file index, relation or scan behind the leaf, else the leaf."""
+        find = _SUBJECT_OF_SCAN.get(class_name(self.node))
+        return find(self.node) if find is not None else self.node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOffsets:
+    """A streaming source in one micro-batch.
+
+    Attributes:
+        start, end: its offsets before and after, as their own JSON, parsed; None where Spark has none.
+        first: where the source began, as its log in the checkpoint has it; None: it isn't logged, or isn't needed.
+        files: of a source of files, those of this micro-batch, by its log in the checkpoint.
+        kind: what sort of source the plan has there; None: no plan names it.
+        from_beginning: see `PlanInput`.
+    """
+
+    start: Any
+    end: Any
+    first: Any = None
+    files: FileSet | None = None
+    kind: SourceKind | None = None
+    from_beginning: bool = False
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """One batch command that has ended without an error.
+
+    Attributes:
+        execution: the JVM's `QueryExecution`.
+        session: the `SparkSession` that ran it.
+        command: the command.
+        started_at, ended_at: by this driver's clock.
+    """
+
+    execution: Any
+    session: Any
+    command: JvmCommand
+    started_at: datetime
+    ended_at: datetime
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The time that it ran, in milliseconds since the epoch, rounded outwards."""
+        return int(self.started_at.timestamp() * 1000), int(self.ended_at.timestamp() * 1000) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSink:
+    """A streaming query's sink.
+
+    Attributes:
+        description: as a progress has it: `FileSink[file:/out]`.
+        files: to read a log with.
+        sink: the JVM's own, where the query can be asked.
+    """
+
+    description: str
+    files: TextFiles
+    sink: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the sink calls itself: `FileSink`."""
+        return self.description.partition("[")[0]
+
+    @property
+    def path(self) -> str:
+        """The path in the description: the one place where it is written out in full."""
+        return self.description.partition("[")[2].removesuffix("]")
+
+
+def is_ignoring(description: PlanDescription) -> bool:
+    """Whether a command writes only where nothing is, by mode("ignore") or IF NOT EXISTS."""
+    return bool(description.outputs) and all(output.mode is WriteMode.IGNORE for output in description.outputs)

@@ -1,0 +1,162 @@
+"""Registry of connectors: which of them to ask about an object of the JVM, by the name of its class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_producers.spark.connectors.answer import V1Table, V2Table
+from headwater_producers.spark.jvm.scala import class_name, items, kept, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
+    from headwater_producers.spark.connectors.connector import Connector
+    from headwater_producers.spark.connectors.question import (
+        CommandRun,
+        JvmCommand,
+        JvmLeaf,
+        JvmScan,
+        SourceOffsets,
+        StreamSink,
+    )
+    from headwater_producers.spark.events.writes import Write
+    from headwater_producers.spark.jvm.files import TextFiles
+    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.leaves import Leaf
+    from headwater_producers.spark.plan.operators.operator import OperatorRule
+    from headwater_producers.spark.plan.written import Written
+
+
+class Registry:
+    """Connectors by the classes that they declare. Each question goes to them in the order in which they were added.
+
+    Args:
+        connectors: the first ones.
+
+    Attributes:
+        operators: how operators of theirs are read in a plan's JSON, by class.
+    """
+
+    def __init__(self, connectors: Iterable[Connector] = ()) -> None:
+        self._connectors = list(connectors)
+        self._index()
+
+    def add(self, connector: Connector) -> None:
+        """Adds a connector behind the others."""
+        self._connectors.append(connector)
+        self._index()
+
+    def remove(self, connector: Connector) -> None:
+        """Takes a connector out again."""
+        self._connectors.remove(connector)
+        self._index()
+
+    def _index(self) -> None:
+        self._by_class: dict[str, list[Connector]] = {}
+        self._opens: dict[str, str] = {}
+        self.operators: dict[str, OperatorRule] = {}
+        for connector in self._connectors:
+            for name in connector.classes:
+                self._by_class.setdefault(name, []).append(connector)
+            self._opens.update(connector.opens)
+            self.operators.update(connector.operators)
+
+    def __iter__(self) -> Iterator[Connector]:
+        return iter(self._connectors)
+
+    def of(self, *subjects: Any) -> Iterator[Connector]:
+        """The connectors that declare a JVM object's class: of what is inside it first, where one of them opens it."""
+        for subject in subjects:
+            if subject is None:
+                continue
+            if (accessor := self._opens.get(class_name(subject))) is not None:
+                yield from self.of(kept(subject, accessor))
+            yield from self.named(class_name(subject))
+
+    def named(self, name: str) -> Iterator[Connector]:
+        """The connectors that declare a class."""
+        return iter(self._by_class.get(name, ()))
+
+    def read(self, leaf: JvmLeaf) -> Leaf | None:
+        """See `Connector.read`."""
+        found = (each.read(leaf) for each in self.of(leaf.subject))
+        return next((leaf for leaf in found if leaf is not None), None)
+
+    def write(self, command: JvmCommand) -> Written | None:
+        """See `Connector.write`."""
+        found = (each.write(command) for each in self.of(command.subject))
+        return next((written for written in found if written is not None), None)
+
+    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+        """See `Connector.change`."""
+        found = (each.change(command) for each in self.named(command.name))
+        return next((changes for changes in found if changes is not None), None)
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        """See `Connector.scanned`."""
+        found = (each.scanned(scan) for each in self.of(scan.subject))
+        return next((scanned for scanned in found if scanned is not None), None)
+
+    def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+        """See `Connector.read_range`."""
+        found = (each.read_range(source) for each in self._connectors)
+        return next((ranges for ranges in found if ranges is not None), None)
+
+    def batch_log(self, run: CommandRun) -> BatchLog | None:
+        """See `Connector.batch_log`."""
+        found = (each.batch_log(run) for each in self.of(run.command.subject))
+        return next((log for log in found if log is not None), None)
+
+    def left_alone(self, write: Write, *, staged: bool) -> bool | None:
+        """See `Connector.left_alone`."""
+        found = (each.left_alone(write, staged=staged) for each in self._connectors)
+        return next((alone for alone in found if alone is not None), None)
+
+    def stream_log(self, sink: StreamSink) -> StreamLog | None:
+        """See `Connector.stream_log`. By the sink itself, where it can be asked, and by its description."""
+        asked = [*self.of(sink.sink), *self.named(sink.name)]
+        found = (each.stream_log(sink) for each in asked)
+        return next((log for log in found if log is not None), None)
+
+    def sink_at(self, path: str, files: TextFiles) -> str | None:
+        """See `Connector.sink_at`."""
+        found = (each.sink_at(path, files) for each in self._connectors)
+        return next((sink for sink in found if sink is not None), None)
+
+    def v1_table(self, table: Any) -> V1Table:
+        """A JVM `CatalogTable` as the connector of its provider describes it."""
+        found = option(kept(table, "provider"))
+        provider = None if found is None else str(found)
+        for each in self._connectors:
+            if provider is not None and provider.lower() in each.providers:
+                described = each.v1_table(table)
+                if described is not None:
+                    return described
+        return V1Table(table, provider)
+
+    def v2_table(self, table: Any) -> V2Table:
+        """A JVM V2 `Table` as the connector of its class describes it."""
+        found = (each.v2_table(table) for each in self.of(table))
+        return next((described for described in found if described is not None), V2Table(table))
+
+    def roots(self, plan: Any) -> list[Any]:
+        """The plans that `plan` is made of: itself, or those that it has in place of children."""
+        hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
+        if hidden:
+            return hidden
+        # Commands that keep their query to themselves show it as an inner child.
+        if plan.children().isEmpty():
+            return list(items(plan.innerChildren())) or [plan]
+        return [plan]
+
+    def leaves(self, plan: Any) -> Iterator[Any]:
+        """The leaves of all of them, and of their subqueries."""
+        for root in self.roots(plan):
+            yield from items(root.collectLeaves())
+            for subquery in items(root.subqueriesAll()):
+                yield from items(subquery.collectLeaves())
+
+
+REGISTRY = Registry()
+"""The connectors of this process, which `connectors/__init__.py` adds."""
