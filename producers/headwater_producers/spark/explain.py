@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import html
 import json
+import logging
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.execution.describe import describe_plan
 from headwater_producers.spark.jvm.scala import class_name
-from headwater_producers.spark.jvm.transposing import before_transposing
 from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
 from headwater_producers.spark.plan.lattice import subtype
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from headwater_producers.spark.plan.relation import Relation
     from headwater_producers.spark.plan.settings import PlanSettings
     from headwater_schemas.events import ColumnLineage
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,7 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
     asked = execution.logical()
     if class_name(asked) == "CompoundBody":
         return _unknown(schema, (), "Spark hands over the rows of a script's last statement, and not what they are of")
-    turned = before_transposing(asked)
+    turned = _before_transposing(asked)
     plan = execution.analyzed() if turned is None else turned.plan
     description = describe_plan(plan, session=df.sparkSession, settings=settings)
     problems = description.lineage
@@ -141,6 +143,36 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
         relation = transposed(relation, turned.index, schema)
     with reporting(description.names):
         return _explained(relation, schema, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Transposed:
+    """The frame that `transpose()` has turned around.
+
+    Spark computes a transposed frame while it analyzes, and keeps its rows alone. The plan as it was asked for still
+    has the frame before; whatever is done to the frame afterwards starts from the rows.
+
+    Attributes:
+        plan: the JVM's analyzed plan of the frame before.
+        index: the column whose values name the new columns; empty where it isn't known.
+    """
+
+    plan: Any
+    index: str
+
+
+def _before_transposing(asked: Any) -> _Transposed | None:
+    """What a frame is the transpose of, by the JVM's plan that it was asked for by; None where it is none."""
+    if class_name(asked) != "UnresolvedTranspose":
+        return None
+    # Without an index column it is the first.
+    index = asked.child().output().head() if asked.indices().isEmpty() else asked.indices().head()
+    try:
+        return _Transposed(asked.child(), str(index.name()))
+    except Exception:
+        # Not a column but an expression without a name.
+        logger.debug("lineage capture: a transpose's index has no name", exc_info=True)
+        return _Transposed(asked.child(), "")
 
 
 def _explained(relation: Relation, schema: DataType, problems: ColumnLineage) -> LineageExplanation:

@@ -32,8 +32,7 @@ from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution import describe
-from headwater_producers.spark.execution.executions import execution_times, plan_key
-from headwater_producers.spark.execution.multi_insert import executions_of
+from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.question import JvmScan
 from headwater_producers.spark.connectors.rdd import rdds_of
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan
-from headwater_producers.spark.jvm.nodes import leaves, opened
-from headwater_producers.spark.jvm.sampling import sampled_scans
+from headwater_producers.spark.jvm.nodes import leaves, opened, sampled_scans
 from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
 _V2_WRITES: Final = frozenset(
@@ -26,6 +28,9 @@ _V2_WRITES: Final = frozenset(
         "WriteDeltaExec",
     }
 )
+
+# QueryExecution.commandExecutionName, of a Union of commands.
+_SEVERAL: Final = "multi-commands"
 
 
 def plan_key(query_execution: Any) -> PlanKey:
@@ -119,3 +124,38 @@ def _metrics(node: Any) -> dict[str, int]:
         pair = iterator.next()
         values[str(pair._1())] = int(pair._2().value())
     return values
+
+
+def executions_of(execution: Any, function: str) -> Iterator[Any]:
+    """Each command of an execution as one of its own; mostly there is one, and it is itself.
+
+    Of `FROM … INSERT INTO … INSERT INTO …` there are several, which Spark runs, and reports, as one.
+
+    Args:
+        execution: the JVM's `QueryExecution`.
+        function: the name that the listener received.
+    """
+    if function != _SEVERAL or class_name(execution.analyzed()) != "Union":
+        yield execution
+        return
+    for number in range(int(execution.analyzed().children().size())):
+        yield _Part(execution, number)
+
+
+class _Part:
+    """A `QueryExecution` that is about one command of several, and in all else the one that ran them."""
+
+    def __init__(self, execution: Any, number: int) -> None:
+        self._execution = execution
+        self._number = number
+
+    def analyzed(self) -> Any:
+        """The command."""
+        return self._execution.analyzed().children().apply(self._number)
+
+    def executedPlan(self) -> Any:
+        """What wrote."""
+        return opened(self._execution.executedPlan()).children().apply(self._number)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._execution, name)

@@ -12,7 +12,7 @@ from headwater_producers.spark.connectors.question import CommandRun, JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts
-from headwater_producers.spark.jvm.jobs import ran_jobs
+from headwater_producers.spark.jvm.listener_bus import ran_jobs
 from headwater_producers.spark.plan import PlanSettings, SourceKind, WriteMode
 from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.schema import schema_definition
