@@ -43,6 +43,7 @@ INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex
 """File indexes of plans as they are analyzed."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
 """What the change data feed adds to each row. No field of the table's: it comes of the table's log as a whole."""
+_FILES: Final = "parquet"
 _OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
 
 
@@ -56,12 +57,12 @@ def read_version(leaf: JvmLeaf) -> Leaf:
     location = kept(leaf.subject, "location")
     if class_name(location) != LATEST:
         read = version(location.version()), Certainty.EXACT
-        return read_files(leaf, read, layer="delta", schema=whole_schema(leaf))
+        return read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
     is_pinned = bool(location.isTimeTravelQuery())
     # Without time travel, what it scans is settled again when the query is optimized: see `scanned_version`.
     certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED
     read = version(location.snapshotAtAnalysis().version()), certainty
-    return read_files(leaf, read, layer="delta", schema=None if is_pinned else leaf.schema())
+    return read_files(leaf, read, storage=STORAGE, schema=None if is_pinned else leaf.schema())
 
 
 def scanned_version(location: Any) -> Scanned:

@@ -49,7 +49,9 @@ class Files(Connector):
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         name = class_name(leaf.subject)
         if name == _RELATION:
-            return read_files(leaf, listed_files(leaf), layer="file", schema=whole_schema(leaf))
+            file_format = format_name(leaf.subject.fileFormat())
+            storage, schema = Storage("file", file_format), whole_schema(leaf, file_format)
+            return read_files(leaf, listed_files(leaf), storage=storage, schema=schema)
         if name == SOURCE:
             # FileStreamSource[file:/data/flights]
             return _streamed(leaf, str(leaf.subject.toString()).partition("[")[2].removesuffix("]"))

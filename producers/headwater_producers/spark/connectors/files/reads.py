@@ -34,17 +34,17 @@ _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
 
 def format_name(file_format: Any) -> str:
-    """The short name of a JVM `FileFormat`: `parquet`, also of a table format's own."""
-    return class_name(file_format).removesuffix("FileFormat").removeprefix("Delta").lower()
+    """The short name of a JVM `FileFormat`: `parquet`."""
+    return class_name(file_format).removesuffix("FileFormat").lower()
 
 
-def read_files(leaf: JvmLeaf, read: Read, *, layer: str, schema: SchemaDefinition | None) -> Leaf:
+def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDefinition | None) -> Leaf:
     """A leaf as a read of a folder's or a table's files.
 
     Args:
         leaf: of a JVM `HadoopFsRelation`.
         read: which of them, and how sure that is.
-        layer: of their storage: `file`, or the table format that they are of.
+        storage: how they store rows.
         schema: their columns, where this reader sees them whole.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
@@ -58,7 +58,6 @@ def read_files(leaf: JvmLeaf, read: Read, *, layer: str, schema: SchemaDefinitio
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
     # Which of several folders a file is in isn't known here.
     position, certainty = read if len(datasets) == 1 else (None, None)
-    storage = Storage(layer, format_name(kept(relation, "fileFormat")))
     return Leaf(
         inputs=tuple(
             PlanInput(
@@ -112,15 +111,19 @@ def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> Fil
     return FileSet(count=count, bytes=size, manifest_digest=manifest_digest(paths), paths=shown)
 
 
-def whole_schema(leaf: JvmLeaf) -> SchemaDefinition | None:
+def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
     """The schema of what a JVM `HadoopFsRelation` reads; None where this reader doesn't see it whole.
 
     Of JSON and CSV a schema that the reader brings is mostly all that is known, and is reported.
+
+    Args:
+        leaf: the leaf.
+        name: of the files' format.
     """
     relation = leaf.subject
     if kept(leaf.plan, "catalogTable").isDefined():
         return leaf.schema()
-    name, location = format_name(kept(relation, "fileFormat")), kept(relation, "location")
+    location = kept(relation, "location")
     if name in _WITHOUT_COLUMNS or any(path_partition(path) for path in _root_paths(relation)):
         return None
     if name in _SELF_DESCRIBING:
