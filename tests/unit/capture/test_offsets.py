@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets, kafka_ranges
+from headwater_producers.spark.connectors.kafka.connector import kafka_offsets, kafka_ranges
 from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from headwater_producers.spark.connectors.files.log import log_offset, parse_log
-from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
+from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import CheckpointError
 from headwater_schemas import naming

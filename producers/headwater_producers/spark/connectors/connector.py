@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from headwater_producers.spark.events.writes import Write
     from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan.description import DatasetChange
+    from headwater_producers.spark.plan.description import DatasetChange, SourceKind
     from headwater_producers.spark.plan.leaves import Leaf
     from headwater_producers.spark.plan.operators.operator import OperatorRule
     from headwater_producers.spark.plan.written import Written
@@ -53,12 +53,16 @@ class Connector(Protocol):
         opens: of classes that may stand for another connector's: the accessor of what that one is picked by. The
             relation of a Delta table is one of files, and its file index Delta's.
         providers: what catalogs call tables of its own format.
+        kinds, offset: of streaming sources, whose offsets have no class: kinds that are its own, and the keys that an
+            offset of its own has.
         operators: how the operators of its own are read that are in a plan's JSON, by class.
     """
 
     classes: ClassVar[frozenset[str]] = frozenset()
     opens: ClassVar[Mapping[str, str]] = {}
     providers: ClassVar[frozenset[str]] = frozenset()
+    kinds: ClassVar[frozenset[SourceKind]] = frozenset()
+    offset: ClassVar[frozenset[str]] = frozenset()
     operators: ClassVar[Mapping[str, OperatorRule]] = {}
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -90,7 +94,7 @@ class Connector(Protocol):
         return None
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        """What a streaming source gave to a micro-batch; of each connector in turn, since offsets have no class."""
+        """What a streaming source gave to a micro-batch."""
         return None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:

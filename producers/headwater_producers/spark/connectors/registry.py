@@ -100,7 +100,9 @@ class Registry:
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         """See `Connector.read_range`."""
-        found = (each.read_range(source) for each in self._connectors)
+        keys = source.end.keys() if isinstance(source.end, dict) else set[str]()
+        mine = (each for each in self._connectors if source.kind in each.kinds or (each.offset and keys >= each.offset))
+        found = (each.read_range(source) for each in mine)
         return next((ranges for ranges in found if ranges is not None), None)
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:

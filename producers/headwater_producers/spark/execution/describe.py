@@ -16,7 +16,7 @@ import msgspec
 
 from headwater_producers.spark.connectors.catalog.writes import streaming_link, write_other
 from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.kafka.offsets import topics_read
+from headwater_producers.spark.connectors.kafka.connector import topics_read
 from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.leaves import JvmLeaves

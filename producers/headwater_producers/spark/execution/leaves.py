@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.connectors.catalog.tables import read_other
-from headwater_producers.spark.connectors.kafka.offsets import is_of_pattern
+from headwater_producers.spark.connectors.kafka.connector import is_of_pattern
 from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.rdd import LOCAL
 from headwater_producers.spark.connectors.registry import REGISTRY

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.files.log import SOURCE, log_offset, source_files
 from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
-from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, kafka_offsets
+from headwater_producers.spark.connectors.kafka.connector import KafkaOffsets, kafka_offsets
 from headwater_producers.spark.jvm.files import TextFiles
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Checkpoint:
         """The files of a micro-batch, by the index of each file source."""
         taken: dict[int, FileSet] = {}
         for index, source in enumerate(progress.sources):
-            if (up_to := log_offset(source.end)) is not None and source.description.startswith(SOURCE):
+            if source.description.startswith(SOURCE) and (up_to := log_offset(source.end)) is not None:
                 folder = f"{self.location}/sources/{index}"
                 files = source_files(self.files, folder, log_offset(source.start), up_to)
                 if files is not None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.connectors.answer import RangeRead
-from headwater_producers.spark.connectors.kafka.offsets import KafkaOffsets, kafka_offsets, kafka_ranges
+from headwater_producers.spark.connectors.kafka.connector import KafkaOffsets, kafka_offsets, kafka_ranges
 from headwater_producers.spark.connectors.kafka.sink_offsets import counted, writing_ended
 from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets
+from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_schemas.events import QualityResult
 
 if TYPE_CHECKING:

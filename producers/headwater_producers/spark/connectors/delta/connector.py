@@ -51,6 +51,7 @@ class Delta(Connector):
         }
     )
     providers = frozenset({"delta"})
+    offset = reads.OFFSET
     operators = OPERATORS
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:

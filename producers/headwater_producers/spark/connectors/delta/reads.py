@@ -44,7 +44,7 @@ INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
 """What the change data feed adds to each row. No field of the table's: it comes of the table's log as a whole."""
 _FILES: Final = "parquet"
-_OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
+OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
 
 
 def version(number: Any) -> Position:
@@ -132,7 +132,7 @@ def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
 
 def is_offset(offset: Any) -> bool:
     """Whether it is an offset of Delta's source."""
-    return isinstance(offset, dict) and offset.keys() >= _OFFSET
+    return isinstance(offset, dict) and offset.keys() >= OFFSET
 
 
 def is_first_snapshot(end: Any) -> bool:

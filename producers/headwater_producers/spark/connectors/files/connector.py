@@ -6,15 +6,14 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead, SinkCommit
+from headwater_producers.spark.connectors.answer import RangeRead
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.files.log import SOURCE, sink_files
+from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog
 from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
 from headwater_producers.spark.connectors.question import is_ignoring, write_mode
-from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
@@ -44,6 +43,7 @@ class Files(Connector):
     """Folders of files, and tables of Spark's own catalog that are such folders."""
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT})
+    offset = frozenset({"logOffset"})
     opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -76,25 +76,11 @@ class Files(Connector):
         return write.written.files == 0
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
-        return SinkLog(sink) if sink.name == SINK else None
+        return SinkLog(sink.path, sink.files) if sink.name == SINK else None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
         # Of whatever has no log of its own.
         return f"{SINK}[{path}]"
-
-
-class SinkLog:
-    """The log of a streaming query's file sink, `_spark_metadata/`; see `StreamLog`."""
-
-    def __init__(self, sink: StreamSink) -> None:
-        self._sink = sink
-
-    def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
-        """The files of a micro-batch: its entry has its number."""
-        added = sink_files(self._sink.files, self._sink.path, batch_id)
-        if added is None:
-            return None
-        return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))
 
 
 def _streamed(leaf: JvmLeaf, path: str) -> Leaf:

@@ -13,8 +13,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from headwater_producers.spark.connectors.answer import SinkCommit
+from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.plan.settings import MAX_PATHS
-from headwater_schemas.events import FileSet
+from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
 
 if TYPE_CHECKING:
@@ -102,3 +104,23 @@ def file_set(logged: Iterable[LoggedFile]) -> FileSet:
         manifest_digest=manifest_digest(paths),
         paths=tuple(paths[:MAX_PATHS]),
     )
+
+
+class SinkLog:
+    """The log of a streaming query's file sink; see `StreamLog`.
+
+    Args:
+        path: of the sink.
+        files: to read it with.
+    """
+
+    def __init__(self, path: str, files: TextFiles) -> None:
+        self._path = path
+        self._files = files
+
+    def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
+        """The files of a micro-batch: its entry has its number."""
+        added = sink_files(self._files, self._path, batch_id)
+        if added is None:
+            return None
+        return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))

@@ -114,6 +114,7 @@ class Iceberg(Connector):
     """Tables of Apache Iceberg."""
 
     classes = frozenset({TABLE, _STAGED, *_SCANS, *_ALTERS})
+    offset = _OFFSET
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         table = leaf.subject

@@ -1,23 +1,25 @@
-"""Apache Kafka: what each question about topics is answered with.
+"""Apache Kafka: what each question about topics is answered with, and its offsets as Spark writes them.
 
+An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start.
 What a streaming sink wrote isn't in any log that can be read: see `sink_offsets.py`.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.kafka.offsets import kafka_offsets, kafka_ranges
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
 from headwater_producers.spark.connectors.rdd import made_of
 from headwater_producers.spark.jvm.scala import class_name, items, private
 from headwater_producers.spark.plan.description import SourceKind
-from headwater_schemas.events import KafkaRanges, OffsetRange, Position
+from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan, SourceOffsets
     from headwater_producers.spark.plan.leaves import Leaf
@@ -34,6 +36,8 @@ class Kafka(Connector):
     """Topics."""
 
     classes = frozenset({_V1, _WRITE, _SCAN, "KafkaSourceProvider", "KafkaTable"})
+    # By the plan: a source of one's own may have offsets of the same shape.
+    kinds = frozenset({SourceKind.KAFKA})
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         options = private(leaf.subject, "sourceOptions") if class_name(leaf.subject) == _V1 else leaf.options
@@ -50,8 +54,7 @@ class Kafka(Connector):
         return Scanned(positions=_positions(sources[0].partitions()) if len(sources) == 1 else {})
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        # By the plan: a source of one's own may have offsets of the same shape.
-        end = kafka_offsets(source.end) if source.kind is SourceKind.KAFKA else None
+        end = kafka_offsets(source.end)
         if end is None:
             return None
         read = kafka_ranges(kafka_offsets(source.start), end, source.first)
@@ -85,3 +88,85 @@ def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
         first = whole.get(each.partition, each)
         whole[each.partition] = OffsetRange(each.partition, first.from_, each.to_exclusive)
     return tuple(whole.values())
+
+
+KafkaOffsets = dict[str, dict[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRanges:
+    """What one micro-batch read of one topic, and how sure that is."""
+
+    ranges: KafkaRanges
+    certainty: Certainty
+
+
+def kafka_offsets(value: Any) -> KafkaOffsets | None:
+    """Reads an offset.
+
+    Returns:
+        Next offsets by topic and partition; None where `value` is no Kafka offset.
+    """
+    if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+        return None
+    try:
+        return {
+            topic: {int(partition): _offset(offset) for partition, offset in parts.items()}
+            for topic, parts in value.items()
+        }
+    except (TypeError, ValueError):
+        return None
+
+
+def kafka_ranges(
+    start: KafkaOffsets | None, end: KafkaOffsets, first: Mapping[str, Mapping[int, int]] | None = None
+) -> dict[str, TopicRanges]:
+    """The ranges read by a micro-batch, by topic.
+
+    A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
+    isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
+    and not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark
+    reads nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
+
+    Args:
+        start: the progress's start; None in a query's first batch.
+        end: the progress's end.
+        first: where the source began, by its own log in the checkpoint: the truth for a first batch.
+    """
+    begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})
+    out: dict[str, TopicRanges] = {}
+    for topic, parts in end.items():
+        known = begin.get(topic, {})
+        certainty = Certainty.EXACT if all(partition in known for partition in parts) else Certainty.INFERRED
+        ranges = tuple(
+            OffsetRange(partition, min(from_, to), to)
+            for partition, to in sorted(parts.items())
+            for from_ in (known.get(partition, 0),)
+        )
+        if any(known.get(partition, 0) > to for partition, to in parts.items()):
+            certainty = Certainty.INFERRED
+        out[topic] = TopicRanges(KafkaRanges(topic, ranges), certainty)
+    return out
+
+
+def _offset(value: Any) -> int:
+    number = int(value)
+    if number < 0:
+        # -1 and -2 stand for "latest" and "earliest" in options; a resolved offset never is.
+        raise ValueError(f"offset {number}")
+    return number
+
+
+def is_of_pattern(description: str) -> bool:
+    """Whether a source, by its description in a progress, subscribes to a pattern of topics."""
+    return "[SubscribePattern[" in description
+
+
+def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]]:
+    """The topics of each Kafka source of a PySpark `StreamingQueryProgress`, by its index; None: there is none yet."""
+    found: dict[int, Collection[str]] = {}
+    for index, source in enumerate(progress["sources"] if progress else ()):
+        if str(source["description"]).startswith("KafkaV2["):
+            end = source["endOffset"]
+            found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
+    return found
