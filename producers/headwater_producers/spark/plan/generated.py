@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedColumns:
     """What a table adds to the rows that are written.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Written:
 
 
 def with_generated(
-    relation: Relation, schema: DataType, generated: Generated, literals: Literals
+    relation: Relation, schema: DataType, generated: GeneratedColumns, literals: Literals
 ) -> tuple[Relation, DataType]:
     """The rows that are written and their schema, with what the table adds to them."""
     nodes: Any = msgspec.json.decode(generated.plan.encode())

@@ -7,7 +7,7 @@ from typing import Final
 
 from headwater_producers.spark.plan.column import DataType, Indirect
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, StreamingLink, WriteMode
-from headwater_producers.spark.plan.generated import Generated
+from headwater_producers.spark.plan.generated import GeneratedColumns
 from headwater_schemas.events import LifecycleChange
 
 LIFECYCLES: Final = {
@@ -40,7 +40,7 @@ class Written:
     streaming: StreamingLink | None = None
     schema: DataType = None
     staged: bool = False
-    generated: Generated | None = None
+    generated: GeneratedColumns | None = None
     replaced: frozenset[Indirect] = frozenset()
     read: tuple[PlanInput, ...] = ()
     copied: bool = False

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from headwater_producers.spark.connectors.answer import V1Table, V2Table
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, kept, option, statics
-from headwater_producers.spark.plan.generated import Generated
+from headwater_producers.spark.plan.generated import GeneratedColumns
 from headwater_schemas.events import Storage
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class DeltaV1Table(V1Table):
         return latest_snapshot(context.session, of_uri(self.table.location()))
 
 
-def generated_columns(context: Context, table: Any, written: Collection[str]) -> Generated | None:
+def generated_columns(context: Context, table: Any, written: Collection[str]) -> GeneratedColumns | None:
     """What a JVM `DeltaTableV2` adds to the columns that are written; None where it adds nothing.
 
     Args:
@@ -116,7 +116,9 @@ def generated_columns(context: Context, table: Any, written: Collection[str]) ->
         return None
     names = [str(field["name"]) for field in missing]
     expressions = [f"{field['metadata'][_EXPRESSION]} AS `g{i}`" for i, field in enumerate(missing)]
-    return Generated(tuple(names), tuple(field["type"] for field in missing), _analyzed(context, schema, expressions))
+    return GeneratedColumns(
+        tuple(names), tuple(field["type"] for field in missing), _analyzed(context, schema, expressions)
+    )
 
 
 def _analyzed(context: Context, schema: dict[str, Any], expressions: list[str]) -> str:
