@@ -97,7 +97,11 @@ AREAS: Final[dict[str, Area]] = {
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
     "derive": Area(
         ("consumers/headwater_consumers/graph/derive.py",),
-        ("tests/unit/fold", "tests/property/fold/test_fold_is_a_join.py"),
+        (
+            "tests/unit/fold",
+            "tests/property/fold/test_next_of_neighbours.py",
+            "tests/property/fold/test_fold_is_a_join.py",
+        ),
     ),
     "reconcile": Area((_BACKFILL,), ("tests/unit/reconcile",)),
 }

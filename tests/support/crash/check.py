@@ -50,6 +50,36 @@ def check_chain(events: Sequence[LineageEvent], truth: Truth, name: str, upto: i
         assert earlier["certainty"] == later["certainty"] == "EXACT", f"{name}: {before}, {after}"
 
 
+def check_rows(events: Sequence[LineageEvent], truth: Truth) -> int:
+    """Each report of a committed micro-batch names the datasets that were written, and how many rows, where it says so.
+
+    Returns:
+        How many numbers of rows were compared.
+    """
+    compared = 0
+    names = {query_id: name for name, query_id in truth.queries.items()}
+    for event in events:
+        if (body := event.interval_event) is None:
+            continue
+        name = names[body.query_id]
+        for entry in body.entries:
+            where, rows = f"{name} {entry.batch_id}", truth.rows(name, entry.batch_id)
+            written = {use.dataset.name: use.rows for use in entry.outputs}
+            assert set(written) <= set(rows.written), f"{where} was reported to write {written}"
+            if body.provenance is Provenance.OBSERVED and (written or (entry.rows_in is not None and rows.read)):
+                assert set(written) == set(rows.written), f"{where} was reported to write {written} alone"
+            numbers = [
+                (entry.rows_in, rows.read),
+                (entry.rows_out, sum(rows.written.values())),
+                *((count, rows.written[dataset]) for dataset, count in written.items()),
+            ]
+            for reported, true in numbers:
+                if reported is not None:
+                    assert reported == true, f"{where}: {reported} rows reported, {true} in truth: {entry}"
+                    compared += 1
+    return compared
+
+
 def check_no_gap(events: Sequence[LineageEvent]) -> None:
     """No run says that micro-batches were never told."""
     said = [event.run_event.run_facets for event in events if event.run_event is not None]

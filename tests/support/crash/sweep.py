@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Producer
 
 from support.crash.broker import LineageBroker
-from support.crash.check import check_chain, check_commits, check_no_gap, check_nothing_blanked, intervals, reconciled
+from support.crash.check import (
+    check_chain,
+    check_commits,
+    check_no_gap,
+    check_nothing_blanked,
+    check_rows,
+    intervals,
+    reconciled,
+)
 from support.crash.draw import QUERIES, Life, draw, last
 from support.crash.driver import Driver, Orders
 from support.crash.told import in_files, in_outboxes, on_topic
@@ -78,7 +86,7 @@ class Sweep:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._feed = Feed(self.folder, self.brokers, f"{self.topics}in")
-        self._truth = Truth(self.folder)
+        self._truth = Truth(self.folder, self.topics)
         self._kept = self.folder / "lives"
         for line in self._kept.read_text().splitlines() if self._kept.exists() else ():
             draw(self._random)
@@ -146,6 +154,7 @@ class Sweep:
             "committed_and_not_told": sum(life["lost"] > 0 for life in self.lives),
             "micro_batches": {name: len(self._truth.committed(name)) for name in sorted(self._truth.queries)},
             "known_by": dict(provenance),
+            "row_counts_compared": check_rows(events, self._truth),
             "events": len(events),
             "events_on_the_topic": len(self._on_topic()),
             "lives": self.lives,
@@ -189,11 +198,13 @@ class Sweep:
         waiting = len(in_outboxes(self.folder))
         events = self._told()
         check_commits(events, self._truth)
+        check_rows(events, self._truth)
         for name, batches in caught_up.items():
             if batches:
                 check_chain(events, self._truth, name, upto=batches[-1])
         more = list(reconciled(self.folder, self._truth))
         check_commits([*events, *more], self._truth)
+        check_rows(more, self._truth)
         for name in self._truth.queries:
             check_chain([*events, *more], self._truth, name)
         check_nothing_blanked(events, more)
