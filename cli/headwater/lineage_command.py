@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import (
-    CursorOption,
-    LimitOption,
-    TenantOption,
-    TimeoutOption,
-    asking,
-    document,
-    parse_hops,
-)
-from headwater.completion import complete_dataset
-from headwater.console import JsonOption, console
+from headwater.asking import Ask, Shown, graph_command
+from headwater.options import DatasetArgument, parse_hops
 from headwater.show import lineage as show
-from headwater.show.diagram import DiagramFormat as Drawn
-from headwater.show.diagram import drawn, lineage_diagram
+from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.times import time_if_given
 from headwater_consumers.analysis.lineage import Filters, Influence, LineageDirection, LineageQuestion, lineage
 
@@ -28,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class DiagramFormat(StrEnum):
+class LineageFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -41,14 +31,8 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
     """The function that Typer makes the command of."""
 
     def command(
-        dataset: Annotated[
-            str,
-            typer.Argument(
-                help="Its name where only one has it, or namespace/name, or its key.",
-                autocompletion=complete_dataset,
-                show_default=False,
-            ),
-        ],
+        ask: Ask,
+        dataset: DatasetArgument,
         *,
         column: Annotated[
             str | None, typer.Option("--column", "-c", help="Ask of this column of it: a field path.")
@@ -81,14 +65,9 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
         ] = None,
         since: Annotated[str | None, typer.Option(metavar="TIME", help="Only hops seen at this time or later.")] = None,
         format_: Annotated[
-            DiagramFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
-        ] = DiagramFormat.TREE,
-        limit: LimitOption = 100,
-        cursor: CursorOption = None,
-        tenant: TenantOption = None,
-        timeout: TimeoutOption = None,
-        json_output: JsonOption = False,
-    ) -> None:
+            LineageFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+        ] = LineageFormat.TREE,
+    ) -> Shown:
         question = LineageQuestion(
             dataset,
             direction,
@@ -99,17 +78,15 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
             filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
             as_of=time_if_given(as_of),
             since=time_if_given(since),
-            limit=limit,
-            cursor=cursor,
+            limit=ask.limit,
+            cursor=ask.cursor,
         )
-        with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-            answer = lineage(reader, question)
-        if format_ in (DiagramFormat.MERMAID, DiagramFormat.DOT) and not json_output:
-            console.raw(drawn(lineage_diagram(answer), Drawn(format_.value)))
-        else:
-            view = show.table(answer) if format_ is DiagramFormat.TABLE else show.tree(answer)
-            console.result(document(answer), view)
-        console.message(show.summary(answer))
+        answer = ask(lambda reader: lineage(reader, question))
+        if format_ in (LineageFormat.MERMAID, LineageFormat.DOT):
+            drawing = drawn(lineage_diagram(answer), DiagramFormat(format_.value))
+            return Shown(answer, summary=show.summary(answer), drawing=drawing)
+        view = show.table(answer) if format_ is LineageFormat.TABLE else show.tree(answer)
+        return Shown(answer, view, show.summary(answer))
 
     command.__doc__ = help_text
-    return command
+    return graph_command(page=100)(command)

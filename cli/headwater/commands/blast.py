@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
+from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
-from headwater.console import JsonOption, console
-from headwater.show.fitting import Fitted
+from headwater.options import RANGES_HELP, HorizonOption, parse_duration, parse_hops, parse_offsets, range_option
+from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table
-from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
-from headwater_consumers.analysis.blast import BadBatches, BadRun, Offsets, blast
+from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
 from headwater_schemas.ranges import MOST_OFFSET
 
+if TYPE_CHECKING:
+    from headwater_consumers.analysis.reader import Reader
 
+
+@graph_command(steps=1_000)
 def command(
+    ask: Ask,
     topic: Annotated[
         str | None,
         typer.Argument(help="A topic with bad records.", autocompletion=complete_dataset, show_default=False),
@@ -42,11 +46,7 @@ def command(
     ] = None,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops.")] = "all",
     horizon: HorizonOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")] = 1_000,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """Show everything that bad data came into: datasets with partitions and offsets, files, versions.
 
     What a later run replaced is listed as gone.
@@ -56,12 +56,12 @@ def command(
     headwater blast --query enrich --batches 12..15    # 12, 13 and 14
     """
     start = _start(topic, partition, records, run, query, batches, topic_id)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        found = blast(reader, start, depth=parse_hops(depth), limit=limit, horizon=parse_duration(horizon))
-    console.result(document(found), Fitted(blast_table(found)))
-    for note in found.notes:
-        console.warning(note)
-    console.message(blast_summary(found))
+
+    def question(reader: Reader) -> Blast:
+        return blast(reader, start, depth=parse_hops(depth), limit=ask.limit, horizon=parse_duration(horizon))
+
+    found = ask(question)
+    return Shown(found, Fitted(blast_table(found)), blast_summary(found), found.notes)
 
 
 def _start(

@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.asking import (
-    CursorOption,
-    LimitOption,
-    TenantOption,
-    TimeoutOption,
-    asking,
-    document,
-    parse_hops,
-)
+from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
-from headwater.console import JsonOption, console
+from headwater.console import console
 from headwater.errors import InputError
-from headwater.show.diagram import DiagramFormat as Drawn
-from headwater.show.diagram import drawn, impact_diagram
+from headwater.options import RANGES_HELP, parse_hops, range_option
+from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.impact import view
+from headwater.show.pages import next_page
 from headwater.times import time_if_given
-from headwater.trace_options import RANGES_HELP, range_option
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
     ChangeType,
@@ -41,10 +33,11 @@ from headwater_consumers.analysis.impact import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from headwater_consumers.analysis.impact import Policy
+    from headwater_consumers.analysis.impact import Impact, Policy
+    from headwater_consumers.analysis.reader import Reader
 
 
-class DiagramFormat(StrEnum):
+class ImpactFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -59,7 +52,9 @@ def _print_policy(value: bool) -> None:
         raise typer.Exit
 
 
+@graph_command(page=100)
 def command(
+    ask: Ask,
     dataset: Annotated[
         str,
         typer.Argument(
@@ -118,15 +113,10 @@ def command(
         bool, typer.Option("--why", help="The way to each asset, why it is hit, and what to do about it.")
     ] = False,
     format_: Annotated[
-        DiagramFormat,
+        ImpactFormat,
         typer.Option("--format", "-f", case_sensitive=False, help="A tree, Markdown for a ticket, or a drawing."),
-    ] = DiagramFormat.TREE,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+    ] = ImpactFormat.TREE,
+) -> Shown:
     """Show what a change of a dataset, or of one of its columns, does to all that is made of it, and how badly.
 
     headwater impact flights.departed --column value.dep_delay --change removed
@@ -141,19 +131,22 @@ def command(
         nullable=nullable,
         extent=_extent(partition, offsets, since, until),
     )
-    page = ImpactPage(parse_hops(depth), limit, cursor)
+    page = ImpactPage(parse_hops(depth), ask.limit, ask.cursor)
     with _options_named():
         judged_by: Policy | None = None if policy is None else load_policy(policy)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader, _options_named():
-        answer = analyze(reader, asked, judged_by, page)
-    if format_ is DiagramFormat.TREE or json_output:
-        console.result(document(answer), view(answer, why=why))
-    elif format_ is DiagramFormat.MARKDOWN:
-        console.raw(answer.summary)
-    else:
-        console.raw(drawn(impact_diagram(answer), Drawn(format_.value)))
-    if answer.next_cursor is not None:
-        console.message(f"The next page: --cursor {answer.next_cursor}")
+
+    def question(reader: Reader) -> Impact:
+        with _options_named():
+            return analyze(reader, asked, judged_by, page)
+
+    answer = ask(question)
+    more = next_page(answer.next_cursor)
+    if format_ is ImpactFormat.TREE:
+        return Shown(answer, view(answer, why=why), more)
+    if format_ is ImpactFormat.MARKDOWN:
+        return Shown(answer, summary=more, drawing=answer.summary)
+    drawing = drawn(impact_diagram(answer), DiagramFormat(format_.value))
+    return Shown(answer, summary=more, drawing=drawing)
 
 
 _EXTENT = "--partition, --offsets, --since, --until"
@@ -162,7 +155,7 @@ _OPTIONS = {"schema": "--change", "new_type": "--to", "new_name": "--to", "exten
 
 @contextlib.contextmanager
 def _options_named() -> Iterator[None]:
-    """A question that makes no sense is told in words of options."""
+    """A question that makes no sense is reported in words of options."""
     try:
         yield
     except QuestionError as error:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.asking import TenantOption
 from headwater.console import JsonOption, console
 from headwater.errors import InputError, NotFoundError
+from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.reconciling.checkpoints import location, reading
 from headwater.reconciling.knowledge import QueryOptions, knowledge

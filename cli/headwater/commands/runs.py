@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater import errors
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document
-from headwater.console import JsonOption, console, shortened
+from headwater.asking import Ask, Shown, graph_command
+from headwater.console import shortened
+from headwater.options import parse_duration
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted
 from headwater.times import time_if_given
-from headwater.trace_options import parse_duration
-from headwater_consumers.analysis import runs as ask
+from headwater_consumers.analysis import runs as questions
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
 from headwater_consumers.analysis.known import estate_runs
@@ -23,9 +23,11 @@ from headwater_consumers.analysis.runs import Role
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from headwater_consumers.analysis.known import RunList
     from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.analysis.runs import RunPage
+    from headwater_consumers.analysis.runs import IntervalPage, OpenRunPage, RunPage, Turn, UsePage, VersionPage
 
 app = typer.Typer(help="Runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -40,7 +42,9 @@ KindOption = Annotated[
 
 
 @app.command("list")
+@graph_command(page=20)
 def list_(
+    ask: Ask,
     of: Annotated[
         str | None,
         typer.Argument(
@@ -72,12 +76,7 @@ def list_(
         typer.Option(metavar="TIME", help="Only runs that began at this time or later: 1h (ago), yesterday."),
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only runs that began before this time.")] = None,
-    limit: LimitOption = 20,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
 
     Of all jobs, the run seen last comes first; --since and --until go by when a run was last seen.
@@ -89,8 +88,7 @@ def list_(
     if open_:
         if read or state or since or until or kind not in (None, AssetKind.JOB):
             raise typer.BadParameter("--open goes with a job or none, --older-than, --limit and --cursor.")
-        _list_open(of, older_than, limit=limit, cursor=cursor, tenant=tenant, timeout=timeout)
-        return
+        return _list_open(ask, of, older_than)
     if older_than is not None:
         raise typer.BadParameter("--older-than goes with --open.")
     if of is None and (read or kind is not None):
@@ -99,138 +97,124 @@ def list_(
         "states": state or None,
         "since": time_if_given(since),
         "until": time_if_given(until),
-        "limit": limit,
-        "cursor": cursor,
+        "limit": ask.limit,
+        "cursor": ask.cursor,
     }
-    page: RunPage | RunList
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+
+    def question(reader: Reader) -> RunPage | RunList:
         if of is None:
-            page = estate_runs(reader, **common)
-        else:
-            job, dataset = _named(reader, of, kind)
-            page = ask.runs(reader, job=job, dataset=dataset, role=Role.READ if read else Role.WROTE, **common)
-    console.result(document(page), show.table(page.items))
-    console.message(counted(page.total, len(page.items), "run", page.next_cursor))
+            return estate_runs(reader, **common)
+        job, dataset = _named(reader, of, kind)
+        role = Role.READ if read else Role.WROTE
+        return questions.runs(reader, job=job, dataset=dataset, role=role, **common)
+
+    page = ask(question)
+    return _shown(page, show.table(page.items), "run")
 
 
-def _list_open(
-    job: str | None,
-    older_than: str | None,
-    *,
-    limit: int,
-    cursor: str | None,
-    tenant: str | None,
-    timeout: float | None,
-) -> None:
+def _list_open(ask: Ask, job: str | None, older_than: str | None) -> Shown:
     now, age = datetime.now(UTC), parse_duration(older_than)
     before = None if age is None else now - age
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        page = ask.open_runs(reader, job=job, before=before, limit=limit, cursor=cursor)
-    console.result(document(page), show.open_table(page.items, now))
-    console.message(counted(page.total, len(page.items), "open run", page.next_cursor))
+    page = ask(lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor))
+    return _shown(page, show.open_table(page.items, now), "open run")
 
 
 @app.command("show")
+@graph_command()
 def show_(
-    run: RunArgument, *, tenant: TenantOption = None, timeout: TimeoutOption = None, json_output: JsonOption = False
-) -> None:
+    ask: Ask,
+    run: RunArgument,
+) -> Shown:
     """Show all that is known of one run."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        details = ask.run(reader, run)
-    console.result(document(details), show.details(details))
+    details = ask(lambda reader: questions.run(reader, run))
+    return Shown(details, show.details(details))
 
 
 @app.command()
+@graph_command(page=100)
 def inputs(
+    ask: Ask,
     run: RunArgument,
-    *,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """List what a run read, and which part of each. Of a streaming run, from its first micro-batch to its last."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        page = ask.inputs(reader, run, limit=limit, cursor=cursor)
-    console.result(document(page), show_batches.uses(page.items))
-    console.message(counted(page.total, len(page.items), "input", page.next_cursor))
+    page = ask(lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor))
+    return _shown(page, show_batches.uses(page.items), "input")
 
 
 @app.command()
+@graph_command(page=100)
 def outputs(
+    ask: Ask,
     run: RunArgument,
-    *,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """List what a run wrote, and which part of each. Of a streaming run, from its first micro-batch to its last."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        page = ask.outputs(reader, run, limit=limit, cursor=cursor)
-    console.result(document(page), show_batches.uses(page.items))
-    console.message(counted(page.total, len(page.items), "output", page.next_cursor))
+    page = ask(lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor))
+    return _shown(page, show_batches.uses(page.items), "output")
 
 
 @app.command()
+@graph_command(page=20)
 def intervals(
+    ask: Ask,
     of: Annotated[str, typer.Argument(metavar="RUN|JOB", help="A run's id, or a job's name with --job.")],
     *,
     job: Annotated[bool, typer.Option("--job", help="All micro-batches of a job, reconciled ones too.")] = False,
     from_batch: Annotated[int, typer.Option("--from", min=0, max=2**63 - 1, help="The first batch to show.")] = 0,
-    limit: LimitOption = 20,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """List micro-batches in batch order, with gaps, overlaps, quality, and what each read."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+
+    def question(reader: Reader) -> IntervalPage:
         named = {"job": of} if job else {"run": of}
         try:
-            page = ask.intervals(reader, **named, from_batch=from_batch, limit=limit, cursor=cursor)
+            return questions.intervals(reader, **named, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor)
         except NotFoundError as error:
             if job:
                 raise
             fix = "Those of a job, by its name: `headwater runs intervals NAME --job`."
             raise errors.NotFoundError(shortened(str(error), 600), fix=fix) from error
-    console.result(document(page), show_batches.table(page.items))
-    console.message(counted(page.total, len(page.items), "micro-batch", page.next_cursor, plural="micro-batches"))
+
+    page = ask(question)
+    return _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
 
 
 @app.command()
+@graph_command(page=20)
 def versions(
+    ask: Ask,
     dataset: Annotated[str, typer.Argument(help="Its name where only one has it, or namespace/name, or its key.")],
-    *,
-    limit: LimitOption = 20,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        page = ask.versions(reader, dataset, limit=limit, cursor=cursor)
-    console.result(document(page), show.versions(page))
-    console.message(counted(page.total, len(page.items), "version", page.next_cursor))
+    page = ask(lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor))
+    return _shown(page, show.versions(page), "version")
 
 
 @app.command("last-good")
+@graph_command()
 def last_good(
+    ask: Ask,
     of: OfArgument,
     *,
     kind: KindOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """Show the last good run and the first bad one after it, by state and by quality assertions."""
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+
+    def question(reader: Reader) -> Turn:
         job, dataset = _named(reader, of, kind)
-        turn = ask.last_good(reader, job=job, dataset=dataset)
-    console.result(document(turn), show.turn(turn))
+        return questions.last_good(reader, job=job, dataset=dataset)
+
+    turn = ask(question)
+    return Shown(turn, show.turn(turn))
+
+
+def _shown(
+    page: RunPage | RunList | OpenRunPage | UsePage | IntervalPage | VersionPage,
+    view: RenderableType,
+    what: str,
+    *,
+    plural: str = "",
+) -> Shown:
+    """A page with its count below."""
+    return Shown(page, view, counted(page.total, len(page.items), what, page.next_cursor, plural=plural))
 
 
 def _named(reader: Reader, of: str, kind: AssetKind | None) -> tuple[str | None, str | None]:
@@ -240,7 +224,7 @@ def _named(reader: Reader, of: str, kind: AssetKind | None) -> tuple[str | None,
     if kind is not None:
         return (of, None) if kind is AssetKind.JOB else (None, of)
     try:
-        asset = reader.read(lambda tx: ask.resolve_either(tx, of))
+        asset = reader.read(lambda tx: questions.resolve_either(tx, of))
     except AmbiguousError as error:
         if {name.partition(" ")[0] for name in error.candidates} != {"job", "dataset"}:
             raise

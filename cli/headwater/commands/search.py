@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import CursorOption, LimitOption, TenantOption, TimeoutOption, asking, document
-from headwater.console import JsonOption, console
+from headwater.asking import Ask, Shown, graph_command
 from headwater.show import search as show
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.search import search
 
 
+@graph_command(page=20)
 def command(
+    ask: Ask,
     text: Annotated[str, typer.Argument(help="Words of names, or their beginnings; or a whole name.")] = "",
     *,
     kind: Annotated[
@@ -25,18 +26,13 @@ def command(
     column: Annotated[str | None, typer.Option("--column", "-c", help="Columns called so, of what TEXT finds.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Take words with a letter or two amiss, too.")] = False,
-    limit: LimitOption = 20,
-    cursor: CursorOption = None,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+) -> Shown:
     """Find datasets, jobs and columns by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
 
     Where nothing is found so, names that are almost so are shown.
     """
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        page = search(
+    page = ask(
+        lambda reader: search(
             reader,
             text,
             kinds=kind or None,
@@ -45,8 +41,8 @@ def command(
             column=column,
             namespace=namespace,
             fuzzy=fuzzy,
-            limit=limit,
-            cursor=cursor,
+            limit=ask.limit,
+            cursor=ask.cursor,
         )
-    console.result(document(page), show.table(page) if page.items else "")
-    console.message(show.summary(page))
+    )
+    return Shown(page, show.table(page) if page.items else "", show.summary(page))

@@ -15,6 +15,7 @@ from headwater.asking import translated
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
 from headwater.logs import LogFormatOption, fields, start_logging
+from headwater.options import TenantOption
 from headwater.settings import connected_settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
@@ -37,7 +38,7 @@ log = logging.getLogger("headwater.serve")
 def command(
     host: Annotated[str | None, typer.Option(help="The address to listen on. There is no log-in.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and says which.")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")] = None,
+    tenant: TenantOption = None,
     allowed_host: Annotated[
         list[str] | None,
         typer.Option(

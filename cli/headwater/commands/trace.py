@@ -7,18 +7,16 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import TenantOption, TimeoutOption, asking, document, parse_hops
+from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
-from headwater.console import JsonOption, console
-from headwater.show.diagram import DiagramFormat as Drawn
-from headwater.show.diagram import drawn, trace_diagram
-from headwater.show.fitting import Fitted
+from headwater.options import RANGES_HELP, HorizonOption, parse_duration, parse_hops, parse_records
+from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
+from headwater.show.pages import Fitted
 from headwater.show.trace import summary, tree
-from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
 from headwater_consumers.analysis.trace import Offsets, Path, Times, TraceDirection, VersionOf, trace
 
 
-class DiagramFormat(StrEnum):
+class TraceFormat(StrEnum):
     """How people get the answer."""
 
     TREE = "tree"
@@ -26,7 +24,9 @@ class DiagramFormat(StrEnum):
     DOT = "dot"
 
 
+@graph_command(steps=200)
 def command(
+    ask: Ask,
     topic: Annotated[
         str | None,
         typer.Argument(help="A topic.", autocompletion=complete_dataset, show_default=False),
@@ -59,13 +59,9 @@ def command(
     ] = None,
     horizon: HorizonOption = None,
     format_: Annotated[
-        DiagramFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
-    ] = DiagramFormat.TREE,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")] = 200,
-    tenant: TenantOption = None,
-    timeout: TimeoutOption = None,
-    json_output: JsonOption = False,
-) -> None:
+        TraceFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+    ] = TraceFormat.TREE,
+) -> Shown:
     """Show which micro-batch or run read a record, what it wrote of it, and so on; or back, where it came from.
 
     headwater trace flights.departed 0 12345
@@ -73,20 +69,20 @@ def command(
     headwater trace --back --path file:/lake/delays/part-0.parquet
     """
     start = _start(topic, partition, records, path, version, topic_id)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        found = trace(
+    found = ask(
+        lambda reader: trace(
             reader,
             start,
             direction=TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
             depth=parse_hops(depth),
-            limit=limit,
+            limit=ask.limit,
             horizon=parse_duration(horizon),
         )
-    if format_ is DiagramFormat.TREE or json_output:
-        console.result(document(found), Fitted(tree(found)))
-    else:
-        console.raw(drawn(trace_diagram(found), Drawn(format_.value)))
-    console.message(summary(found))
+    )
+    if format_ is TraceFormat.TREE:
+        return Shown(found, Fitted(tree(found)), summary(found))
+    drawing = drawn(trace_diagram(found), DiagramFormat(format_.value))
+    return Shown(found, summary=summary(found), drawing=drawing)
 
 
 def _start(

@@ -14,14 +14,35 @@ from headwater.demo.facts import Facts, gather
 from headwater.demo.jobs import Job, flights_jobs
 from headwater.demo.pipeline import Pipeline
 from headwater.demo.processes import GROUP, Consumer
-from headwater.demo.stack import demo_stack
-from headwater.stack import StackInfo
+from headwater.stack import EmbeddedStack, StackInfo, state
+from headwater.stack.lifecycle import bring_down, kept_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from headwater.demo.folder import DemoFolder
     from headwater.demo.view import View
+
+
+@contextlib.contextmanager
+def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
+    """A fresh stack for the block.
+
+    Args:
+        folder: Taken by the caller; emptied here, after a stack that the last demo kept was ended.
+        keep: Leave it up after the block, unless the block raises or this process is killed.
+    """
+    bring_down(folder.root)
+    folder.empty()
+    if not keep:
+        with EmbeddedStack(folder.root, wanted=state.remembered_ports(folder.root), quick=True) as stack:
+            # The same addresses when the user brings this folder up to look around.
+            state.remember_ports(folder.root, stack.ports)
+            yield stack.info
+        return
+    with kept_up(folder.root, quick=True) as info:
+        yield info
+
 
 _POLL_SECONDS = 0.25
 _LOOK_SECONDS = 1.0

@@ -9,6 +9,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
+from headwater.show.pages import next_page
 from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.diff import DiffChange
 
@@ -61,7 +62,7 @@ def summary(answer: Diff) -> str:
     if answer.before.incomplete or answer.after.incomplete:
         lines.append("Some column lineage is incomplete: what is missing may be there.")
     if answer.next_cursor is not None:
-        lines.append(f"The next page: --cursor {answer.next_cursor}")
+        lines.append(next_page(answer.next_cursor))
     return "\n".join(lines)
 
 

@@ -11,8 +11,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater.show.fitting import Fitted
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
+from headwater.show.pages import Fitted, next_page
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.lineage import Influence, LineageDirection, Via
 
@@ -103,7 +103,7 @@ def summary(answer: Lineage) -> str:
     if answer.complete:
         lines += notes
     if answer.next_cursor is not None:
-        lines.append(f"Next page: --cursor {answer.next_cursor}")
+        lines.append(next_page(answer.next_cursor))
     return "\n".join(lines)
 
 

@@ -1,6 +1,31 @@
-"""What is said below a page of an answer."""
+"""What surrounds an answer: fitted to a terminal or a pipe, counted below, led on to the next page."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+# In a pipe; rich pads no line to it.
+_WIDE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What it shows, fitted to where it is shown."""
+
+    view: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """For rich."""
+        if console.is_terminal:
+            yield from console.render(self.view, options.update(no_wrap=False, overflow="fold"))
+        else:
+            yield from console.render(self.view, options.update(width=_WIDE))
 
 
 def counted(
@@ -19,4 +44,9 @@ def counted(
     words = f"{'At least ' if at_least else ''}{total:,} {what if total == 1 else plural or f'{what}s'}"
     if shown < total:
         words += f", {shown:,} of them here"
-    return f"{words}." + (f" The next page: --cursor {next_cursor}" if next_cursor else "")
+    return " ".join(filter(None, (f"{words}.", next_page(next_cursor))))
+
+
+def next_page(next_cursor: str | None) -> str:
+    """How to get it; empty on the last page."""
+    return "" if next_cursor is None else f"The next page: --cursor {next_cursor}"

@@ -43,9 +43,8 @@ from headwater.show import reconciled as show_reconciled
 from headwater.show import runs as show_runs
 from headwater.show import search as show_search
 from headwater.show import trace as show_trace
-from headwater.show.diagram import Diagram, DiagramFormat, drawn
-from headwater.show.diagram.diagram import Node
-from headwater.show.fitting import Fitted
+from headwater.show.diagram import Diagram, DiagramFormat, Node, drawn
+from headwater.show.pages import Fitted
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
 from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
 

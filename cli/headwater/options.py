@@ -1,4 +1,4 @@
-"""What `trace`, `blast` and `impact` take: ranges, times, durations and depths, as people write them."""
+"""What commands take: a tenant, a time limit, pages, hops, ranges and durations, as people write them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,34 @@ from typing import Annotated
 
 import typer
 
+from headwater.completion import complete_dataset
 from headwater.console import shortened
 from headwater.times import parse_time
 from headwater_consumers.analysis.trace import Offsets, Times
 from headwater_schemas.ranges import MOST_OFFSET, Range, RangeError, parse_range
 
+TenantOption = Annotated[
+    str | None, typer.Option("--tenant", help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", min=0.001, help="Seconds that the answer may take. Default: HEADWATER_ANALYSIS_TIMEOUT_SECONDS."
+    ),
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="Most items on a page.")]
+StepsOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")]
+CursorOption = Annotated[
+    str | None, typer.Option("--cursor", help="The page after: `next_cursor` of the one before.", show_default=False)
+]
+DatasetArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Its name where only one has it, or namespace/name, or its key.",
+        autocompletion=complete_dataset,
+        show_default=False,
+    ),
+]
 HorizonOption = Annotated[
     str | None,
     typer.Option(
@@ -91,3 +114,16 @@ def parse_records(topic: str, partition: str, records: str | None, topic_id: str
         return parse_offsets(topic, partition, records, topic_id)
     begin: datetime = parse_time(first)
     return Times(topic, None if everywhere else int(partition), begin, parse_time(last) if dots else begin)
+
+
+def parse_hops(text: str) -> int | None:
+    """The most hops: a number from 1 on, or `all`, which is None.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    if text.lower() == "all":
+        return None
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise typer.BadParameter(f"{shortened(text)!r} isn't a number of hops from 1 on, nor all.", param_hint="--depth")

@@ -1,0 +1,247 @@
+"""Answers as text that other programs draw: Mermaid and Graphviz. Arrows point the way that data flows.
+
+Lineage is nodes of assets; a trace the parts of datasets and the steps between them; an impact what a change hits,
+coloured by how badly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from headwater.console import shortened
+from headwater.show.trace import part_words, step_name
+from headwater_consumers.analysis.impact import Severity
+from headwater_consumers.analysis.lineage import Influence
+from headwater_schemas.events import Certainty, TransformationType
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from headwater_consumers.analysis.assets import Asset
+    from headwater_consumers.analysis.impact import Impact, ImpactHop
+    from headwater_consumers.analysis.lineage import Lineage, LineageEdge
+    from headwater_consumers.analysis.trace import Part, Trace
+
+MOST_LABEL = 80
+_MOST_NAMES = 3
+
+
+def asset_label(asset: Asset) -> str:
+    """`flights.departed#value.carrier`."""
+    column = "" if asset.column is None else f"#{shortened(asset.column, MOST_LABEL)}"
+    return shortened(asset.title or asset.name, MOST_LABEL) + column
+
+
+def some(names: Sequence[str], total: int | None = None) -> str:
+    """The first of them, and how many more there are."""
+    shown = [shortened(name, MOST_LABEL) for name in names[:_MOST_NAMES]]
+    more = (len(names) if total is None else total) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+class DiagramFormat(StrEnum):
+    """Who draws it."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+class Shape(StrEnum):
+    """What a node is: an ASSET, or a STEP that makes one of another."""
+
+    ASSET = "ASSET"
+    STEP = "STEP"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node.
+
+    Attributes:
+        label: any text, on one line.
+        start: what was asked of: a thick border.
+        passed: not listed, only passed through: a dashed border.
+        color: to fill it with, `#rrggbb`.
+    """
+
+    label: str
+    shape: Shape = Shape.ASSET
+    start: bool = False
+    passed: bool = False
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow, by the keys of its ends; dotted where nothing but a decision flows."""
+
+    source: str
+    target: str
+    label: str
+    dotted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """What is drawn, from left to right.
+
+    Attributes:
+        nodes: by key, in the order in which they are numbered.
+        edges: between them.
+    """
+
+    nodes: dict[str, Node]
+    edges: tuple[Edge, ...]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Nodes by key; keys are anything, and numbers are names in both languages."""
+        return {key: number for number, key in enumerate(self.nodes)}
+
+
+def drawn(diagram: Diagram, format_: DiagramFormat) -> str:
+    """The text that draws it."""
+    writers: dict[DiagramFormat, Callable[[Diagram], str]] = {DiagramFormat.MERMAID: mermaid, DiagramFormat.DOT: dot}
+    return writers[format_](diagram)
+
+
+def mermaid(diagram: Diagram) -> str:
+    """A flowchart."""
+    numbers = diagram.numbers
+    lines = ["flowchart LR"]
+    for key, node in diagram.nodes.items():
+        left, right = ("[", "]") if node.shape is Shape.ASSET else ("([", "])")
+        lines.append(f'  n{numbers[key]}{left}"{_entities(node.label)}"{right}')
+    for edge in diagram.edges:
+        arrow = "-.->" if edge.dotted else "-->"
+        said = f'|"{_entities(edge.label)}"|' if edge.label else ""
+        lines.append(f"  n{numbers[edge.source]} {arrow}{said} n{numbers[edge.target]}")
+    for key, node in diagram.nodes.items():
+        styles = ["stroke-width:3px"] if node.start else ["stroke-dasharray:4 4"] if node.passed else []
+        styles += [f"fill:{node.color}", "color:#000000"] if node.color is not None else []
+        if styles:
+            lines.append(f"  style n{numbers[key]} {','.join(styles)}")
+    return "\n".join(lines) + "\n"
+
+
+def dot(diagram: Diagram) -> str:
+    """A digraph."""
+    numbers = diagram.numbers
+    lines = ["digraph lineage {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
+    for key, node in diagram.nodes.items():
+        styles = ["rounded"] if node.shape is Shape.STEP else []
+        styles += ["filled"] if node.color is not None else []
+        styles += ["dashed"] if node.passed else []
+        said = ", penwidth=3" if node.start else ""
+        said += (f", style={styles[0]}" if len(styles) == 1 else f', style="{",".join(styles)}"') if styles else ""
+        said += f', fillcolor="{node.color}"' if node.color is not None else ""
+        lines.append(f"  n{numbers[key]} [label={_quoted(node.label)}{said}];")
+    for edge in diagram.edges:
+        style = ", style=dotted" if edge.dotted else ""
+        lines.append(f"  n{numbers[edge.source]} -> n{numbers[edge.target]} [label={_quoted(edge.label)}{style}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def _entities(text: str) -> str:
+    """Mermaid's own escapes, of all but letters, digits and what can mean nothing to it."""
+    return "".join(char if char.isalnum() or char in " .,_-/:" else f"#{ord(char)};" for char in visible(text))
+
+
+def _quoted(text: str) -> str:
+    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def lineage_diagram(answer: Lineage) -> Diagram:
+    """Of a page that was asked for with its edges. Nodes stand in its order, each once: a column may be in it twice."""
+    start = answer.start.key
+    listed = {start, *(item.asset.key for item in answer.items)}
+    assets = [answer.start, *(item.asset for item in (*answer.items, *answer.through))]
+    nodes = {
+        asset.key: Node(label=asset_label(asset), start=asset.key == start, passed=asset.key not in listed)
+        for asset in assets
+    }
+    edges = (
+        Edge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _indirect(edge))
+        for edge in answer.edges
+    )
+    return Diagram(nodes, tuple(edges))
+
+
+def _indirect(edge: LineageEdge) -> bool:
+    kinds = {each.type for via in edge.via for each in via.transformations}
+    return bool(kinds) and Influence.DIRECT.value not in kinds
+
+
+_MOST_PART = 120
+_LONGEST_NAME = 24  # of a file; an arrow has room for no more
+
+
+def trace_diagram(found: Trace) -> Diagram:
+    """Whichever way was asked, data flows from left to right; dotted what is only a bound, or not known."""
+    nodes = {part.dataset.key: Node(label=asset_label(part.dataset), start=True) for part in found.start}
+    edges: dict[Edge, None] = {}
+    for hop in found.hops:
+        step = f"step {hop.number}"
+        for part in (*hop.inputs, *hop.outputs):
+            nodes.setdefault(part.dataset.key, Node(label=asset_label(part.dataset)))
+        nodes[step] = Node(label=f"{hop.number}. {step_name(hop.step)}", shape=Shape.STEP)
+        edges |= {Edge(part.dataset.key, step, _part(part), _vague(part)): None for part in hop.inputs}
+        edges |= {Edge(step, part.dataset.key, _part(part), _vague(part)): None for part in hop.outputs}
+    return Diagram(nodes, tuple(edges))
+
+
+def _part(part: Part) -> str:
+    certainty = "" if part.certainty is Certainty.EXACT else f" {part.certainty.value}"
+    return shortened(part_words(part, _LONGEST_NAME), _MOST_PART) + certainty
+
+
+def _vague(part: Part) -> bool:
+    return part.certainty in {Certainty.UPPER_BOUND, Certainty.UNKNOWN}
+
+
+_RED, _MAGENTA, _AMBER, _BLUE, _GREEN = "#f8b4b4", "#f0abfc", "#fde68a", "#bae6fd", "#bbf7d0"
+_COLORS = {
+    Severity.CRITICAL: _RED,
+    Severity.BREAKING: _RED,
+    Severity.BLOCKING: _RED,
+    Severity.TAINTED: _RED,
+    Severity.RESTRICTED: _MAGENTA,
+    Severity.DEGRADED: _AMBER,
+    Severity.WARNING: _AMBER,
+    Severity.COSMETIC: _BLUE,
+    Severity.INFO: _BLUE,
+    Severity.NONE: _GREEN,
+}
+
+
+def impact_diagram(impact: Impact) -> Diagram:
+    """Of a page, with one way to each of its assets. What lies on one and isn't on the page is dashed."""
+    nodes = {impact.start.key: Node(label=asset_label(impact.start), start=True)}
+    for item in impact.items:
+        label = f"{asset_label(item.asset)}: {item.severity}"
+        nodes[item.asset.key] = Node(label=label, color=_COLORS[item.severity])
+    jobs: dict[tuple[str, str], dict[str, None]] = {}
+    decides: dict[tuple[str, str], bool] = {}
+    for item in impact.items:
+        source = impact.start.key
+        for hop in item.path:
+            nodes.setdefault(hop.asset.key, Node(label=asset_label(hop.asset), passed=True))
+            ends = (source, hop.asset.key)
+            jobs.setdefault(ends, {})[_done(hop)] = None
+            decides[ends] = decides.get(ends, True) and _decides(hop)
+            source = hop.asset.key
+    edges = (Edge(*ends, some(list(done)), decides[ends]) for ends, done in jobs.items())
+    return Diagram(nodes, tuple(edges))
+
+
+def _done(hop: ImpactHop) -> str:
+    kind = "" if hop.transformation is None else f"{hop.transformation.kind} by "
+    return f"{kind}{hop.job.name}"
+
+
+def _decides(hop: ImpactHop) -> bool:
+    return hop.transformation is not None and hop.transformation.type is not TransformationType.DIRECT
