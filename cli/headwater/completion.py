@@ -1,4 +1,4 @@
-"""Completion of names in the shell. It may say nothing, and never says what is wrong: a person is typing."""
+"""Completion of names in the shell. It may give nothing, and never prints what is wrong: a person is typing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
     """Where the shell asks what may come next: the words before that, without the program; None where it doesn't.
 
-    Typer's script for bash says COMP_WORDS and the number of the word being typed, those for other shells the line.
+    Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
     """
     if not environment.get("_HEADWATER_COMPLETE", "").startswith("complete"):
         return None

@@ -78,7 +78,7 @@ def _visible(text: Text) -> Text:
 
 
 class Console:
-    """Stdout for results, stderr for everything said along the way."""
+    """Stdout for results, stderr for messages along the way."""
 
     def __init__(self) -> None:
         self.json_mode = False
@@ -111,7 +111,7 @@ class Console:
         """Print what the command found: `document` with `--json`, else `view` (default: the indented document).
 
         Args:
-            document: Anything that JSON can say. Other values (paths, times) are printed as `str` does.
+            document: Anything that JSON can hold. Other values (paths, times) are printed as `str` does.
             view: A rich table or text for people.
         """
         self._result_printed = True
@@ -144,7 +144,7 @@ class Console:
             self.err.print(text, style="dim")
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
-        """Say what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
+        """Print what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
         if self.log is not None:
             self.log.warning("%s", as_called(text))
             return
@@ -153,7 +153,7 @@ class Console:
         )
 
     def error(self, error: HeadwaterError) -> None:
-        """Tell of a failed command on stderr; with `--json` also as the document, unless one was printed already."""
+        """Report a failed command on stderr; with `--json` also as the document, unless one was printed already."""
         message, fix = as_called(error.message), as_called(error.fix)
         if self.log is not None:
             self.log.error("%s", " ".join([message, fix, *map(shortened, error.nearest)]).strip())

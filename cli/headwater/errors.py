@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
 
 
 class HeadwaterError(Exception):
-    """An error with something to say to the person at the terminal.
+    """An error with a message for the person at the terminal.
 
     Args:
         message: What is wrong and where, in one or two sentences. Never a secret; users and passwords of addresses are
@@ -87,4 +87,4 @@ class ConfigurationError(HeadwaterError):
 
 
 class NotConfiguredError(ConfigurationError):
-    """Nothing says which Kafka or which Neo4j to use; none is ever guessed."""
+    """No setting has which Kafka or which Neo4j to use; none is ever guessed."""

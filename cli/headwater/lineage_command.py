@@ -39,7 +39,7 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
         ] = None,
         depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from it, or `all`.")] = "1",
         columns: Annotated[
-            bool, typer.Option("--columns", help="Say which columns make which along each hop, too.")
+            bool, typer.Option("--columns", help="With which columns make which along each hop.")
         ] = False,
         influence: Annotated[
             Influence | None,

@@ -3,7 +3,7 @@
     2026-11-22T10:06:35.123Z INFO    headwater.consume  Assigned 3 partitions of lineage.events: 0, 1, 2.
     {"time": "2026-11-22T10:06:35.123Z", "level": "INFO", "logger": "headwater.consume", "message": "Assigned …"}
 
-Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` say which. Times are UTC, RFC 3339. What
+Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` name one. Times are UTC, RFC 3339. What
 looks like a credential is left out, and a control character from data is shown, never sent to the terminal.
 """
 

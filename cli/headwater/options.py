@@ -63,7 +63,7 @@ def parse_duration(text: str | None) -> timedelta | None:
 
 
 RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129."
-"""What `--help` says of ranges; `headwater_schemas.ranges` has the notation."""
+"""Ranges in `--help`; `headwater_schemas.ranges` has the notation."""
 
 
 def range_option(text: str, *, of_partition: bool = False, hint: str | None = None) -> Range:

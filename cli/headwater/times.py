@@ -29,7 +29,7 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> dateti
     """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:
-        text: as `TIMES` says.
+        text: as in `TIMES`.
         clock: what time it is, aware.
 
     Raises:

@@ -26,7 +26,7 @@ def command(
     """Write what the events topic holds into the graph, and go on until stopped.
 
     Start it more than once and the processes share the topic's partitions. Ctrl-C or SIGTERM finishes the batch being
-    written, commits its offsets and exits 0. While Kafka or Neo4j is away it waits and says so once a minute.
+    written, commits its offsets and exits 0. While Kafka or Neo4j is away it waits and logs that once a minute.
     """
     settings = connected_settings(
         {"materializer.http_port": port, "materializer.group": group, "log.format": log_format},

@@ -114,9 +114,9 @@ def replay(
     if not console.json_mode:
         console.message("Nothing was sent (--dry-run)." if dry_run else f"{sent:,} sent to {topics.events}.")
     if refused:
-        place, said = next(iter(refused.items()))
+        place, error = next(iter(refused.items()))
         raise CheckFailedError(
-            f"{len(refused)} letters were refused, the one at {place} with: {said}.",
+            f"{len(refused)} letters were refused, the one at {place} with: {error}.",
             fix=f"Raise max.message.bytes of {topics.events}.",
         )
 
@@ -155,7 +155,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
     letter = letter_named(place, letters(topics.client, topics.dead_letters))
     if letter is None:
         raise NotFoundError(
-            f"{topics.dead_letters} has no letter {place!r}.", fix="`headwater dlq list` tells where there are any."
+            f"{topics.dead_letters} has no letter {place!r}.", fix="`headwater dlq list` shows where there are any."
         )
     return letter
 

@@ -335,7 +335,7 @@ def _is_in_use(file: Path, problems: Sequence[str]) -> bool:
 
 def _batches(store: Store) -> Iterator[list[Numbered]]:
     after = 0
-    with contextlib.suppress(OutboxUnusableError):  # `damage` says why
+    with contextlib.suppress(OutboxUnusableError):  # `damage` has the reason
         while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
             yield batch
             after = batch[-1][0]

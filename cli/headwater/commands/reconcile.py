@@ -43,7 +43,7 @@ def command(
     graph: Annotated[
         bool, typer.Option("--graph/--no-graph", help="Ask the graph of the query; without it, --job is needed.")
     ] = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent, and send nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:

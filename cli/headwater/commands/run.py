@@ -109,12 +109,12 @@ def connection() -> dict[str, str]:
     found: dict[str, str] = {}
     for section in _SECTIONS:
         values = getattr(settings, section)
-        # Only what somebody has said: Spark's properties may say the rest, such as where Kafka is.
+        # Only what somebody has set: Spark's properties may have the rest, such as where Kafka is.
         found |= {
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
     with contextlib.suppress(NotConfiguredError):
-        # Where nothing says so yet, Spark's properties may; else the script's first session is refused.
+        # Where nothing is set yet, Spark's properties may have it; else the script's first session is refused.
         console.using({"Kafka": f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"})
     return {name: value for name, value in found.items() if value}
 

@@ -37,7 +37,7 @@ log = logging.getLogger("headwater.serve")
 
 def command(
     host: Annotated[str | None, typer.Option(help="The address to listen on. There is no log-in.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and says which.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and logs which.")] = None,
     tenant: TenantOption = None,
     allowed_host: Annotated[
         list[str] | None,
@@ -54,8 +54,8 @@ def command(
 ) -> None:
     """Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.
 
-    /docs and /openapi.json describe the API, /livez and /readyz say how it is, /metrics counts. Ctrl-C or SIGTERM lets
-    requests under way finish and exits 0. While Neo4j is away questions are answered 503.
+    /docs and /openapi.json describe the API, /livez and /readyz report its health, /metrics counts. Ctrl-C or SIGTERM
+    lets requests under way finish and exits 0. While Neo4j is away questions are answered 503.
     """
     settings = connected_settings(
         {

@@ -7,7 +7,7 @@ processes   the scripts and the consumer as child processes
 broker      topics, and how far everyone has come
 broken      three records that can't be applied
 pipeline    runs the jobs to their end
-facts       what Kafka, the checkpoints and Neo4j say afterwards
+facts       what Kafka, the checkpoints and Neo4j hold afterwards
 checks      what must be true of the facts
 tracing     which columns lead back to a dataset
 view        the live picture

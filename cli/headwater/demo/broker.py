@@ -84,7 +84,7 @@ class Broker:
         return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
 
     def progress(self, reader: OffsetReader) -> Progress | None:
-        """How far the lineage events have come; None while the broker can't tell.
+        """How far the lineage events have come; None while the broker can't be asked.
 
         A young broker has no coordinator for the group yet, and a busy one takes its time: nothing to end a demo for.
         """

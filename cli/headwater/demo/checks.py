@@ -78,7 +78,7 @@ def chains_are_whole(facts: Facts) -> Check:
 
 
 def micro_batches_have_intervals(facts: Facts) -> Check:
-    """Each micro-batch that Spark's checkpoint says is committed has its interval: a chain may also end too early."""
+    """Each micro-batch that is committed by Spark's checkpoint has its interval: a chain may also end too early."""
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()

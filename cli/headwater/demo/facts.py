@@ -1,4 +1,4 @@
-"""What Kafka, the checkpoints and Neo4j say after a demo: gathered here, judged in `checks`."""
+"""What Kafka, the checkpoints and Neo4j hold after a demo: gathered here, judged in `checks`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Facts:
         applied: Those whose effect is in the graph.
         dead_lettered: Those on the dead-letter topic.
         chains: By query, as the graph has them.
-        committed_batches: By query, how many micro-batches its checkpoint says are committed.
+        committed_batches: By query, how many micro-batches are committed by its checkpoint.
         departed_ends: End offset of each partition of flights.departed.
         consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
         runs: The state of each run, by its name.
@@ -142,14 +142,14 @@ def dead_letters(broker: Broker) -> tuple[DeadLetter, ...]:
 
     Raises:
         KafkaException: The broker does not answer.
-        TimeoutError: It answers, but does not give the records that it says it has.
+        TimeoutError: It answers, but does not give the records that it should have.
     """
     ends = {number: end for number, end in broker.ends(TOPICS.dead_letters).items() if end}
     wanted = sum(ends.values())
     found: list[DeadLetter] = []
     if not wanted:
         return ()
-    # librdkafka wants a group; with `assign` and no commit the broker never hears of it.
+    # librdkafka wants a group; with `assign` and no commit the broker never sees it.
     consumer = Consumer({**broker.client, "group.id": "headwater-demo-look", "enable.auto.commit": False})
     try:
         consumer.assign([TopicPartition(TOPICS.dead_letters, number, 0) for number in ends])

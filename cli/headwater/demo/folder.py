@@ -3,7 +3,7 @@
     kafka/ neo4j/ …      the stack's data
     flights/             what the Spark jobs read and write, and their checkpoints
     logs/                one file a process
-    work/                Spark's scratch space, and the markers that tell a query its topic is complete
+    work/                Spark's scratch space, and the markers for a query that its topic is complete
 
 All of it is replaced by the next demo but for the remembered ports, so that the addresses stay the same.
 """
@@ -58,7 +58,7 @@ class DemoFolder:
         return self.work / "headwater.toml"
 
     def marker(self, job: str) -> Path:
-        """The file that tells a streaming query that its topic is complete."""
+        """The file by which a streaming query sees that its topic is complete."""
         return self.work / f"{job}.complete"
 
     @contextlib.contextmanager

@@ -31,7 +31,7 @@ class Job:
         name: Of the script and of its streaming query.
         title: For people.
         after: The jobs that fill what it reads. A batch job begins when they are done; a streaming query begins at
-            once, follows its topic meanwhile, and is then told to finish.
+            once, follows its topic meanwhile, and is then asked to finish.
         streaming: Whether it is a streaming query.
         arguments: Its own flags.
     """

@@ -1,4 +1,4 @@
-"""Runs the jobs to their end: each starts when it can, and a query is told when its topic is complete."""
+"""Runs the jobs to their end: each starts when it can, and a query gets a marker when its topic is complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pipeline:
-    """The jobs of one demo. Call `step` until it says that all are done.
+    """The jobs of one demo. Call `step` until it returns that all are done.
 
     Args:
         jobs: In the order data flows.
@@ -33,7 +33,7 @@ class Pipeline:
         self._done: set[str] = set()
 
     def step(self) -> bool:
-        """Start what can start, tell what should finish, and say whether all are done.
+        """Start what can start, mark what should finish; whether all are done.
 
         Raises:
             HeadwaterError: A job failed; the message has the end of its log.
@@ -67,6 +67,6 @@ class Pipeline:
         batches = committed_batches(self._folder, job.name) if job.streaming else None
         if running.seconds is not None:
             return JobView(job, JobState.DONE, running.seconds, batches)
-        told = job.streaming and self._folder.marker(job.name).exists()
-        state = JobState.FINISHING if told else JobState.RUNNING
+        marked = job.streaming and self._folder.marker(job.name).exists()
+        state = JobState.FINISHING if marked else JobState.RUNNING
         return JobView(job, state, time.monotonic() - running.started, batches)

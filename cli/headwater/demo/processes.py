@@ -47,7 +47,7 @@ def consumer_command() -> list[str]:
 
 
 def environment(folder: DemoFolder, info: StackInfo) -> dict[str, str]:
-    """What every child is told: where the stack is, and which Java and jars to run on."""
+    """The environment of every child: where the stack is, and which Java and jars to run on."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     kept = {name: os.environ[name] for name in ("HEADWATER_CACHE_DIR",) if name in os.environ}
     return {
@@ -75,7 +75,7 @@ def environment(folder: DemoFolder, info: StackInfo) -> dict[str, str]:
 
 
 def submit_arguments(jars: list[Path]) -> str:
-    """`PYSPARK_SUBMIT_ARGS`: what one would tell spark-submit on its command line."""
+    """`PYSPARK_SUBMIT_ARGS`: what one would give spark-submit on its command line."""
     options = {
         "--master": "local[1]",
         "--driver-memory": _DRIVER_HEAP,

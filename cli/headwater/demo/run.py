@@ -114,7 +114,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
             if _caught_up(broker, consumer, view):
                 consumer.stop()
             else:
-                # The checks say what is missing.
+                # The checks show what is missing.
                 consumer.abandon()
         with watch.timing("checks"):
             view.enter("Checking")

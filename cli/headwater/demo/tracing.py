@@ -1,6 +1,6 @@
 """Which columns lead back to a dataset, over the column lineage in the graph.
 
-An edge says that its target is made from (DERIVES), or influenced by (INFLUENCES), its source. Where the source or
+An edge means that its target is made from (DERIVES), or influenced by (INFLUENCES), its source. Where the source or
 target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for its
 rows, and so for whatever any of its columns came from.
 """

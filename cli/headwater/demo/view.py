@@ -83,7 +83,7 @@ class View:
             self._live.stop()
 
     def enter(self, phase: str) -> None:
-        """Say what happens now."""
+        """Show what happens now."""
         self.phase = phase
         self._say(phase)
 
@@ -96,7 +96,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Say what went wrong though the demo goes on; above the picture, where there is one."""
+        """Show what went wrong though the demo goes on; above the picture, where there is one."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:

@@ -76,7 +76,7 @@ def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
     if found is None:
         if named is None:
             raise NotFoundError(
-                f"The graph hasn't heard of the query {query_id}.",
+                f"The graph has no query {query_id}.",
                 fix="Name its job: --job, --job-namespace, and what its sources are: --source 0=kafka://cluster.",
             )
         return Knowledge(job=named, batches={})

@@ -75,16 +75,16 @@ def part_text(use: Use) -> str:
 
 def faults_text(batch: IntervalItem) -> str:
     """What is wrong with how it joins the one before."""
-    said = []
+    texts = []
     if batch.missing:
-        said.append(f"{batch.missing:,} missing before")
-    said += [f"gap {_joint(joint)}" for joint in batch.gaps]
-    said += [f"overlap {_joint(joint)}" for joint in batch.overlaps]
+        texts.append(f"{batch.missing:,} missing before")
+    texts += [f"gap {_joint(joint)}" for joint in batch.gaps]
+    texts += [f"overlap {_joint(joint)}" for joint in batch.overlaps]
     if batch.conflicts:
-        said.append(f"{batch.conflicts} conflicting")
+        texts.append(f"{batch.conflicts} conflicting")
     if batch.rewinds:
-        said.append("goes back")
-    return ", ".join(said)
+        texts.append("goes back")
+    return ", ".join(texts)
 
 
 def quality_text(batch: IntervalItem) -> str:
@@ -92,8 +92,8 @@ def quality_text(batch: IntervalItem) -> str:
     failed = [one for one in batch.quality if not one.passed]
     if not failed:
         return f"{len(batch.quality)} passed" if batch.quality else ""
-    said = (f"{one.assertion}{f' of {one.column}' if one.column else ''}" for one in failed)
-    return f"failed: {shortened(', '.join(said))}"
+    texts = (f"{one.assertion}{f' of {one.column}' if one.column else ''}" for one in failed)
+    return f"failed: {shortened(', '.join(texts))}"
 
 
 _NUMBERS = ("batch", "took", "rows in", "rows out")
@@ -105,13 +105,13 @@ def _quality(batch: IntervalItem) -> Text:
 
 
 def _read(batch: IntervalItem) -> str:
-    said = []
+    texts = []
     for use in batch.inputs:
         known = use.certainty in (None, Certainty.EXACT)
-        said.append(
+        texts.append(
             f"{shortened(use.dataset.title or use.dataset.name, 40)} {part_text(use)}" + ("" if known else " ?")
         )
-    return "; ".join(said)
+    return "; ".join(texts)
 
 
 def _joint(joint: Joint) -> str:

@@ -117,8 +117,8 @@ def mermaid(diagram: Diagram) -> str:
         lines.append(f'  n{numbers[key]}{left}"{_entities(node.label)}"{right}')
     for edge in diagram.edges:
         arrow = "-.->" if edge.dotted else "-->"
-        said = f'|"{_entities(edge.label)}"|' if edge.label else ""
-        lines.append(f"  n{numbers[edge.source]} {arrow}{said} n{numbers[edge.target]}")
+        extra = f'|"{_entities(edge.label)}"|' if edge.label else ""
+        lines.append(f"  n{numbers[edge.source]} {arrow}{extra} n{numbers[edge.target]}")
     for key, node in diagram.nodes.items():
         styles = ["stroke-width:3px"] if node.start else ["stroke-dasharray:4 4"] if node.passed else []
         styles += [f"fill:{node.color}", "color:#000000"] if node.color is not None else []
@@ -135,10 +135,10 @@ def dot(diagram: Diagram) -> str:
         styles = ["rounded"] if node.shape is Shape.STEP else []
         styles += ["filled"] if node.color is not None else []
         styles += ["dashed"] if node.passed else []
-        said = ", penwidth=3" if node.start else ""
-        said += (f", style={styles[0]}" if len(styles) == 1 else f', style="{",".join(styles)}"') if styles else ""
-        said += f', fillcolor="{node.color}"' if node.color is not None else ""
-        lines.append(f"  n{numbers[key]} [label={_quoted(node.label)}{said}];")
+        extra = ", penwidth=3" if node.start else ""
+        extra += (f", style={styles[0]}" if len(styles) == 1 else f', style="{",".join(styles)}"') if styles else ""
+        extra += f', fillcolor="{node.color}"' if node.color is not None else ""
+        lines.append(f"  n{numbers[key]} [label={_quoted(node.label)}{extra}];")
     for edge in diagram.edges:
         style = ", style=dotted" if edge.dotted else ""
         lines.append(f"  n{numbers[edge.source]} -> n{numbers[edge.target]} [label={_quoted(edge.label)}{style}];")

@@ -55,8 +55,8 @@ def summary(answer: Diff) -> str:
         (answer.columns_total, "schema column"),
         (answer.edges_total, "lineage edge"),
     )
-    said = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
-    lines = [f"{', '.join(said)} changed." if said else "Nothing changed."]
+    changes = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
+    lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
     if answer.truncated:
         lines.append("There was more than is looked at: name a job or a dataset.")
     if answer.before.incomplete or answer.after.incomplete:
@@ -97,7 +97,7 @@ def _grow(tree: Tree, edge: EdgeChange) -> None:
     source = Text("no input") if edge.source is None else asset_text(edge.source)
     if edge.change is not DiffChange.CHANGED:
         does = edge.after or edge.before
-        tree.add(_line(edge.change, source, Text(f": {_said(does)}")))
+        tree.add(_line(edge.change, source, Text(f": {_does(does)}")))
         return
     branch = tree.add(_line(edge.change, source))
     for one in _less(edge.before, edge.after):
@@ -110,7 +110,7 @@ def _less(these: tuple[Transformation, ...], others: tuple[Transformation, ...])
     return [one for one in these if one not in others]
 
 
-def _said(does: tuple[Transformation, ...]) -> str:
+def _does(does: tuple[Transformation, ...]) -> str:
     return "; ".join(transformation_text(one) for one in does)
 
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _MOST_EXPRESSION = 80
 SHORT_VERSION = 12
-"""Characters of a digest that tell it from others."""
+"""Characters of a digest that distinguish it from others."""
 LONGEST_PATH = 4_096
 """Characters of the longest path that Linux takes: a shorter one is never cut, since it may be the answer."""
 
 
 def asset_text(asset: Asset) -> Text:
-    """Its spelling, what tells it from others in bold."""
+    """Its spelling, what distinguishes it from others in bold."""
     spelling, own = shortened(asset.spelling), visible(asset.column or asset.title or asset.name)
     text = Text(spelling)
     if spelling.endswith(own):
@@ -37,7 +37,7 @@ def moment_text(time: datetime | None) -> str:
 
 
 def span_text(first: datetime | None, last: datetime | None) -> str:
-    """From when to when, what both have in common said once; without an end, since when."""
+    """From when to when, what both have in common once; without an end, since when."""
     if first is None:
         return "–"
     if last is None:
@@ -58,10 +58,10 @@ def transformation_text(transformation: Transformation) -> str:
 
 def via_text(via: Via) -> str:
     """The job, and when it was seen to."""
-    said = ["declared"] if via.declared else []
+    seen = ["declared"] if via.declared else []
     if via.observed:
-        said.append(span_text(via.first_seen, via.last_seen))
-    return f"{shortened(via.job.name)} ({', '.join(said)})"
+        seen.append(span_text(via.first_seen, via.last_seen))
+    return f"{shortened(via.job.name)} ({', '.join(seen)})"
 
 
 def short_version(code: str | None) -> str:

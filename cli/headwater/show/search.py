@@ -52,8 +52,8 @@ def _owners(hit: Hit) -> str:
 
 
 def _tags(hit: Hit) -> str:
-    said = [
+    tags = [
         f"{tag.key}{f'={tag.value}' if tag.value else ''}{f' of {tag.column}' if tag.column else ''}"
         for tag in hit.tags
     ]
-    return shortened(", ".join(said))
+    return shortened(", ".join(tags))

@@ -193,11 +193,11 @@ def blast_summary(found: Blast) -> str:
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
-    said = [f"{by}{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
-    said += [f"{totals.offsets:,} records at most"] if totals.offsets else []
-    said += [f"{totals.files:,} files"] if totals.files else []
-    said += [f"{totals.versions:,} versions"] if totals.versions else []
-    said += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
-    said += [f"{totals.clean_again} clean again"] if totals.clean_again else []
+    counts = [f"{by}{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
+    counts += [f"{totals.offsets:,} records at most"] if totals.offsets else []
+    counts += [f"{totals.files:,} files"] if totals.files else []
+    counts += [f"{totals.versions:,} versions"] if totals.versions else []
+    counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
+    counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    return f"{', '.join(said)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"
+    return f"{', '.join(counts)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"

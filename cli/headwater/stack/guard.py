@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     wakeups, signalled = os.pipe()
     os.set_blocking(signalled, False)
     signal.set_wakeup_fd(signalled)
-    # Handlers that do nothing: the wake-up pipe tells which signal came. SIGINT is the owner's business.
+    # Handlers that do nothing: the wake-up pipe has which signal came. SIGINT is the owner's business.
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

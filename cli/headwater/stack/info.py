@@ -1,4 +1,4 @@
-"""What a stack tells about itself: addresses, processes, versions."""
+"""What is known of a stack: addresses, processes, versions."""
 
 from __future__ import annotations
 

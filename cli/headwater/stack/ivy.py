@@ -100,17 +100,17 @@ def _lines(process: GuardedProcess, output: Path) -> Iterator[str]:
     with output.open(encoding="utf-8", errors="replace") as file:
         running = True
         while running:
-            # Asked before reading, so that what was said last is read too.
+            # Asked before reading, so that what was printed last is read too.
             running = not process.ended()
             yield from file
             time.sleep(0.1 if running else 0)
 
 
 def _reason(output: Path) -> str:
-    # Ivy says the same failure many times over; the sentences with a cause in them are few.
-    telling = re.compile(r"SERVER ERROR|not found|Exception|FAILED|timed out")
+    # Ivy prints the same failure many times over; the sentences with a cause in them are few.
+    cause = re.compile(r"SERVER ERROR|not found|Exception|FAILED|timed out")
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
-    causes = dict.fromkeys(line.strip() for line in lines if telling.search(line))
+    causes = dict.fromkeys(line.strip() for line in lines if cause.search(line))
     return " ".join(list(causes)[:3]) or "Ivy gave no reason."
 
 

@@ -55,7 +55,7 @@ def java_runtime() -> JavaRuntime:
     """Find Java.
 
     Raises:
-        ConfigurationError: No usable one; the message says what was tried and why each was refused.
+        ConfigurationError: No usable one; the message has what was tried and why each was refused.
     """
     refused: list[str] = []
     for source, executable in _candidates():
@@ -77,7 +77,7 @@ def java_runtime() -> JavaRuntime:
 
 
 def parse_version(text: str) -> int | None:
-    """The feature release in what `java -version` says: `"17.0.15"` ⇒ 17, `"1.8.0_292"` ⇒ 8; None if there is none."""
+    """The feature release in what `java -version` prints: `"17.0.15"` ⇒ 17, `"1.8.0_292"` ⇒ 8; else None."""
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None
 

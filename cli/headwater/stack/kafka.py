@@ -105,7 +105,7 @@ class KafkaBroker:
         return self._process
 
     def start(self) -> None:
-        """Start the JVM; `wait()` tells when it takes requests."""
+        """Start the JVM; `wait()` returns when it takes requests."""
         private_folder(self._folder)
         properties = self._folder / "server.properties"
         text = _PROPERTIES.format(

@@ -100,7 +100,7 @@ def _started(data_dir: Path, *, quick: bool) -> tuple[subprocess.Popen[bytes], S
             start_new_session=True,
             umask=PRIVATE_UMASK,
         )
-    assert supervisor.stdout is not None  # noqa: S101  Popen was told to make one
+    assert supervisor.stdout is not None  # noqa: S101  Popen was asked to make one
     with supervisor.stdout as reports:
         try:
             report = json.loads(reports.readline() or b"{}")
@@ -122,7 +122,7 @@ def _started(data_dir: Path, *, quick: bool) -> tuple[subprocess.Popen[bytes], S
 
 
 def _pipe(supervisor: subprocess.Popen[bytes]) -> IO[bytes]:
-    assert supervisor.stdin is not None  # noqa: S101  Popen was told to make one
+    assert supervisor.stdin is not None  # noqa: S101  Popen was asked to make one
     return supervisor.stdin
 
 

@@ -108,7 +108,7 @@ class Neo4jServer:
         return self._process
 
     def start(self) -> None:
-        """Start the JVM; `wait()` tells when it takes requests."""
+        """Start the JVM; `wait()` returns when it takes requests."""
         private_folder(self._folder)
         for name in ("conf", "data/dbms", "logs", "plugins", "import", "run", "licenses", "lib"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,7 @@ def choose(wanted: Ports) -> Ports:
 def is_free(port: int) -> bool:
     """Whether nothing listens on the port, on the loopback interface or on all of them."""
     with socket.socket() as probe:
-        # A bind alone does not tell on macOS, where a specific address may be bound beside a wildcard.
+        # A bind alone does not show it on macOS, where a specific address may be bound beside a wildcard.
         probe.settimeout(1)
         if probe.connect_ex((LOOPBACK, port)) == 0:
             return False

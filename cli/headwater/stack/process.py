@@ -66,7 +66,7 @@ class GuardedProcess:
             start_new_session=True,
             umask=PRIVATE_UMASK if private else -1,
         )
-        assert self._guard.stdout is not None  # noqa: S101  Popen was told to make one
+        assert self._guard.stdout is not None  # noqa: S101  Popen was asked to make one
         first_line = self._guard.stdout.readline()
         if not first_line:
             self.stop()
@@ -78,7 +78,7 @@ class GuardedProcess:
         return self._guard.poll() is not None
 
     def exit_status(self) -> int | None:
-        """How the program ended, as `subprocess` tells it (negative: by that signal); None while it runs."""
+        """How the program ended, as `subprocess` reports it (negative: by that signal); None while it runs."""
         status = self._guard.poll()
         # The guard ends with the program's status, of which the kernel keeps one byte: -9 becomes 247.
         return status - 256 if status is not None and status >= 256 - _SIGNALS else status
@@ -111,7 +111,7 @@ class GuardedProcess:
 
     def request_stop(self) -> None:
         """Ask it to end without waiting, so that several can end at the same time."""
-        assert self._guard.stdin is not None  # noqa: S101  Popen was told to make one
+        assert self._guard.stdin is not None  # noqa: S101  Popen was asked to make one
         self._guard.stdin.close()
 
     def log_tail(self, lines: int = 15) -> str:

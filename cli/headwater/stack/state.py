@@ -1,8 +1,8 @@
 """The record of a stack that `headwater up` left running, and whether it still does.
 
 `<data>/stack.json` is written when both servers answer and removed when they have ended. A supervisor that was killed
-leaves it behind; so a record counts only while the process it names runs *and* began when the record says, for process
-ids are used again.
+leaves it behind; so a record counts only while the process it names runs *and* began at the time in the record, for
+process ids are used again.
 """
 
 from __future__ import annotations

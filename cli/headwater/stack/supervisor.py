@@ -5,7 +5,7 @@
 Standard input is a pipe from whoever started it, and to whom the stack belongs at first: when that process is gone,
 however it went, the stack ends. The byte `HANDED_OVER` makes it stay.
 
-On standard output it says one JSON line, when both servers answer (`{"ready": true}`) or could not be started
+On standard output it prints one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
 again by itself: that is logged, and `headwater status` shows it. SIGUSR1, which the next `headwater up` sends, starts
 anew what has ended or doesn't answer.

@@ -375,7 +375,7 @@ def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
     """Kafka clusters known by several names: to be given one with the setting `kafka_cluster_names`.
 
     Raises:
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     rows = reader.read(lambda tx: tx.rows("identity/two_names"))
     return tuple(TwoNames(row["cluster"], tuple(row["namespaces"]), row["topics"]) for row in rows)

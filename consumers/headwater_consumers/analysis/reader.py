@@ -71,7 +71,7 @@ class _Calling(Generic[T]):
         """Make it."""
         try:
             self.result = self._call()
-        except BaseException as error:  # noqa: BLE001  told to the thread that waits
+        except BaseException as error:  # noqa: BLE001  raised in the thread that waits
             self.error = error
 
 
@@ -142,7 +142,7 @@ class Reader:
         Raises:
             GraphRefusedError: also where the graph was made by another version of its model: what this one looks for
                 may not be there, and an answer would be less than the truth.
-            AnalysisError: as the tree says; and whatever else `question` raises.
+            AnalysisError: as in the tree of `errors`; and whatever else `question` raises.
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
 
@@ -199,7 +199,7 @@ class Reader:
         if _NO_INDEX in str(error):
             return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
         if isinstance(error, TimeoutError):
-            return GraphUnreachableError(f"Neo4j at {uri} said nothing for {limit + _PATIENCE_SECONDS:g} s.")
+            return GraphUnreachableError(f"Neo4j at {uri} didn't answer for {limit + _PATIENCE_SECONDS:g} s.")
         if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):
             return error  # a defect of a statement: as it was raised
         return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")

@@ -22,8 +22,8 @@ class CheckpointQuery:
         jobs: that started it; one, unless a producer is wrong.
         reads, writes: the datasets of its micro-batches.
         name: as the job named it.
-        writes_itself: whether every start of it told that its sink writes each micro-batch by itself, which code inside
-            foreachBatch may or may not do.
+        writes_itself: whether every start of it reported that its sink writes each micro-batch by itself, which code
+            inside foreachBatch may or may not do.
         batches: how each of its known micro-batches is known, those that were asked for.
     """
 
@@ -36,7 +36,7 @@ class CheckpointQuery:
 
 
 def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery | None:
-    """A query by Spark's id, with its micro-batches below `until`; None where the graph hasn't heard of it."""
+    """A query by Spark's id, with its micro-batches below `until`; None where the graph doesn't have it."""
 
     def ask(tx: Transaction) -> CheckpointQuery | None:
         key = query_key(tx.tenant, query_id)
@@ -56,9 +56,9 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
     return reader.read(ask)
 
 
-def _writes_itself(told: str) -> bool:
-    """Whether a start's facet says so; one of another producer, or of an earlier version, says nothing."""
+def _writes_itself(facet: str) -> bool:
+    """Whether a start's facet has it; one of another producer, or of an earlier version, may not."""
     try:
-        return json.loads(told).get("callback") is False
+        return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
         return False

@@ -23,7 +23,7 @@ class WalkStep:
         source, target: ids of nodes, in the direction of the walk.
         edge: id of the relationship.
         hops: 1; 0 for an edge that only changes the point of view, from a dataset to its columns say.
-        facts: what the statement says of it besides, for `admit`.
+        facts: what else the statement returns of it, for `admit`.
     """
 
     source: int

@@ -52,7 +52,7 @@ _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
 def answered(request: Request, answer: Any) -> Response:
-    """The response that says `answer`, a dataclass of plain values."""
+    """The response with `answer`, a dataclass of plain values."""
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
     if request.method != "GET":

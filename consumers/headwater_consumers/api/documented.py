@@ -35,7 +35,7 @@ _NONE = re.compile(r"\bNone\b")
 
 
 def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
-    """Say of each schema and its properties what the dataclass of that name says.
+    """Describe each schema and its properties as the dataclass of that name does.
 
     Args:
         schemas: of an OpenAPI document's components; changed in place.
@@ -47,11 +47,11 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
         schema, text = schemas.get(kind.__name__) or schemas.get(qualified), kind.__doc__
         if schema is None or text is None:
             continue
-        told = attributes(text)
+        described = attributes(text)
         schema["description"] = inspect.cleandoc(text).partition("\n\nAttributes:")[0]
         for name, field in schema.get("properties", {}).items():
-            if name in told:
-                field["description"] = told[name]
+            if name in described:
+                field["description"] = described[name]
 
 
 def attributes(docstring: str) -> dict[str, str]:
@@ -78,7 +78,7 @@ def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:
 _ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
 change breaks. Every operation reads only.
 
-Assets are named by key or by name; times are ISO 8601, UTC where they say no zone; lists come in pages
+Assets are named by key or by name; times are ISO 8601, UTC where they have no zone; lists come in pages
 (`next_cursor` leads on); errors are RFC 9457 problem details."""
 
 

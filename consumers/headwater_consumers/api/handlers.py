@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("headwater.serve")
 
-# Names of 10 KB are legal, and needn't be said back whole.
+# Names of 10 KB are legal, and needn't be repeated whole.
 _LONGEST_DETAIL = 600
 _MOST_ERRORS = 20
 
@@ -59,7 +59,9 @@ def _of_question(_request: Request, error: Exception) -> Response:
             return problem(ProblemType.GRAPH_UNREACHABLE, "The graph's database doesn't answer now.")
         case GraphRefusedError():
             log.error("%s Check %s.", error, error.setting)
-            return problem(ProblemType.GRAPH_REFUSED, "The graph's database refuses this server; its log says why.")
+            return problem(
+                ProblemType.GRAPH_REFUSED, "The graph's database refuses this server; its log has the reason."
+            )
     raise error
 
 
@@ -100,7 +102,7 @@ def _of_routing(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         return problem(ProblemType.METHOD, f"{path} takes no {request.method[:20]}.", headers=error.headers)
     if error.status_code == 404:
-        return problem(ProblemType.NO_SUCH_PATH, f"Nothing is served at {path}. /openapi.json tells what is.")
+        return problem(ProblemType.NO_SUCH_PATH, f"Nothing is served at {path}. /openapi.json lists what is.")
     return problem(ProblemType.PARAMETERS, str(error.detail)[:_LONGEST_DETAIL], headers=error.headers)
 
 

@@ -1,6 +1,6 @@
 """The page at `/`: files that are built elsewhere and shipped beside this module, in `page/`.
 
-Each file is a route of its own, so that nothing else is ever read, and other paths are told of like any other.
+Each file is a route of its own, so that nothing else is ever read, and other paths are answered like any other.
 """
 
 from __future__ import annotations

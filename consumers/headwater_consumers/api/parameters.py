@@ -45,7 +45,7 @@ def as_iso_8601(text: Any) -> Any:
 
 
 def in_utc(time: datetime) -> datetime:
-    """UTC where it says no zone."""
+    """UTC where it has no zone."""
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
@@ -186,7 +186,7 @@ Horizon = Annotated[
         ge=0,
         le=_YEAR_SECONDS,
         allow_inf_nan=False,
-        description="Seconds that a query's state keeps a record behind its watermark; wins over what the graph says.",
+        description="Seconds that a query's state keeps a record behind its watermark; wins over what the graph has.",
     ),
 ]
 

@@ -19,7 +19,7 @@
 | 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
 
-No problem tells a secret, an address of ours, or where in the code it arose.
+No problem holds a secret, an address of ours, or where in the code it arose.
 """
 
 from __future__ import annotations
@@ -147,11 +147,11 @@ def problem(
     errors: tuple[FieldProblem, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A response that tells of it."""
-    told = Problem(
+    """A response with it."""
+    found = Problem(
         kind, _TITLE[kind], STATUS[kind], detail, instance, nearest or None, candidates or None, errors or None
     )
-    document: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(told).items() if value is not None}
+    document: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(found).items() if value is not None}
     sent = {"Cache-Control": "no-store", **(headers or {})}
     if STATUS[kind] is HTTPStatus.SERVICE_UNAVAILABLE:
         sent["Retry-After"] = str(RETRY_SECONDS)

@@ -19,7 +19,7 @@ class ServeSettings(BaseModel):
     """The address to listen on. There is no log-in: whoever reaches it reads the graph."""
 
     port: Annotated[int, Field(ge=0, le=65_535)] = 8470
-    """The port. 0 takes a free one and says which."""
+    """The port. 0 takes a free one and logs which."""
 
     allowed_hosts: str = ""
     """Names that requests may call this server by, with commas between; `*` is any. Empty: the loopback's names and
@@ -33,13 +33,13 @@ class ServeSettings(BaseModel):
     """Questions that may wait for a thread. More are refused at once, with 503."""
 
     timeout_max_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    """The longest that one question may take, whatever its `timeout` says."""
+    """The longest that one question may take, whatever its `timeout`."""
 
     page_default_items: Annotated[int, Field(ge=1, le=1_000)] = 100
     """Items on a page where a request names no `limit`."""
 
     page_max_items: Annotated[int, Field(ge=1, le=1_000)] = 1_000
-    """Most items on a page, whatever `limit` says."""
+    """Most items on a page, whatever `limit` is given."""
 
     body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
     """The largest body of a request."""

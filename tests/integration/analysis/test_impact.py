@@ -204,7 +204,7 @@ def test_jobs_that_tell_nothing_may_use_it(fill: Callable[..., None], reader: Re
         "part": ("UNSEEN", "DEGRADED"),
         "box.x": ("UNSEEN", "DEGRADED"),
     }
-    assert impact.jobs[0].reason == "It reads that, and doesn't tell what it does with columns."
+    assert impact.jobs[0].reason == "It reads that, and doesn't report what it does with columns."
 
 
 def test_a_plan_that_was_replaced_counts_no_more(fill: Callable[..., None], reader: Reader) -> None:

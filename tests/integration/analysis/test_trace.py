@@ -607,7 +607,7 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
 def test_an_incarnation_that_nothing_tells(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     found = trace(reader, Offsets("in", 0, 5, 6, topic_id="some id"))
-    assert found.notes == ("copy doesn't say which incarnation of the topic it read.",)
+    assert found.notes == ("copy doesn't record which incarnation of the topic it read.",)
     assert trace(reader, Offsets("in", 0, 5, 6)).notes == ()
 
 

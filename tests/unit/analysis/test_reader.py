@@ -69,7 +69,7 @@ def test_a_server_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(reader_module, "_PATIENCE_SECONDS", 0.05)
     never = threading.Event()
     try:
-        with pytest.raises(GraphUnreachableError, match=r"said nothing for 0\.06 s"):
+        with pytest.raises(GraphUnreachableError, match=r"didn't answer for 0\.06 s"):
             asked(never.wait, timeout_seconds=0.01)
     finally:
         never.set()

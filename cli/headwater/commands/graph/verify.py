@@ -38,7 +38,7 @@ def verify(
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Check that nothing is lost and that the graph is what the events say.
+    """Check that nothing is lost and that the graph is what the events make.
 
     Accounting: acknowledged = applied + dead-lettered, and no dead letter is a good event. Chains: no gaps, overlaps or
     conflicts. The graph: equal, node by node, to what all events that the group has committed fold to; that is computed
@@ -69,7 +69,7 @@ def verify(
     }
     console.result(document, _view(document))
     if faults:
-        raise CheckFailedError(f"Not so: {'; '.join(faults)}.", fix="docs/materializer.md says what to do about each.")
+        raise CheckFailedError(f"Not so: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each.")
 
 
 def _account(settings: Settings) -> Accounting:
@@ -110,7 +110,7 @@ def _faults(
             (f"{len(unaccounted):,} records are neither applied nor dead-lettered", not unaccounted),
             (f"{len(good_letters):,} dead letters are of events that can be applied", not good_letters),
             (f"{broken:,} chains of intervals are broken", broken == 0),
-            ("the graph differs from what the events say", comparison is None or comparison.same),
+            ("the graph differs from what the events make", comparison is None or comparison.same),
         )
         if not holds
     ]
@@ -136,7 +136,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
         parts += ["", chains]
     if graph is not None:
         parts.append(
-            f"\n{graph['equal']:,} nodes and relationships as the events say, {graph['missing']:,} missing, "
+            f"\n{graph['equal']:,} nodes and relationships as the events make them, {graph['missing']:,} missing, "
             f"{graph['extra']:,} too many, {graph['changed']:,} changed"
         )
         parts += [visible(_difference(sample)) for sample in graph["samples"]]

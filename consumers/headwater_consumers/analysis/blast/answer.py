@@ -1,4 +1,4 @@
-"""What is told of a blast radius."""
+"""Answers of blast radii."""
 
 from __future__ import annotations
 

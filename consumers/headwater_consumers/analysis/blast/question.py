@@ -50,7 +50,7 @@ def blast(
         NotFoundError: no such run, query, micro-batch or topic.
         AmbiguousError: several are called that.
         QuestionError: a range that ends before it begins, a limit below 1.
-        AnalysisError: as the tree says.
+        AnalysisError: as in the tree of `errors`.
     """
     if limit < 1:
         raise QuestionError("The limit is at least 1.", field="limit")

@@ -107,7 +107,7 @@ class Replacements:
                     self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
 
     def _queries(self, keys: Sequence[str]) -> None:
-        """A query that overwrites does so in every batch: its last one tells."""
+        """A query that overwrites does so in every batch: its last one shows it."""
         rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
         queries = self._context.queries(row["key"] for row in rows)
         for row in rows:

@@ -1,4 +1,4 @@
-"""What is said of a difference."""
+"""Answers of differences."""
 
 from __future__ import annotations
 

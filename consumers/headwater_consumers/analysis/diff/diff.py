@@ -87,13 +87,19 @@ def _by_endpoints(edges: Iterable[PlanEdge]) -> dict[Endpoints, dict[Any, Transf
     out: dict[Endpoints, dict[Any, Transformation]] = defaultdict(dict)
     for edge in edges:
         does = edge.does
-        said = (does.type, does.kind, does.subtype or "", does.masking, does.expression or edge.expression_id or "")
-        out[edge.endpoints][said] = does
+        what = (
+            does.type,
+            does.kind,
+            does.subtype or "",
+            does.masking,
+            does.expression or edge.expression_id or "",
+        )
+        out[edge.endpoints][what] = does
     return out
 
 
-def _sorted(said: Mapping[Any, Transformation]) -> tuple[Transformation, ...]:
-    return tuple(does for _, does in sorted(said.items(), key=lambda each: each[0]))
+def _sorted(what: Mapping[Any, Transformation]) -> tuple[Transformation, ...]:
+    return tuple(does for _, does in sorted(what.items(), key=lambda each: each[0]))
 
 
 def _edge(row: Mapping[str, Any]) -> PlanEdge:

@@ -154,14 +154,14 @@ def draw(
         asset: the dataset, as `resolve_dataset` understands.
         direction: upstream, downstream, or both, which doesn't mean what is downstream of something upstream.
         depth: most hops from it; None: all.
-        columns: say the datasets' columns too, and what the jobs do to them.
+        columns: the datasets' columns too, and what the jobs do to them.
         limit: most nodes, the nearest first.
 
     Raises:
         QuestionError: depth or limit below 1.
         NotFoundError: no such dataset; with the nearest names.
         AmbiguousError: several are called that.
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     check_depth(depth)
     check_limit(limit, MOST_NODES)

@@ -88,7 +88,7 @@ class ImpactDetails:
         tx: to look up in.
         spread: what was hit.
         nodes: of the page, in order.
-        policy: whose reasons and actions are told.
+        policy: whose reasons and actions are shown.
         beginning: what changes.
     """
 
@@ -240,7 +240,7 @@ def analyze(
         QuestionError: a field of the question makes no sense, or the cursor is another question's.
         NotFoundError: no such dataset or column; with the nearest names.
         AmbiguousError: several datasets are called that.
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     page.check()
     if "#" not in change.dataset:  # What that may name only the graph knows.

@@ -1,4 +1,4 @@
-"""What is said of a change."""
+"""Answers of impacts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Owner:
 
     Attributes:
         name: `team:flights`.
-        type: of ownership, where it was said.
+        type: of ownership, where known.
         of: whose owner: the asset itself or its dataset, or the job that writes it.
     """
 
@@ -56,11 +56,11 @@ class ImpactItem:
         cause: why it is hit, by the last hop.
         hops: from the start.
         path: those hops, the first one first.
-        reason: a sentence that says why.
+        reason: why, as a sentence.
         action: what its owner should do.
         owners: its own; where it has none, those of the job that writes it.
         propagates: whether the policy goes on from there.
-        criticality: of the dataset, where it was said.
+        criticality: of the dataset, where known.
         parts: of a change of a part of the data, which parts of the dataset it went into, as
             far as that is known; at most 10.
         gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
@@ -90,7 +90,7 @@ class ImpactedJob:
         severity: the worst that it passes on.
         fails: whether it can't run as it is once the change is there.
         hops: from the start to what it writes.
-        reason: a sentence that says what it has to do with the change.
+        reason: what it has to do with the change, as a sentence.
         owners: its owners.
     """
 
@@ -116,7 +116,7 @@ class Impact:
 
     Attributes:
         change: as asked.
-        type: what sort of change it is, said or concluded.
+        type: what sort of change it is, given or concluded.
         start: the asset that changes.
         severity: the worst; NONE of a schema change that hits nothing, INFO of any other.
         items: this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
@@ -130,7 +130,7 @@ class Impact:
         jobs_total: how many there are.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth asked for.
-        notes: what else to know: what the answer rests on, what it can't tell.
+        notes: what else to know: what the answer rests on, what it leaves open.
         next_cursor: leads to the next page; None on the last.
         summary: the answer in Markdown, to paste into a ticket; of this page's items and all totals.
     """

@@ -12,7 +12,7 @@ from headwater_consumers.analysis.errors import QuestionError
 class ChangeType(StrEnum):
     """What sort of change it is.
 
-    - SCHEMA_BREAKING, SCHEMA_COMPATIBLE: of a column, as `SchemaChange` says.
+    - SCHEMA_BREAKING, SCHEMA_COMPATIBLE: of a column, as `SchemaChange` has them.
     - DATA_INCORRECT: values are wrong.
     - FRESHNESS_BREACH: data is late.
     - PRIVACY_RECLASSIFICATION: data is more sensitive than was thought.
@@ -69,7 +69,7 @@ class Extent:
             QuestionError: naming the field.
         """
         if self == Extent():
-            raise QuestionError("`extent` says nothing: a partition, offsets or times.", field="extent")
+            raise QuestionError("`extent` is empty: a partition, offsets or times.", field="extent")
         if self.first_offset is None and self.end_offset is not None:
             raise QuestionError("`end_offset` needs a `first_offset`.", field="extent")
         if self.first_offset is not None:

@@ -180,7 +180,7 @@ class Raise(_Model):
     Attributes:
         change: types of change; none: all.
         type, criticality: of the dataset, in any case.
-        severity: what the rule said.
+        severity: that of the rule.
         to: what holds instead.
     """
 
@@ -240,7 +240,7 @@ class Policy(_Model):
 
 
 _MOST_BYTES = 1_000_000
-_MOST_TOLD = 10
+_MOST_MISTAKES = 10
 _HEADING = re.compile(r"\s*\[\[?\s*(\w+)\s*\]\]?")
 _TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": Reading}
 
@@ -260,7 +260,7 @@ def load_policy(path: Path) -> Policy:
     """The policy of a file.
 
     Raises:
-        QuestionError: it can't be read, or says what no policy can; with line and field.
+        QuestionError: it can't be read, or has what no policy can; with line and field.
     """
     try:
         with path.open("rb") as file:
@@ -276,7 +276,7 @@ def load_policy(path: Path) -> Policy:
 
 
 def parse_policy(text: str, name: str) -> Policy:
-    """The policy that `text` says; `name` is for messages.
+    """The policy in `text`; `name` is for messages.
 
     Raises:
         QuestionError: see `load_policy`.
@@ -287,12 +287,12 @@ def parse_policy(text: str, name: str) -> Policy:
         raise QuestionError(f"{name} is no TOML: {error}", field="policy") from error
     except ValidationError as error:
         lines = _lines(text)
-        told = [_told(name, lines, each) for each in error.errors(include_url=False)]
-        more = [f"… and {len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
-        raise QuestionError("\n".join([*told[:_MOST_TOLD], *more]), field="policy") from error
+        mistakes = [_mistake(name, lines, each) for each in error.errors(include_url=False)]
+        more = [f"… and {len(mistakes) - _MOST_MISTAKES} more"] if len(mistakes) > _MOST_MISTAKES else []
+        raise QuestionError("\n".join([*mistakes[:_MOST_MISTAKES], *more]), field="policy") from error
 
 
-def _told(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> str:
+def _mistake(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> str:
     where: tuple[str | int, ...] = tuple(error["loc"])
     message = error["msg"].removeprefix("Value error, ")
     field = str(where[-1]) if where else ""

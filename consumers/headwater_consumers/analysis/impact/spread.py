@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class HitStep(NamedTuple):
-    """What a step of the walk says, as its `facts`.
+    """What a step of the walk carries, as its `facts`.
 
     Attributes:
         cause: why the next one is hit.

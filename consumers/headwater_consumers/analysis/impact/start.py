@@ -105,7 +105,7 @@ def begin(tx: Transaction, change: ImpactChange) -> Beginning:
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
-        QuestionError: the column that is to be added is there; what is said to change is so already.
+        QuestionError: the column that is to be added is there; what is to change is so already.
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)
@@ -163,7 +163,7 @@ def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None
 
 
 def _type_of(change: ImpactChange, type_: str | None) -> ChangeType:
-    """What was said, or what follows from what happens to the column."""
+    """What was given, or what follows from what happens to the column."""
     if change.type is not None:
         return change.type
     harmless = (change.schema is SchemaChange.RETYPED and widens(type_, change.new_type)) or (

@@ -27,7 +27,7 @@ _HOW = {
     Cause.ROWS: "{job} decides its rows by {source}",
     Cause.JOB: "{job} reads {source} and writes it",
     Cause.FLOW: "{job} makes it of {source}",
-    Cause.UNSEEN: "{job} reads {source} and doesn't tell what it does with columns",
+    Cause.UNSEEN: "{job} reads {source} and doesn't report what it does with columns",
 }
 
 _TYPES = {
@@ -65,8 +65,12 @@ def headline(change: ImpactChange, type_: ChangeType, start: Asset) -> str:
         before = f" from {short(start.type)}" if start.type else ""
         return f"{what} is retyped{before}" + (f" to {short(change.new_type)}" if change.new_type else "")
     if change.schema is SchemaChange.NULLABILITY:
-        said = {None: "changes its nullability", True: "may be null from now on", False: "is never null from now on"}
-        return f"{what} {said[change.nullable]}"
+        wordings = {
+            None: "changes its nullability",
+            True: "may be null from now on",
+            False: "is never null from now on",
+        }
+        return f"{what} {wordings[change.nullable]}"
     return f"{what} is removed"
 
 
@@ -96,7 +100,7 @@ def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: b
     """What a job has to do with the change."""
     kinds = f" ({', '.join(sorted(job.kinds))})" if job.kinds else ""
     if job.causes == {Cause.UNSEEN}:
-        return "It reads that, and doesn't tell what it does with columns."
+        return "It reads that, and doesn't report what it does with columns."
     if schema in (SchemaChange.REMOVED, SchemaChange.RENAMED) and job.causes != {Cause.FLOW}:
         if fails:
             return f"It names the column{kinds}, and can't be analyzed without it."
@@ -112,8 +116,8 @@ def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: b
         Cause.FLOW: "reads a dataset that is hit",
         Cause.UNSEEN: "may use it in ways that aren't known",
     }
-    said = [what[cause] for cause in Cause if cause in job.causes]
-    return f"It {', '.join(said)}{kinds}."
+    wordings = [what[cause] for cause in Cause if cause in job.causes]
+    return f"It {', '.join(wordings)}{kinds}."
 
 
 _MOST_ITEMS = 50
@@ -152,11 +156,11 @@ def _lines(impact: Impact) -> Iterator[str]:
             yield _row(item)
         yield from _more(impact.total - len(shown), "assets")
     every = (*(job.owners for job in impact.jobs), *(item.owners for item in impact.items))
-    owners = list(dict.fromkeys(owner.name for told in every for owner in told))
+    owners = list(dict.fromkeys(owner.name for owned in every for owner in owned))
     if owners:
         yield ""
-        told = ", ".join(_text(owner) for owner in owners[:_MOST_OWNERS])
-        yield f"To tell: {told}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+        names = ", ".join(_text(owner) for owner in owners[:_MOST_OWNERS])
+        yield f"To inform: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
 
 
 def counted(impact: Impact) -> str:

@@ -165,7 +165,7 @@ def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
     if feeds:
         others = dict.fromkeys(title for _, title, *_ in feeds)
         seen = "was seen to be made of" if upstream else "was seen to go into"
-        yield f"Its dataset {seen} {_listed(others)}; no plan that holds says so of this column."
+        yield f"Its dataset {seen} {_listed(others)}; no plan that holds has this column."
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -181,7 +181,7 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
         QuestionError: a field of the question makes no sense, or the cursor is another question's.
         NotFoundError: no such dataset, column or job; with the nearest names.
         AmbiguousError: several are called that.
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     question.check()
     return reader.read(lambda tx: _answer(tx, question))

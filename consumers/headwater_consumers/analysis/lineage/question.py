@@ -64,7 +64,7 @@ class LineageQuestion:
         column: field path of a column; None asks of `asset` itself.
         depth: most hops from it; `ALL_HOPS` for all.
         influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
-        columns: of datasets: say which columns make which, along each hop.
+        columns: of datasets: with which columns make which, along each hop.
         edges: every hop between what is on the page; False leaves only the one that found each item.
         filters: what to leave out.
         as_of: the graph as it was at this time: what had been seen by then.

@@ -135,7 +135,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: most hops; None: all.
     """
     found: dict[int, ReachedPlace] = {}
-    # The start is there in both places: a cycle back to it says nothing.
+    # The start is there in both places: a cycle back to it adds nothing.
     begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
     loops: dict[int, list[int]] = {}

@@ -169,8 +169,8 @@ class RunItem:
         job: whose run; None where a run is only known as a parent.
         processing_type: BATCH or STREAMING, where it is known.
         state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. ABORT without an event
-            that says so where `inferred_because` is there.
-        began: when it started; where nothing says so, when it was first seen.
+            that shows so where `inferred_because` is there.
+        began: when it started; where no event has that, when it was first seen.
         ended_at: when it reached COMPLETE, FAIL or ABORT; of an inferred end, when it was last seen.
         inferred_because: why its end is inferred; None where it reported one, or has none.
         inferred_by: id of the later run that shows that it has ended.

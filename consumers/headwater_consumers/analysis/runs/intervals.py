@@ -37,7 +37,7 @@ def intervals(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving says; or the cursor is of another question.
+        NotFoundError, AmbiguousError, QuestionError: as resolving does; or the cursor is of another question.
     """
     if (run is None) == (job is None):
         raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")

@@ -59,7 +59,7 @@ def runs(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving says; the cursor is of another question.
+        NotFoundError, AmbiguousError, QuestionError: as resolving does; the cursor is of another question.
         QuestionError: `since` isn't before `until`.
     """
     if since is not None and until is not None and since >= until:

@@ -121,7 +121,7 @@ def _bounded(use: Use) -> Use:
 
 
 def joined(first: Use, last: Use) -> Use:
-    """From where the first begins to where the last ends; what counts only one of them, rows say, isn't told."""
+    """From where the first begins to where the last ends; what counts only one of them, such as rows, is left out."""
     starts = {span.partition: span for span in first.offsets}
     ends = {span.partition: span for span in last.offsets}
     spans = []

@@ -1,4 +1,4 @@
-"""Rows of the statements as what is said: runs, uses, micro-batches."""
+"""Rows of the statements ⇒ parts of answers: runs, uses, micro-batches."""
 
 from __future__ import annotations
 

@@ -30,10 +30,10 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
 
     By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, which only
     micro-batches have, one that failed makes its micro-batch bad; one without any is neither. So where the last run or
-    micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is told.
+    micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is given.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving says.
+        NotFoundError, AmbiguousError, QuestionError: as resolving does.
     """
 
     def question(tx: Transaction) -> Turn:

@@ -45,7 +45,7 @@ class Row:
 def read_rows(
     tx: Transaction, kind: AssetKind, query: str, *, looked_at: int, limit: int, namespace: str | None = None
 ) -> list[Row]:
-    """What the index says to a query.
+    """Rows of the index for a query.
 
     Args:
         tx: where.

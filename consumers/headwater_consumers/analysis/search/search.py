@@ -167,7 +167,7 @@ class _Filters:
         return out
 
     def admit(self, row: Row) -> bool:
-        """What the index can't say: which value belongs to which tag, and what a column's dataset has."""
+        """What the index doesn't have: which value belongs to which tag, and what a column's dataset has."""
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))

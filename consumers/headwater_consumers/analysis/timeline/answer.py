@@ -85,7 +85,7 @@ class TimelineInterval:
         processing_time: when it began; None where it was only reconstructed.
         duration_ms: how long it took.
         rows_in: rows read.
-        rows_out: rows written, where the sink tells.
+        rows_out: rows written, where the sink reports them.
         rows_dropped_late: rows behind the watermark.
         watermark_after: the watermark that the next one has.
         code_version: of the job.

@@ -128,7 +128,7 @@ class Latest:
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
     """The latest `limit` of the micro-batches before these batches, by key of the query."""
     queries = [{"key": key, "before": batch} for key, batch in before.items()]
-    # One more than asked for tells whether there is a next page.
+    # One more than asked for shows whether there is a next page.
     rows = tx.rows("timeline/latest", queries=queries, begin=span.begin, end=span.end, limit=limit + 1)
     lists: dict[str, list[tuple[str, int, datetime | None, int]]] = {}
     for row in rows:
@@ -146,7 +146,7 @@ def _timed(
 ) -> Iterator[tuple[tuple[datetime, str], tuple[str, int, datetime | None, int]]]:
     time = _LAST
     for each in found:
-        # Never later than the one after it, whatever the clocks said: the merge needs an order.
+        # Never later than the one after it, whatever the clocks had: the merge needs an order.
         time = min(each[2] or time, time)
         yield (time, each[0]), each
 
@@ -193,7 +193,7 @@ def job_timeline(
         QuestionError: a span that ends before it begins, a limit beyond 1 to 1,000, a cursor of another question.
         NotFoundError: no such job; with the nearest names.
         AmbiguousError: several are called that.
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read` says.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     return _timeline(reader, resolve_job, "job", job, Span(begin, end), limit, cursor)
 

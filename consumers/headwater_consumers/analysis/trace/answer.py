@@ -1,4 +1,4 @@
-"""What a trace tells."""
+"""Answers of traces: parts of datasets, steps, hops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Micro-batches that can only be bounded by time: what part of a dataset was used isn't known, or isn't said."""
+"""Micro-batches that can only be bounded by time: what part of a dataset was used isn't known or recorded."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def first_after(
     found = []
     for (query, time), search in zip(asked, searches, strict=True):
         first = search.found
-        if search.met_silence:
+        if search.met_unknown:
             later = [
                 batch.first
                 for batch in _back_to(context, query, first, time)
@@ -68,7 +68,7 @@ def first_after(
 
 
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
-    """The first batch that may have run at a time: the last that began by then, and all since that say no time.
+    """The first batch that may have run at a time: the last that began by then, and all since without a time.
 
     Args:
         context: of the trace.
@@ -85,7 +85,7 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
 def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
     """Batches before one, the latest first, back to the last that is known to have begun by a time, it included."""
     first = query.last_batch + 1 if after is None else after
-    limit = 1  # Mostly the one before says when it began: only reconciled ones may not.
+    limit = 1  # Mostly the one before has the time it began: only reconciled ones may not.
     while True:
         [earlier] = before(context.tx, [(query.key, first)], limit)
         for batch in earlier:

@@ -25,7 +25,7 @@ class Context:
         backward: which way it goes.
         horizon: how long a query's state keeps a record, as the person who asks has it.
         limit: most runs and micro-batches that one look-up returns.
-        notes: what is worth saying besides.
+        notes: what else is worth knowing.
         cut: whether something was left out.
     """
 

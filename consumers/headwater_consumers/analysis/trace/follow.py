@@ -66,7 +66,7 @@ class _Followed:
         return part
 
     def is_new(self, draft: Draft) -> bool:
-        """Whether a step that is only bounded by time says more than an earlier one did; from now on it is known."""
+        """Whether a step that is only bounded by time is narrower than an earlier one; from now on it is known."""
         key, first, last = draft.key
         if not key.endswith(BY_TIME):
             return True
@@ -218,10 +218,10 @@ def _take(
     whole: list[tuple[Query, Pending, str]],
 ) -> None:
     query, verb = located.want.query, "wrote" if context.backward else "read"
-    if not located.says:
-        # Versions are found by index too; and a topic, or a table at rest, of which no batch says what it used.
+    if not located.recorded:
+        # Versions are found by index too; and a topic, or a table at rest, of which no batch records what it used.
         if pending.part.kind is PartKind.OFFSETS:
-            whole.append((query, pending, f"Its micro-batches don't say what they {verb} of it."))
+            whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
         return
     for hit in located.hits:
         part = _narrowed(pending.part, hit.spans)
@@ -229,10 +229,10 @@ def _take(
         taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
     if pending.after == 0 and pending.part.topic_id is not None and not _tells_incarnation(located):
         name = query.name or query.query_id
-        context.notes[f"{name} doesn't say which incarnation of the topic it {verb}."] = None
+        context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
         part = _narrowed(pending.part, located.left)
-        why = f"It doesn't say what it {verb}; those around it leave these to it."
+        why = f"It doesn't record what it {verb}; those around it leave these to it."
         taken.append(Taken(query, guess, part, Certainty.UPPER_BOUND, why, pending))
     left = located.left
     for hole in located.holes:
@@ -256,7 +256,7 @@ def _narrowed(part: Part, spans: dict[int, list[tuple[int, int]]]) -> Part:
 
 
 def _rewound(located: Located, piece: int) -> str:
-    """What to say where offsets go back: these aren't the only ones of their numbers."""
+    """A sentence where offsets go back: these aren't the only ones of their numbers."""
     if not located.rewinds:
         return ""
     if piece:

@@ -47,7 +47,7 @@ MOST_MARKS = 1_000
 
 
 def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Batch]]:
-    """For each part, micro-batches that may have used some of it; to be compared with what they say they did."""
+    """For each part, micro-batches that may have used some of it; to be compared with what they recorded."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
     for row in _rows(context, [pending.part for pending in pendings]):
@@ -100,7 +100,7 @@ FEW = 4
 STRETCH = 64
 """Batches looked at where those few aren't enough."""
 WINDOW = 16
-"""Batches in a row that a second look asks, until one says something."""
+"""Batches in a row that a second look reads, until one has a record of it."""
 MOST_SPANS = 16
 """Offsets of a partition that no batch has, in so many ranges, are asked after one by one; the rest isn't."""
 MOST_BATCHES = 1_000
@@ -152,11 +152,11 @@ class Located:
     Attributes:
         want: it.
         hits: micro-batches, by batch.
-        guesses: micro-batches that don't say, next to which offsets are missing; by batch.
+        guesses: micro-batches without a record, next to which offsets are missing; by batch.
         holes: batch ids that nothing is known of, next to which offsets are missing; by batch.
         left: the wanted offsets that no hit has.
-        says: whether any micro-batch of the query says what it read (or wrote) of the dataset.
-        met_silence: whether some that was looked at doesn't.
+        recorded: whether any micro-batch of the query records what it read (or wrote) of the dataset.
+        met_unknown: whether some that was looked at doesn't.
         seen: the batches that were looked at, by their first id.
         earlier: of some of them the last known one before, by their first id.
         unreached: pieces, and partitions of which no batch of the piece reaches any wanted offset.
@@ -170,8 +170,8 @@ class Located:
     guesses: list[Batch] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
-    says: bool = False
-    met_silence: bool = False
+    recorded: bool = False
+    met_unknown: bool = False
     seen: dict[int, Batch] = field(default_factory=dict)
     earlier: dict[int, Batch] = field(default_factory=dict)
     unreached: set[tuple[tuple[int, int], int]] = field(default_factory=set)
@@ -225,8 +225,8 @@ def _needs_another_look(located: Located, partition: int) -> bool:
     """Whether a partition may have been passed over because another one, or a silent batch, was looked at."""
     several = len(located.want.spans) > 1
     if located.rewinds:
-        return several or located.met_silence
-    return partition in located.left and (several or located.met_silence)
+        return several or located.met_unknown
+    return partition in located.left and (several or located.met_unknown)
 
 
 def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
@@ -234,10 +234,10 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
     _run(tx, [(located, search) for search, (located, _, _) in zip(searches, jobs, strict=True)], window)
     starts: list[tuple[Job, int, int]] = []
     for search, job in zip(searches, jobs, strict=True):
-        job[0].met_silence = job[0].met_silence or search.met_silence
+        job[0].met_unknown = job[0].met_unknown or search.met_unknown
         if search.found is not None:
             starts.append((job, search.found, job[1][1]))
-        elif window > 1 or (len(job[2]) == 1 and not search.met_silence):
+        elif window > 1 or (len(job[2]) == 1 and not search.met_unknown):
             job[0].unreached.update((job[1], partition) for partition in job[2])
     # A record, or what one batch wrote, was mostly read by one batch or two: STRETCH at once reads 60 in vain.
     for limit in (FEW, STRETCH):
@@ -265,14 +265,14 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: in
 
 
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
-    """What may have read or written what is left: batches that say nothing, and ids that nothing is known of.
+    """What may have read or written what is left: batches without a record, and ids that nothing is known of.
 
-    They are those just before the first batch that reaches it, back to one that says what it read or wrote.
+    They are those just before the first batch that reaches it, back to one that records what it read or wrote.
     """
     single: list[Job] = [
         (located, piece, {partition: [span]})
         for located, piece in jobs
-        if located.says
+        if located.recorded
         for partition in located.left
         for span in _left(located, partition)
     ]
@@ -373,12 +373,12 @@ def _settled(job: Job, around: Around) -> bool:
 
 
 def _said(job: Job, batch: Batch) -> bool | None:
-    """Whether a batch reaches the wanted offsets; None where it doesn't say."""
+    """Whether a batch reaches the wanted offsets; None where it has no record."""
     located, _, spans = job
     uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
     ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
-    said = [_reaches(each, spans) for each in ranges if each.keys() & spans.keys()]
-    return any(said) if said else None
+    reached_each = [_reaches(each, spans) for each in ranges if each.keys() & spans.keys()]
+    return any(reached_each) if reached_each else None
 
 
 def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
@@ -425,17 +425,17 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
     want = located.want
 
     def reached(row: Record) -> bool | None:
-        said = []
+        reached_each = []
         for use in row["uses"]:
             position = dict(zip(_COLUMNS, use, strict=True))
             ranges = listed(position)
-            located.says = located.says or bool(ranges)
+            located.recorded = located.recorded or bool(ranges)
             if same_topic(want.topic_id, position["topic_id"]) and ranges.keys() & spans.keys():
-                said.append(test(ranges, spans))
-        if not said:
+                reached_each.append(test(ranges, spans))
+        if not reached_each:
             return None
         # Two sources may read one topic at their own pace: the first to reach, the last to be past.
-        return all(said) if test is _is_past else any(said)
+        return all(reached_each) if test is _is_past else any(reached_each)
 
     return Search(want.query.key, *piece, reached, want.dataset)
 

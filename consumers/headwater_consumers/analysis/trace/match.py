@@ -117,7 +117,7 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
-    """Of snapshots whose ids don't grow, a range tells the last one; which others are in it, it doesn't."""
+    """Of snapshots whose ids don't grow, a range has the last one; which others are in it isn't known."""
     theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
     if part.version is not None and bare_version(theirs) == bare_version(part.version):
         within = ":" in theirs or ":" in part.version

@@ -100,7 +100,7 @@ def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) ->
 
 
 def join(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts of one dataset and kind as one, where that can be said without loss."""
+    """Parts of one dataset and kind as one, where that loses nothing."""
     groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.dataset.key, part.kind, part.topic_id].append(part)

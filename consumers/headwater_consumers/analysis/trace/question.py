@@ -106,13 +106,13 @@ def trace(
         depth: most hops from it; None: all.
         limit: most steps.
         horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
-            of a window together; the graph doesn't say. None: as long as there are batches.
+            of a window together; the graph may not have it. None: as long as there are batches.
 
     Raises:
         NotFoundError: no such dataset, file or version.
         AmbiguousError: several datasets are called that.
         QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
-        AnalysisError: as the tree says.
+        AnalysisError: as in the tree of `errors`.
     """
     check(start, depth, limit)
     return reader.read(lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon))
@@ -242,7 +242,7 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     """What ran from `start` to `end` read of a topic (backwards: wrote into it).
 
     The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended;
-    so do those about then that say no time, reconciled ones.
+    so do those about then without a time, reconciled ones.
     """
     names = context.datasets.keys_of(topic.key)
     parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]

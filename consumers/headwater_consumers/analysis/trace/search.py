@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FAN_OUT = 32
 _WIDE = 256
-"""Intervals in a row that are passed over to one that says a time; reconciled ones may say none."""
+"""Intervals in a row that are passed over to one that has a time; reconciled ones may have none."""
 
 
 @dataclass(slots=True)
@@ -30,11 +30,11 @@ class Search:
     Attributes:
         query: key of the query.
         first, last: the batch ids to search, both included.
-        reached: what is asked of an interval's row; None where the row doesn't say, which counts as not yet.
+        reached: what is asked of an interval's row; None where the row doesn't have it, which counts as not yet.
         dataset: key of the dataset that the rows are about.
-        said: the property that is asked for, by time or watermark.
+        by: the property that is asked for, by time or watermark.
         found: the first batch of the first interval for which it holds; None where there is none.
-        met_silence: whether some row didn't say.
+        met_unknown: whether some row didn't have it.
     """
 
     query: str
@@ -42,9 +42,9 @@ class Search:
     last: int
     reached: Callable[[Record], bool | None]
     dataset: str = ""
-    said: str = "processing_time"
+    by: str = "processing_time"
     found: int | None = None
-    met_silence: bool = False
+    met_unknown: bool = False
     _low: int = 0
     _high: int = 0
 
@@ -53,7 +53,7 @@ class Search:
 
     def begin_again(self) -> None:
         """Forget what was found."""
-        self.found, self.met_silence = None, False
+        self.found, self.met_unknown = None, False
         self.__post_init__()
 
     @property
@@ -75,19 +75,19 @@ class Search:
             if not rows:
                 self._high = min(self._high, at)
                 return
-            batch, says = self._first_said(rows)
-            if says:
-                # What begins between `at` and this one says nothing: only those before `at` are open.
+            batch, holds = self._first_known(rows)
+            if holds:
+                # What begins between `at` and this one has none: only those before `at` are open.
                 self.found, self._high = batch, at
                 return
             self._low = max(self._low, batch)
 
-    def _first_said(self, rows: Sequence[Record]) -> tuple[int, bool | None]:
+    def _first_known(self, rows: Sequence[Record]) -> tuple[int, bool | None]:
         for row in rows:
-            says = self.reached(row)
-            if says is not None:
-                return row["batch"], says
-            self.met_silence = True
+            holds = self.reached(row)
+            if holds is not None:
+                return row["batch"], holds
+            self.met_unknown = True
         return rows[-1]["batch"], None
 
 
@@ -96,14 +96,14 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
 
     Args:
         tx: the transaction.
-        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `said` of the probes.
+        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `by` of the probes.
         searches: of any queries.
-        window: how many intervals in a row a probe looks at until one says something.
+        window: how many intervals in a row a probe looks at until one has the property.
     """
     open_ = [search for search in searches if not search.done]
     while open_:
         probes = [
-            {"n": n, "query": search.query, "at": at, "dataset": search.dataset, "said": search.said}
+            {"n": n, "query": search.query, "at": at, "dataset": search.dataset, "by": search.by}
             for n, search in enumerate(open_)
             for at in search.probes()
         ]
@@ -116,9 +116,9 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
-    """Bring searches by time or watermark to their ends; a second time where an interval that says none misled one."""
+    """Bring searches by time or watermark to their ends; a second time where an interval without one misled it."""
     run(tx, "trace/probe_times", searches)
-    if misled := [search for search in searches if search.met_silence]:
+    if misled := [search for search in searches if search.met_unknown]:
         for search in misled:
             search.begin_again()
         run(tx, "trace/probe_times", misled, window=_WIDE)

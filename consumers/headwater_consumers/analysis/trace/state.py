@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from headwater_consumers.analysis.trace.batches import Batch, Query
 
 
-def told_horizon(tx: Transaction, query: Query) -> timedelta | None:
-    """The horizon of a query's state as all its starts told it, the longest of them; None unless each one did."""
-    found = [_horizon(row["told"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
+def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
+    """The horizon of a query's state as all its starts reported it, the longest of them; None unless each one did."""
+    found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
     known = [horizon for horizon in found if horizon is not None]
     return max(known) if known and len(known) == len(found) else None
 
@@ -53,7 +53,7 @@ LOOK_FOR_EMPTY = 256
 """Batches looked at, on either side, for one after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
-_NOTHING_SAID = "Nothing says that the query keeps state."
+_NOTHING_KNOWN = "Nothing shows that the query keeps state."
 _KINDS = ("AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY")
 
 
@@ -87,13 +87,13 @@ class StateSpread:
 
 
 def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None = None) -> State:
-    """What these batches of a query tell of its state.
+    """What these batches of a query show of its state.
 
     Args:
         tx: the transaction.
         query: whose.
         batches: at least one.
-        horizon: what the person who asks knows of it; None: what the query's starts told.
+        horizon: what the person who asks knows of it; None: what the query's starts reported.
     """
     rows = [batch.properties.get("state_rows") for batch in batches]
     known = [row for row in rows if row is not None]
@@ -103,7 +103,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
             spreads=True,
             certainty=Certainty.EXACT,
             why=f"The query keeps state ({max(known):,} rows).",
-            horizon=told_horizon(tx, query) if horizon is None else horizon,
+            horizon=reported_horizon(tx, query) if horizon is None else horizon,
         )
     if all(_is_ours(batch) for batch in batches):
         return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
@@ -133,7 +133,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     passed = after + state.horizon + _ROUNDED
     bound, reached = last.last, True
     searches = [
-        Search(last.query, max(first, last.last + 1), upto, _at_least(passed), said="watermark_before")
+        Search(last.query, max(first, last.last + 1), upto, _at_least(passed), by="watermark_before")
         for first, upto in piece
         if upto > last.last
     ]
@@ -163,9 +163,9 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
     mark = previous.time("watermark_before") if previous is not None else None
     if state.horizon is not None and mark is not None:
         passed = mark - state.horizon - _ROUNDED
-        search = Search(first.query, begin, first.first, _at_least(passed, more=True), said="watermark_after")
+        search = Search(first.query, begin, first.first, _at_least(passed, more=True), by="watermark_after")
         run_by_time(tx, [search])
-        if search.found is not None and search.found > begin and not search.met_silence:
+        if search.found is not None and search.found > begin and not search.met_unknown:
             why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
             return StateSpread(search.found, first.last, bounded=True, why=why)
     if empty is not None:
@@ -185,7 +185,7 @@ def _at_least(time: datetime, *, more: bool = False) -> Any:
 
 
 def _is_ours(batch: Batch) -> bool:
-    """Whether it was observed by our own capture, which tells the state of every query that has one."""
+    """Whether it was observed by our own capture, which reports the state of every query that has one."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 
@@ -193,7 +193,7 @@ def _is_ours(batch: Batch) -> bool:
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
     digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
     if not digests or query.job is None:
-        return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_SAID)
+        return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)
     tenant = batches[0].properties["tenant"]
     written = sorted({use.dataset for batch in batches for use in batch.writes()})
     rows = tx.rows(
@@ -212,11 +212,11 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
             keeps=None,
             spreads=True,
             certainty=Certainty.INFERRED,
-            why=f"Its columns tell of state ({words}).",
-            horizon=told_horizon(tx, query) if horizon is None else horizon,
+            why=f"Its columns show that it keeps state ({words}).",
+            horizon=reported_horizon(tx, query) if horizon is None else horizon,
         )
     if rows and all(row["complete"] for row in rows):
         return State(
             keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
         )
-    return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_SAID)
+    return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)

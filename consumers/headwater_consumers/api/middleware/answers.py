@@ -87,17 +87,17 @@ class Codings:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
         if scope["type"] == "http":
-            said = ",".join(Headers(scope=scope).getlist("accept-encoding"))
+            accepted = ",".join(Headers(scope=scope).getlist("accept-encoding"))
             others = [(name, value) for name, value in scope["headers"] if name != _NAME]
             # In place: what counts requests reads the route that the router writes into the scope.
-            scope["headers"] = [*others, (_NAME, b"gzip")] if wants_gzip(said) else others
+            scope["headers"] = [*others, (_NAME, b"gzip")] if wants_gzip(accepted) else others
         await self._app(scope, receive, send)
 
 
-def wants_gzip(said: str) -> bool:
+def wants_gzip(accepted: str) -> bool:
     """`gzip`, `br, gzip;q=0.5` and `*` do; nothing, `gzip;q=0` and `identity, gzip;q=0.5` don't."""
     weights: dict[str, float] = {}
-    for item in said.lower().split(","):
+    for item in accepted.lower().split(","):
         coding, _, parameters = item.partition(";")
         weights[coding.strip()] = _weight(parameters)
     gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))

@@ -1,6 +1,6 @@
 """Requests under way: counted and timed, so many at once, routed by the path as it was sent; defects become problems.
 
-A server hands paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` couldn't be told from four segments. Below
+A server hands paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
 the API's path, routes see the path as it was sent, and parameters are unescaped one by one (`parameters.unescaped`).
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Measure:
-    """Tells `metrics` of each request when its answer is sent, or was given up."""
+    """Reports each request to `metrics` when its answer is sent, or was given up."""
 
     def __init__(self, app: ASGIApp, metrics: ServeMetrics) -> None:
         self._app = app

@@ -20,9 +20,10 @@ def graph(
     asset: AssetQuery,
     depth: Depth = 1,
     direction: Annotated[Reach, AnyCase, Query(description="Which way to look.")] = Reach.BOTH,
-    columns: Annotated[bool, Query(description="Say the datasets' columns, and what jobs do to them.")] = False,
+    columns: Annotated[bool, Query(description="With the datasets' columns, and what jobs do to them.")] = False,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_NODES, description="Most nodes, the nearest first; `truncated` tells of more.")
+        int,
+        Query(ge=1, le=MOST_NODES, description="Most nodes, the nearest first; `truncated` where there are more."),
     ] = MOST_NODES,
 ) -> Response:
     """Nodes, and every edge between them: not a tree of shortest paths, but all that flows."""

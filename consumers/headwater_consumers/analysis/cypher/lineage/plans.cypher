@@ -30,5 +30,5 @@ RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, fal
   p.first_seen.epochMillis * 1000 + p.first_seen.microsecond % 1000,
   p.last_seen.epochMillis * 1000 + p.last_seen.microsecond % 1000,
   active.epochMillis * 1000 + active.microsecond % 1000,
-  CASE WHEN p.complete = false THEN coalesce(p.incomplete_reason, 'not said why') END,
+  CASE WHEN p.complete = false THEN coalesce(p.incomplete_reason, 'no reason given') END,
   p.edges IS NOT NULL, coalesce(p._outputs, []), emptied]) AS plans

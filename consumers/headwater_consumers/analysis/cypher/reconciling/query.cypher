@@ -1,4 +1,4 @@
-// One streaming query: its jobs, the datasets its micro-batches read and wrote, and what its starts told of their sinks
+// One streaming query: its jobs, the datasets its micro-batches read and wrote, and what its starts reported of their sinks
 MATCH (q:Query {key: $given.query}) WHERE q.tenant = $given.tenant
 RETURN
   COLLECT { MATCH (q)-[:OF]->(j:Job) RETURN [j.namespace, j.name] ORDER BY j.key } AS jobs,
