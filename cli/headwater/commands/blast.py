@@ -8,9 +8,10 @@ import typer
 
 from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
-from headwater.options import RANGES_HELP, HorizonOption, parse_duration, parse_hops, parse_offsets, range_option
+from headwater.options import parse_hops
 from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table
+from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
 from headwater_schemas.ranges import MOST_OFFSET
 

@@ -13,11 +13,12 @@ from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
 from headwater.console import console
 from headwater.errors import InputError
-from headwater.options import RANGES_HELP, parse_hops, range_option
+from headwater.options import parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.impact import view
 from headwater.show.pages import next_page
 from headwater.times import time_if_given
+from headwater.trace_options import RANGES_HELP, range_option
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
     ChangeType,

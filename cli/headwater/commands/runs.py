@@ -10,11 +10,11 @@ import typer
 from headwater import errors
 from headwater.asking import Ask, Shown, graph_command
 from headwater.console import shortened
-from headwater.options import parse_duration
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted
 from headwater.times import time_if_given
+from headwater.trace_options import parse_duration
 from headwater_consumers.analysis import runs as questions
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError

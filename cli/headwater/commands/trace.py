@@ -9,10 +9,11 @@ import typer
 
 from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
-from headwater.options import RANGES_HELP, HorizonOption, parse_duration, parse_hops, parse_records
+from headwater.options import parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
 from headwater.show.pages import Fitted
 from headwater.show.trace import summary, tree
+from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
 from headwater_consumers.analysis.trace import Offsets, Path, Times, TraceDirection, VersionOf, trace
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater.asking import asking
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, NotConfiguredError, NotFoundError, UnreachableError
+from headwater_consumers.analysis.reconciling import known_query
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 if TYPE_CHECKING:
@@ -96,9 +98,6 @@ def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
 
 
 def _asked(options: QueryOptions, query_id: str, until: int) -> CheckpointQuery | None:
-    from headwater.asking import asking
-    from headwater_consumers.analysis.reconciling import known_query
-
     with asking(tenant=options.tenant) as reader:
         return known_query(reader, query_id, until=until)
 
