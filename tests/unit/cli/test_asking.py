@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from headwater import errors as ours
-from headwater.asking import asking, translated
+from headwater.asking import Ask, Shown, asking, graph_command, show, translated
 from headwater.cli import main
 from headwater.console import shortened
 from headwater_consumers.analysis import errors
@@ -62,3 +64,22 @@ def test_a_long_name_is_cut_in_its_middle() -> None:
     short = shortened("begin " + "x" * 10_000 + " end")
     assert (len(short), short[:6], short[-4:]) == (160, "begin ", " end")
     assert shortened("a\nb\x1b[31m") == r"a\nb\x1b[31m"
+
+
+def test_a_command_of_a_question_has_the_shared_options_after_its_own() -> None:
+    @graph_command(page=7)
+    def command(ask: Ask, name: str, *, deep: bool = False) -> Shown:
+        """Ask."""
+        return Shown((name, deep, ask.limit, ask.cursor), summary="below")
+
+    parameters = inspect.signature(command).parameters
+    assert list(parameters) == ["name", "deep", "limit", "cursor", "tenant", "timeout", "json_output"]
+    assert parameters["limit"].default == 7
+    assert command.__doc__ == "Ask."
+
+
+def test_a_drawing_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    show(Shown(None, drawing="graph {}\n", summary="1 node.", warnings=("careful",)))
+    out, err = capsys.readouterr()
+    assert out == "graph {}\n"
+    assert err.splitlines() == ["warning: careful", "1 node."]
