@@ -150,6 +150,7 @@ NAMELESS = {
     show_names.moment_text,
     show_names.span_text,
     show_pages.counted,
+    show_pages.next_page,
     show_reconciled.gaps_text,
     show_runs.duration_text,
     show_runs.batches_text,
