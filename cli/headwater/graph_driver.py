@@ -43,7 +43,7 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
                 f"Neo4j at {uri} has no database {settings.database!r}.",
                 fix="Check HEADWATER_NEO4J_DATABASE.",
             ) from error
-        raise HeadwaterError(f"Neo4j at {uri}: {error.code}.") from error
+        raise HeadwaterError(f"Neo4j at {uri} failed: {error.code}.") from error
     except (neo4j.exceptions.ConfigurationError, ValueError) as error:
         raise InputError(f"{uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
     except DriverError as error:

@@ -246,7 +246,7 @@ class World:
         )
         if verdict.faults:
             samples = "\n".join(f"{sample.expected}\n{sample.found}" for sample in verdict.comparison.samples[:5])
-            raise CheckFailedError(f"Not so: {'; '.join(verdict.faults)}.\n{samples}")
+            raise CheckFailedError(f"Checks failed: {'; '.join(verdict.faults)}.\n{samples}")
         return verdict
 
     def _described(self) -> str:

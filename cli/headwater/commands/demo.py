@@ -48,4 +48,4 @@ def command(
     console.result(summary.document(outcome), summary.view(outcome, kept=keep))
     if outcome.failed:
         names = "; ".join(check.claim for check in outcome.failed)
-        raise CheckFailedError(f"Not so: {names}.", fix=f"Logs: {folder.logs}")
+        raise CheckFailedError(f"Checks failed: {names}.", fix=f"Logs: {folder.logs}")

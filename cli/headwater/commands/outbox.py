@@ -173,7 +173,7 @@ def relay(
             fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
         )
     if done.problems:
-        raise CheckFailedError(f"Not all was sent: {done.problems[0]}.")
+        raise CheckFailedError(f"Events of an outbox were not sent: {done.problems[0]}.", fix="Mend the cause, then run it again.")
 
 
 @dataclass(slots=True)
@@ -273,7 +273,7 @@ def drop(
             f"{in_use:,} outboxes are in use by a live process, and were not dropped.", fix="End the job first."
         )
     if problems:
-        raise CheckFailedError(f"Not all was dropped: {problems[0]}.", fix="Delete the file if nobody needs it.")
+        raise CheckFailedError(f"An outbox was not dropped: {problems[0]}.", fix="Delete the file if nobody needs it.")
 
 
 def _root(path: Path | None) -> Path:

@@ -71,7 +71,7 @@ def command(
                         log, files, known, query_id=query_id, tenant=settings.analysis.tenant, sources=options.sources
                     )
                 except UnknownOriginError as error:
-                    raise InputError(f"{each}: {error}.", fix=f"Say what it is: --source {error.source}=….") from error
+                    raise InputError(f"{each}: {error}.", fix=f"Name it: --source {error.source}=….") from error
                 except CheckpointError as error:
                     raise InputError(f"{each}: {error}.") from error
             documents.append(show.document(found, known))

@@ -72,5 +72,5 @@ def _events(info: StackInfo) -> TopicState | None:
             {"bootstrap.servers": info.bootstrap_servers}, settings.topic.names().events, settings.materializer.group
         )
     except (KafkaException, TimeoutError) as error:
-        console.warning(f"The events topic can't be looked at: {error}.")
+        console.warning(f"The events topic can't be read: {error}.")
         return None

@@ -44,8 +44,8 @@ def create(
     for name in names:
         if not is_legal_name(name):
             raise InputError(
-                f"Kafka takes no topic named {name!r}.",
-                fix="Letters of ASCII, digits, '.', '_' and '-' may be in it, 249 at most.",
+                f"A topic can't be named {name!r}.",
+                fix="Use ASCII letters, digits, '.', '_' and '-', 249 at most.",
             )
     settings = connected_settings(kafka=True)
     servers, client = require_servers(settings.kafka), client_config(settings.kafka)

@@ -74,7 +74,7 @@ def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
         source.replace(target)
     if wrong:
         raise ConfigurationError(
-            f"Not what was locked, and not kept: {'; '.join(wrong)}.",
+            f"Downloaded files differ from the lock file and were deleted: {'; '.join(wrong)}.",
             fix="Run the command again. If it stays so, something between here and the repository changes files.",
         )
 

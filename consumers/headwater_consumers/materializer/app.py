@@ -197,4 +197,4 @@ def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:
     """Create the missing topics, and warn of settings that differ from what Headwater would set."""
     for found in ensure_topics(kafka, specs, timeout_seconds=10.0).differences:
-        warn(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater would set {found.wanted}.")
+        warn(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater leaves it. Set it to {found.wanted}.")

@@ -99,7 +99,7 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
         return fold(events)
     except Exception as error:
         name = type(error).__name__
-        raise FoldFailedError(f"Folding raised {name}.", code=name) from error
+        raise FoldFailedError(f"Folding failed with {name}.", code=name) from error
 
 
 def writing_driver(target: Neo4jTarget) -> Driver:

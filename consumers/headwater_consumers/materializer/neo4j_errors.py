@@ -97,7 +97,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
         return GraphUnavailableError(f"The connection to Neo4j at {uri} broke ({code}).", code=code)
     if isinstance(error, ValueError | TypeError | OverflowError):
         return EventRefusedError(f"The Neo4j driver can't encode a value ({code}).", code=code)
-    return FoldFailedError(f"Writing raised {code}.", code=code)
+    return FoldFailedError(f"Writing failed with {code}.", code=code)
 
 
 def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> LineageError:
@@ -125,11 +125,11 @@ def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> Lineag
         )
     match classification, category:
         case "ClientError", "Transaction" | "Cluster" | "Database":
-            return GraphUnavailableError(f"Neo4j at {uri} gave the transaction up ({code}).", code=code)
+            return GraphUnavailableError(f"Neo4j at {uri} ended the transaction ({code}).", code=code)
         case "ClientError", _:
             return EventRefusedError(f"Neo4j refuses the data ({code}).", code=code)
         case "DatabaseError", _:
-            return UndecidedError(f"Neo4j at {uri} failed inside ({code}).", code=code)
+            return UndecidedError(f"Neo4j at {uri} reported an internal error ({code}).", code=code)
     return GraphUnavailableError(f"Neo4j at {uri} can't take the write now ({code}).", code=code)
 
 

@@ -73,9 +73,9 @@ class Notices:
             return
         self._last_reported[cause] = now
         if new or not known.reported:
-            self._warn(f"{message} Trying on; nothing is lost meanwhile.")
+            self._warn(f"{message} Retrying; nothing is lost.")
         else:
-            self._warn(f"{message} Still trying after {_duration(now - known.since)}.")
+            self._warn(f"{message} Still retrying after {_duration(now - known.since)}.")
         known.reported = True
 
     def over(self, *causes: RetryCause) -> None:

@@ -119,7 +119,7 @@ def test_minutes_have_a_least_number_of_faults() -> None:
 
 def test_a_verdict_that_fails_is_the_soak_s_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(_world: World) -> Verdict:
-        raise CheckFailedError("Not so: graph: 1 missing")
+        raise CheckFailedError("Checks failed: graph: 1 missing")
 
     monkeypatch.setattr(World, "verify", fails)
     with faults(monkeypatch, seen):

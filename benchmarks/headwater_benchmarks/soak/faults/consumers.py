@@ -29,8 +29,11 @@ _NOTICE_SECONDS = 60.0
 def killed(world: World, dice: random.Random) -> str:
     """SIGKILL, and another takes its place."""
     with world.lent(dice) as gone:
-        partitions = world.group.members().get(gone.name, 0)
-        require(partitions, "the consumer to be killed had no partitions")
+        deadline = time.monotonic() + _NOTICE_SECONDS
+        # While the group rebalances, the brokers have a member without partitions.
+        while not (partitions := world.group.members().get(gone.name, 0)):
+            require(time.monotonic() < deadline, "the consumer to be killed had no partitions")
+            time.sleep(0.5)
         gone.kill()
         status = gone.process.returncode
         require(status == -signal.SIGKILL, f"it ended with {status}")

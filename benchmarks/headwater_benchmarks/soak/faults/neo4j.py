@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import DriverError, Neo4jError, TransientError
 
 from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError, require
 from headwater_benchmarks.soak.servers import kill
@@ -14,7 +14,7 @@ from headwater_benchmarks.soak.servers import kill
 if TYPE_CHECKING:
     import random
 
-    from neo4j import Driver
+    from neo4j import Driver, Session, Transaction
 
     from headwater_benchmarks.soak.world import World
 
@@ -47,9 +47,7 @@ def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa:
     """SIGTERM while a transaction is open that consumers wait for, and started again."""
     ended = ""
     with world.driver.session() as session:
-        transaction = session.begin_transaction()
-        for key in session_keys(world.driver)[:50]:
-            transaction.run(_LOCK, key=key).consume()
+        transaction = _locked(session, session_keys(world.driver)[:50])
         waiting = _until_blocked(world.driver)
         world.servers.neo4j.process.stop()
         try:
@@ -123,6 +121,22 @@ def session_keys(driver: Driver) -> list[str]:
     """Keys of the datasets that are there."""
     with driver.session() as session:
         return [record["key"] for record in session.run(_KEYS)]
+
+
+def _locked(session: Session, keys: list[str]) -> Transaction:
+    """A transaction that holds the locks of these datasets; one that a consumer's deadlock ended is begun again."""
+    deadline = time.monotonic() + _MEET_SECONDS
+    while True:
+        transaction = session.begin_transaction()
+        try:
+            for key in keys:
+                transaction.run(_LOCK, key=key).consume()
+        except TransientError:
+            transaction.close()
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return transaction
 
 
 def _until_blocked(driver: Driver) -> int:

@@ -69,7 +69,7 @@ def verify(
     }
     console.result(document, _view(document))
     if faults:
-        raise CheckFailedError(f"Not so: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each.")
+        raise CheckFailedError(f"Checks failed: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each.")
 
 
 def _account(settings: Settings) -> Accounting:

@@ -116,10 +116,10 @@ class ImpactChange:
             QuestionError: naming the field.
         """
         if self.schema is None and self.type is None:
-            raise QuestionError("Say what changes: `schema` or `type`.", field="type")
+            raise QuestionError("A change needs `schema` or `type`.", field="type")
         if self.schema is None and self.type is not None and self.type.of_schema:
             known = ", ".join(SchemaChange)
-            raise QuestionError(f"Say what happens to the column: `schema` is one of {known}.", field="schema")
+            raise QuestionError(f"A change of a column needs `schema`, one of {known}.", field="schema")
         if self.schema is not None:
             self._check_schema(self.schema)
         if self.type is ChangeType.FRESHNESS_BREACH and self.column is not None:

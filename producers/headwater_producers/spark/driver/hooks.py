@@ -134,7 +134,7 @@ def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
             made = rdd._jrdd if rdd is not None else None
             target.offer(FrameKept(source._jdf, kept, made, source._session))
     except Exception:
-        logger.warning("lineage capture: the RDD of a DataFrame can't be tracked", exc_info=True)
+        logger.warning("lineage capture: the RDD of a DataFrame can't be read; what is made of it is recorded without its inputs", exc_info=True)
 
 
 def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime, error: BaseException | None) -> None:
@@ -145,7 +145,7 @@ def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime,
             ended_at = datetime.now(UTC)
             target.offer(RddActed(_jvm_rdd(rdd), action, path, started_at, ended_at, failure, RUNNING_BATCH.get()))
     except Exception:
-        logger.warning("lineage capture: an action on an RDD can't be tracked", exc_info=True)
+        logger.warning("lineage capture: an action on an RDD can't be read, and isn't recorded", exc_info=True)
 
 
 def _jvm_rdd(rdd: Any) -> Any:
@@ -204,7 +204,7 @@ def _starting(original: Callable[..., Any]) -> Callable[..., Any]:
             if (listeners := sessions.known_listeners(self._spark)) is not None:
                 listeners.observe_streams()
         except Exception:
-            logger.warning("lineage capture: streaming queries of a session can't be observed", exc_info=True)
+            logger.warning("lineage capture: no listener could be added for streaming queries; those of this session aren't recorded", exc_info=True)
         return original(self, *arguments, **named)
 
     return start
@@ -224,7 +224,7 @@ def _hook_new_sessions() -> None:
             if sessions.known_application(made.sparkContext) is not None:
                 sessions.join(made, is_new=True)
         except Exception:
-            logger.warning("lineage capture: a new session can't be observed", exc_info=True)
+            logger.warning("lineage capture: no listener could be added to a new session; its queries aren't recorded", exc_info=True)
         return made
 
     setattr(new_session, WRAPPED, True)

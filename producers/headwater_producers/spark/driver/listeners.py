@@ -284,7 +284,7 @@ class SessionListeners:
         try:
             signal = signal_in(self.session)
         except Exception:
-            logger.warning("lineage capture: a callback was lost", exc_info=True)
+            logger.warning("lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True)
         else:
             self.offer(signal)
 
@@ -294,7 +294,7 @@ class SessionListeners:
             try:
                 target.offer(signal)
             except Exception:
-                logger.warning("lineage capture: a callback was lost", exc_info=True)
+                logger.warning("lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True)
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
@@ -309,7 +309,7 @@ def _query(session: Any, event: Any) -> Any:
     try:
         return session._jsparkSession.streams().get(event.id())
     except Exception:
-        logger.warning("lineage capture: a starting query can't be accessed", exc_info=True)
+        logger.warning("lineage capture: a starting query can't be read; it is recorded from its first progress on", exc_info=True)
         return None
 
 
@@ -415,7 +415,7 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
                 if query_id is not None:
                     listeners.offer(BatchFunctionCalled(frame._jdf, str(query_id), int(batch_id)))
             except Exception:
-                logger.warning("lineage capture: the micro-batch of a foreachBatch call is unknown", exc_info=True)
+                logger.warning("lineage capture: the micro-batch of a foreachBatch call can't be read; its writes are runs of their own", exc_info=True)
             if query_id is not None:
                 # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
                 target.hold(frame, str(query_id), int(batch_id))

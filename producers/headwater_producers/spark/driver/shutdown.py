@@ -116,7 +116,7 @@ def _end(capture: Any, outcome: Outcome) -> Exception | None:
     try:
         problem: Exception | None = capture.end(outcome.kind, outcome.error, session_ends=True)
     except Exception:
-        logger.warning("lineage capture: shutdown failed", exc_info=True)
+        logger.warning("lineage capture: ending failed; events may be missing", exc_info=True)
         return None
     return problem
 

@@ -76,7 +76,7 @@ class KafkaEndOffsets:
                 self._paused_until[key] = time.monotonic() + PAUSE_SECONDS
                 raise
         except Exception as error:
-            self._log_once(f"the ends of {output.dataset.name} can't be asked for ({type(error).__name__})")
+            self._log_once(f"the end offsets of {output.dataset.name} can't be read ({type(error).__name__}); what is written meanwhile is recorded without offsets")
             return None
 
     def close(self) -> None:
