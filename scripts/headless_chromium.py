@@ -8,14 +8,13 @@ playwright drives it and brings none.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Page
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")

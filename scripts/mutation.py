@@ -28,13 +28,11 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from types import CodeType, ModuleType
+from types import CodeType, ModuleType
+from typing import Any, Final, NoReturn, TypeVar
 
 N = TypeVar("N", bound=ast.AST)
 V = TypeVar("V")

@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headless_chromium import STEP_SECONDS, open_page
@@ -17,9 +19,6 @@ from neo4j_drawing import LOOP, Area, Arrow, Drawn, Node
 from playwright.sync_api import Error as PlaywrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from playwright.sync_api import Page
 
 CLOSE = 0.6  # of its final distance from the centre a node keeps while the view comes nearer

@@ -15,6 +15,7 @@ import re
 import sys
 import textwrap
 import types
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
@@ -27,8 +28,6 @@ from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pydantic.fields import FieldInfo
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"

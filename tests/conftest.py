@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import uuid
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -26,8 +27,6 @@ from support.run_rules import (  # noqa: F401 - hooks of pytest
 from support.stack import StackUnderTest, running_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
     from xdist.remote import Producer
     from xdist.scheduler import LoadScopeScheduling

@@ -6,20 +6,16 @@ import json
 import os
 import platform
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from headwater.errors import InputError
-from headwater_benchmarks.figures import figures, percentile, ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from headwater_benchmarks.figures import Spread
-    from headwater_benchmarks.rounds import Result
+from headwater_benchmarks.figures import Spread, figures, percentile, ratio
+from headwater_benchmarks.rounds import Result
 
 
 @dataclass(frozen=True, slots=True)

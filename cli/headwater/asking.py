@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 from rich.console import RenderableType
@@ -30,8 +30,6 @@ with without("numpy", "pandas"):
     from headwater_consumers.analysis.reader import Reader, reading_driver
     from headwater_consumers.graph.connection import Neo4jTarget
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 T = TypeVar("T")
 Command: TypeAlias = Callable[..., None]

@@ -18,9 +18,11 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType, ModuleType
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -34,10 +36,6 @@ from headwater.settings import reject_unknown_variables
 from headwater.times import TIMES
 from headwater_schemas.redaction import without_user_info
 from headwater_schemas.visible import visible_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType, ModuleType
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from headwater.errors import ConfigurationError, NotConfiguredError
 from headwater_schemas.errors import SettingsRefusedError
-from headwater_schemas.kafka.settings import Address
+from headwater_schemas.kafka.settings import Address, KafkaSettings
 from headwater_schemas.topics import (
     BROKER_DEFAULT,
     DEFAULT_MAX_MESSAGE_BYTES,
@@ -18,9 +18,6 @@ from headwater_schemas.topics import (
     TopicSpec,
     topic_specs,
 )
-
-if TYPE_CHECKING:
-    from headwater_schemas.kafka.settings import KafkaSettings
 
 
 class Section(BaseModel):

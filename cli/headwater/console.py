@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sys
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -23,20 +26,15 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Span, Text
 
+from headwater.errors import HeadwaterError
 from headwater.invocation import as_called
 from headwater_schemas.redaction import redact, without_user_info
 from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
-    import logging
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
-
     from rich.console import ConsoleOptions, RenderableType
     from rich.progress import ProgressColumn
     from rich.segment import Segment
-
-    from headwater.errors import HeadwaterError
 
 
 class PlainConsole(RichConsole):

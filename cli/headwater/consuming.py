@@ -6,7 +6,8 @@ import contextlib
 import gc
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -16,8 +17,12 @@ from headwater.console import console
 from headwater.errors import ConfigurationError, InputError
 from headwater.lean_imports import without
 from headwater.logs import fields, start_logging
+from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.reporting import ConsumerTotals
+from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import FatalError
 
 with without("numpy", "pandas"):
@@ -25,14 +30,6 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.app import Target, assemble
 
 log = logging.getLogger("headwater.consume")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from headwater.settings import Settings
-    from headwater_consumers.materializer.metrics import Metrics
-    from headwater_consumers.materializer.reporting import ConsumerTotals
-    from headwater_consumers.materializer.source import RecordSource
 
 
 def consume(

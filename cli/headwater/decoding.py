@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from headwater.connection import client_config
+from headwater.settings import Settings
 from headwater_schemas.codec import Decoder
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.schema_store import SchemaStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater.settings import Settings
 
 
 @contextlib.contextmanager

@@ -14,13 +14,10 @@ below (`headwater_producers`, `headwater_consumers`) are translated by the comma
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from headwater_schemas.redaction import without_user_info
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ExitCode(IntEnum):

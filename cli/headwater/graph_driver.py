@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,11 @@ import neo4j.exceptions
 from neo4j import GraphDatabase, NotificationMinimumSeverity
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+from headwater.connection import Neo4jSettings
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
-
-    from headwater.connection import Neo4jSettings
 
 
 @contextmanager

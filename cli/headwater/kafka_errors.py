@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from confluent_kafka import KafkaException
 
 from headwater.errors import ConfigurationError, HeadwaterError, UnreachableError
 from headwater_schemas.errors import FatalError, LineageError, TransientError
 from headwater_schemas.kafka.errors import kafka_failure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextlib.contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +14,6 @@ from headwater.show import lineage as show
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.times import time_if_given
 from headwater_consumers.analysis.lineage import Filters, Influence, LineageDirection, LineageQuestion, lineage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class LineageFormat(StrEnum):

@@ -13,9 +13,10 @@ import contextlib
 import json
 import logging
 import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -23,9 +24,6 @@ from headwater.connection import Section
 from headwater.console import console
 from headwater_schemas.redaction import redact
 from headwater_schemas.visible import json_escaped, visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class LogFormat(StrEnum):

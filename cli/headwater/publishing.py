@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from headwater.connection import require_servers
 from headwater.errors import CheckFailedError, UnreachableError
 from headwater.kafka_errors import asking_kafka
+from headwater.settings import Settings
 from headwater_producers.publisher import Publisher, PublisherSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater.settings import Settings
-    from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent
 
 _SECONDS: Final = 60.0
 

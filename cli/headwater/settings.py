@@ -25,8 +25,9 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, PrivateAttr, ValidationError
 from pydantic_settings import (
@@ -46,9 +47,6 @@ from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 ENV_PREFIX = "HEADWATER_"
 DEFAULT_FILE = "headwater.toml"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING
 
 import typer
 
 from headwater.console import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TIMES = "30m, 1h, 2d or 1w ago, now, today, yesterday, yesterday 14:00, or ISO 8601, in UTC where no zone is written"
 """What `parse_time` understands, for help and errors."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_schemas.kafka.client import answer, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _REQUEST_SECONDS = 5.0
 

@@ -12,9 +12,10 @@ https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from fastavro import schemaless_reader, schemaless_writer
@@ -35,9 +36,6 @@ from headwater_schemas.errors import (
 )
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.rules import BODY_OF_KIND, first_violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
 CONFLUENT_MAGIC = b"\x00"

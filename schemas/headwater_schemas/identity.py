@@ -17,22 +17,19 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import (
-        ColumnLineage,
-        DatasetRef,
-        DatasetUse,
-        IntervalEntry,
-        JobRef,
-        LineageEvent,
-    )
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    JobRef,
+    LineageEvent,
+)
 
 # UUID v5 namespace of Headwater's event ids: UUID v5 of the URL namespace and "https://headwater/lineage/event".
 EVENT_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://headwater/lineage/event")

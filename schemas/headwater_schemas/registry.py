@@ -13,16 +13,14 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from headwater_schemas.avro_schema import AvroSchema
 from headwater_schemas.errors import CredentialsRefusedError, RegistryRefusedError, SchemasUnavailableError
 from headwater_schemas.kafka.settings import Address
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ASK_AGAIN_SECONDS = 60.0
 _MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"

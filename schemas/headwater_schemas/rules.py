@@ -6,17 +6,15 @@ there by msgspec. Here is what ties fields together. All of it costs about a mic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import (
-        ColumnLineage,
-        DatasetUse,
-        IntervalEvent,
-        LineageEvent,
-    )
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetUse,
+    IntervalEvent,
+    LineageEvent,
+)
 
 # The body that each kind has. A kind that isn't here belongs to a newer version.
 BODY_OF_KIND = {

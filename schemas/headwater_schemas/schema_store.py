@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
@@ -18,9 +20,6 @@ from headwater_schemas.errors import LineageError, SchemasUnavailableError
 from headwater_schemas.kafka.errors import credentials_refused, refuses_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import TracebackType
-
     from confluent_kafka import Message
     from confluent_kafka.admin import TopicMetadata
 

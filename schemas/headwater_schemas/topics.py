@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, NewTopic, ResourceType
@@ -25,9 +25,6 @@ from pydantic_core import PydanticCustomError
 from headwater_schemas.errors import BrokerUnavailableError, FatalError, TopicsUnusableError
 from headwater_schemas.kafka.client import answer
 from headwater_schemas.kafka.errors import credentials_refused, kafka_failure, refuses_credentials
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 DEFAULT_PARTITIONS = 8
 # Kafka's own default for a record batch (message.max.bytes): 1 MiB and the batch header.

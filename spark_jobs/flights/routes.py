@@ -6,15 +6,14 @@ newest partition before its own and overwrites its own, so a batch that is run a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pipeline
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from pyspark.sql import DataFrame
 
 COUNTS = "origin STRING, dest STRING, flights BIGINT, miles BIGINT, last_seen TIMESTAMP"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from headless_chromium import INSTALL_CHROMIUM, find_chromium
@@ -14,12 +14,7 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 from support.api import client_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.stack import StackUnderTest
-
+from support.stack import StackUnderTest
 
 # A state is waited for as long as a busy machine may need; 5 s, the default, are too few for a first answer.
 expect.set_options(timeout=60_000)

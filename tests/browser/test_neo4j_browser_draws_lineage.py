@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from flow_layout import flow_layout
 from neo4j_browser import NeoBrowserError, open_browser
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from support.stack import StackUnderTest
 
+if TYPE_CHECKING:
     from neo4j import Driver
 
-    from support.stack import StackUnderTest
 
 FLOW = "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow"
 SEED = """

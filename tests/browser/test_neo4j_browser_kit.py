@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from neo4j_browser import open_browser
 from neo4j_browser_kit import KIT, guide_server
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from support.stack import StackUnderTest
 
+if TYPE_CHECKING:
     from neo4j import Driver
     from neo4j_browser import NeoBrowser
 
-    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from support.demo_graph import demo_events
 from support.graph.cases import load_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
     from playwright.sync_api import Page
 

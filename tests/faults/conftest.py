@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support.materializer.process import environment
 from support.materializer.worlds import RealWorld
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
-
-    from support.stack import StackUnderTest
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from headwater_consumers.materializer.truth import truth
 from headwater_schemas.codec import Decoder, encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.worlds import RealWorld
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from support.materializer.worlds import RealWorld
-    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(600)]
 

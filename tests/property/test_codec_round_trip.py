@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -11,11 +9,9 @@ from hypothesis import strategies as st
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode
 from headwater_schemas.errors import DecodeError, TruncatedError
+from headwater_schemas.events import LineageEvent
 from support.event_strategies import events
 from support.events import FULL_EVENTS
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 HEADER = SINGLE_OBJECT_MAGIC + current_schema().fingerprint
 GOOD = [encode(make()) for make in FULL_EVENTS.values()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import msgspec
 from hypothesis import given, settings
@@ -26,11 +25,9 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
+from headwater_schemas.identity import Part
 from support.event_strategies import events, lineages, of_type
 from support.events import JOB, LATER, PRODUCER, QUERY_ID, RUN, TIME
-
-if TYPE_CHECKING:
-    from headwater_schemas.identity import Part
 
 PARTS = st.none() | st.integers() | st.text()  # lone surrogates included: a client may send anything
 TUPLES = st.lists(PARTS, max_size=4).map(tuple)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.stack import ensure_jars, java_runtime
+from headwater.stack.lock import LockName
 from support.running import QUICK_JVM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
-    from headwater.stack.lock import LockName
 
 JARS: tuple[LockName, ...] = ("spark", "tables")
 """The Kafka connector; Delta, Iceberg and Avro, which do nothing in a session that doesn't name them."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
@@ -16,12 +18,9 @@ from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from fastapi import FastAPI
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 NOWHERE = Neo4jTarget("bolt://graph.invalid:7687", "neo4j", "a-secret-password", "neo4j")
 

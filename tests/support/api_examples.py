@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -11,8 +12,6 @@ import headwater_consumers.api
 from support.run_rules import rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import httpx
 
 FOLDER = Path(headwater_consumers.api.__file__).parent / "examples"

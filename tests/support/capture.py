@@ -5,18 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
 from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.plan import PlanOutput
 from headwater_schemas.codec import encode
-from headwater_schemas.events import EngineRef, LineageEvent, RunEventType, Versions
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan import PlanOutput
-    from headwater_schemas.events import IntervalEntry, RunEvent
+from headwater_schemas.events import EngineRef, IntervalEntry, LineageEvent, RunEvent, RunEventType, Versions
 
 # Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
 FLUSH_SECONDS = 60.0

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from support.capture import DictFiles
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUERY = "5b0e7f3a-0000-4000-8000-00000000000a"
 BEGAN_MS = 1_700_000_000_000

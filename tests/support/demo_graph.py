@@ -11,6 +11,7 @@ To record anew (the demo's own folder, because its paths are in the events):
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "demo" / "events.jsonl"

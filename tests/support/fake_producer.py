@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import KafkaError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Delivery = tuple[bytes, Any]  # value, on_delivery
 

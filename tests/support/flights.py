@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import data
 import pandas as pd
 from confluent_kafka import Consumer, TopicPartition
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GROUP = ["hour", "origin", "carrier"]
 

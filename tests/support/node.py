@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEAST_VERSION = 20
 _INSTALL = "apt install nodejs npm"

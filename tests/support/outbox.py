@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher import Publisher, PublisherSettings, Record
 from headwater_producers.publisher.metrics import PublisherMetrics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.fake_producer import FakeCluster
+from support.fake_producer import FakeCluster
 
 EVENTS = "lineage.events"
 

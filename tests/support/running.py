@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from confluent_kafka import Consumer, TopicPartition
 
 from headwater.stack import ensure_jars, java_runtime
 from headwater_schemas.codec import Decoder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_schemas.events import LineageEvent, RunEvent
-    from support.stack import StackUnderTest
+from headwater_schemas.events import LineageEvent, RunEvent
+from support.stack import StackUnderTest
 
 SECONDS = 400.0
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

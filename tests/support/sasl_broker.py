@@ -8,16 +8,13 @@ import socket
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from headwater.stack import ports
 from headwater.stack.jars import ensure_jars
 from headwater.stack.java import java_runtime
 from headwater.stack.process import GuardedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 USER, PASSWORD = "admin", "right-password"
 

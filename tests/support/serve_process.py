@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater_benchmarks.soak.process import CommandProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 _URL = re.compile(r"Lineage on (http://\S+)/,")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater.stack import ensure_jars, java_runtime
 from support.running import QUICK_JVM
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from headwater_benchmarks.capture import jobs
 from headwater_benchmarks.capture.link import call
 from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds
+from headwater_producers.spark import Capture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-
-    from headwater_producers.spark import Capture
 
 
 class Driver:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, WITHOUT
-from headwater_benchmarks.capture.measure import ratios
+from headwater_benchmarks.capture.measure import Measured, ratios
 from headwater_benchmarks.figures import Spread, percentile, ratio, spread
 from headwater_benchmarks.report import Goal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_benchmarks.capture.measure import Measured
 
 
 def measurement(name: str, ours: Measured, base: Measured) -> dict[str, Any]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_benchmarks.capture.contestants import Contestant, Place
+from headwater_benchmarks.capture.feed import Feed
 from headwater_benchmarks.capture.link import Line
 from headwater_benchmarks.capture.sent import Sent, in_file, on_topic
 from headwater_benchmarks.figures import percentile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from headwater_benchmarks.capture.feed import Feed
 
 
 @dataclass(slots=True)

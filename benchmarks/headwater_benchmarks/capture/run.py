@@ -7,10 +7,11 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.console import console
 from headwater.errors import HeadwaterError
@@ -25,9 +26,6 @@ from headwater_benchmarks.capture.goals import goals, measurement
 from headwater_benchmarks.capture.link import Listener
 from headwater_benchmarks.capture.measure import Runner, in_turns
 from headwater_benchmarks.report import report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _START_SECONDS = 240.0
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from headwater_benchmarks.capture.contestants import Place
 from headwater_schemas.codec import Decoder
 from headwater_schemas.topics import TopicNames
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_benchmarks.capture.contestants import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 
 from headwater_benchmarks.figures import shown_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _FIGURES = (
     ("trigger p50, ms", "trigger_p50_ms"),

@@ -11,25 +11,23 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import (
-        ColumnLineage,
-        DatasetEvent,
-        DatasetRef,
-        DatasetUse,
-        IntervalEvent,
-        JobEvent,
-        LineageEvent,
-        Owner,
-        RunEvent,
-        Versions,
-    )
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    IntervalEvent,
+    JobEvent,
+    LineageEvent,
+    Owner,
+    RunEvent,
+    Versions,
+)
 
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
 _FACETS = "https://openlineage.io/spec/facets"

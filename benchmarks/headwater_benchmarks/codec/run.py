@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.console import console
-from headwater_benchmarks.codec.contestants import HEADWATER, Question, codecs, contestant, groups, material
+from headwater_benchmarks.codec.contestants import HEADWATER, Material, Question, codecs, contestant, groups, material
 from headwater_benchmarks.figures import ratio, spread
 from headwater_benchmarks.report import report
-from headwater_benchmarks.rounds import interleave
+from headwater_benchmarks.rounds import Result, interleave
 from headwater_benchmarks.workload.mixture import Mixture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_benchmarks.codec.contestants import Material
-    from headwater_benchmarks.rounds import Result
 
 
 @dataclass(frozen=True, slots=True)

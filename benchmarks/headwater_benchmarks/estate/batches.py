@@ -6,21 +6,14 @@ micro-batches somewhere within what was last written, so that one read interval 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-from headwater_benchmarks.estate.lines import Lines, partitions
+from headwater_benchmarks.estate.lines import Lines, Query, partitions
+from headwater_benchmarks.estate.sizes import Sizes
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from headwater_benchmarks.estate.lines import Query
-    from headwater_benchmarks.estate.sizes import Sizes
-
-    Offsets = NDArray[np.int64]
-    """Of each micro-batch (a row more than there are) and partition, the offset that it begins at."""
-
+Offsets = NDArray[np.int64]
+"""Of each micro-batch (a row more than there are) and partition, the offset that it begins at."""
 _MEAN_ROWS = 100
 """Per partition and micro-batch."""
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwater_benchmarks.estate.feeds import Feeds
 from headwater_benchmarks.estate.names import COLUMN_NAMES
+from headwater_benchmarks.estate.sizes import Sizes
 
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.feeds import Feeds
-    from headwater_benchmarks.estate.sizes import Sizes
-
-    Ints = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 _EXPONENT = 1.5
 _SECOND_SOURCE = 0.25

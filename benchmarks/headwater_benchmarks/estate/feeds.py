@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from headwater_benchmarks.estate.lines import Lines
 from headwater_benchmarks.estate.sizes import DATASETS_PER_DOMAIN, FEEDS_PER_DATASET, Sizes
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from headwater_benchmarks.estate.lines import Lines
-
-    Ints = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 _EXPONENT = 1.3
 _MOST_OF_ONE = 400

@@ -5,16 +5,12 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from headwater_benchmarks.estate.lines import DATASETS
+from headwater_benchmarks.estate.feeds import Feeds
+from headwater_benchmarks.estate.lines import DATASETS, Lines
+from headwater_benchmarks.estate.sizes import Sizes
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.words import dataset_title
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.feeds import Feeds
-    from headwater_benchmarks.estate.lines import Lines
-    from headwater_benchmarks.estate.sizes import Sizes
 
 TENANT = "default"
 JOBS_NAMESPACE = "estate"

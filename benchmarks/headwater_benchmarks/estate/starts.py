@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headwater_benchmarks.estate import batches
+from headwater_benchmarks.estate.drawn import Estate
+from headwater_benchmarks.estate.feeds import Feeds
 from headwater_benchmarks.estate.lines import QUERIES, partitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from headwater_benchmarks.estate.feeds import Feeds
-    from headwater_benchmarks.estate.write import Estate
 
 _TRIED = 400
 _NEAR_MOST = 0.9

@@ -14,26 +14,24 @@ import fcntl
 import json
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.stack import ensure_jars, java_runtime, ports
 from headwater.stack.embedded import locked_version
 from headwater.stack.neo4j import ADD_OPENS, USER, Neo4jServer
 from headwater.stack.process import GuardedProcess
+from headwater_benchmarks.estate.drawn import draw
 from headwater_benchmarks.estate.sheets import LIST
+from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
-from headwater_benchmarks.estate.write import draw, write
+from headwater_benchmarks.estate.write import write
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.graph import writing_driver
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from headwater_benchmarks.estate.sizes import Sizes
 
 STARTS = 100
 _IMPORT_HEAP_MB = 1024

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from headwater_benchmarks.estate.columns import DIRECT_KINDS, INDIRECT_KINDS, INFLUENCE_KINDS
+from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import COLUMN_NAMES, DATA_TYPES, TENANT
+from headwater_benchmarks.estate.sheets import Sheet, Sheets
 from headwater_benchmarks.estate.times import moment
 from headwater_consumers.graph.keys import column_key, edge_key
 from headwater_consumers.graph.words import column_words
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.sheets import Sheet, Sheets
-    from headwater_benchmarks.estate.write import Estate
 
 _FACTS = ("key", "plan", "job", "type", "subtype", "kind", "masking:boolean", "expression_id", "expression")
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import TENANT
-from headwater_benchmarks.estate.sheets import LIST
+from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.times import DAY, SPAN, moment
 from headwater_consumers.graph.keys import feeds_key
 from headwater_consumers.graph.words import dataset_words, text_words
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.sheets import Sheets
-    from headwater_benchmarks.estate.write import Estate
 
 _TEAMS = 40
 _TAGGED = 10

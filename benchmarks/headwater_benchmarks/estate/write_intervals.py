@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_benchmarks.estate import batches
-from headwater_benchmarks.estate.lines import partitions
+from headwater_benchmarks.estate.batches import Offsets
+from headwater_benchmarks.estate.drawn import Estate
+from headwater_benchmarks.estate.lines import Query, partitions
 from headwater_benchmarks.estate.names import TENANT, digest, query_id
-from headwater_benchmarks.estate.sheets import LIST
+from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.times import moment
 from headwater_consumers.graph.keys import interval_key, query_key, use_key, version_key
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.batches import Offsets
-    from headwater_benchmarks.estate.lines import Query
-    from headwater_benchmarks.estate.sheets import Sheets
-    from headwater_benchmarks.estate.write import Estate
 
 _SECONDS = 60
 """From one micro-batch to the next."""

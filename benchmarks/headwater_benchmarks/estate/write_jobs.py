@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import JOBS_NAMESPACE, TENANT, digest, query_id
+from headwater_benchmarks.estate.sheets import Sheets
 from headwater_benchmarks.estate.times import DAY, SPAN, moment
 from headwater_consumers.graph.keys import query_key, use_key
 from headwater_consumers.graph.words import job_words, text_words
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.sheets import Sheets
-    from headwater_benchmarks.estate.write import Estate
 
 _SPAN = ("first_seen:datetime", "last_seen:datetime")
 _USE = ("key", "certainty", "position", "file_count:long", "file_bytes:long", "manifest_digest", "rows:long")

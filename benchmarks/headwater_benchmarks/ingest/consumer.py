@@ -12,26 +12,22 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.connection import client_config
 from headwater.consuming import consume
-from headwater.settings import load_settings
+from headwater.settings import Settings, load_settings
 from headwater_benchmarks.ingest.stages import Stage, Timeline
 from headwater_benchmarks.memory import own_peak_mb, peak_mb
+from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
+from headwater_consumers.materializer.records import Decoded
 from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import Polled
 from headwater_schemas.kafka.client import quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater.settings import Settings
-    from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.records import Decoded
-    from headwater_consumers.materializer.source import Polled
 
 UNTIL_CAUGHT_UP = "--until-caught-up"
 LATENCIES = "--latencies"

@@ -7,14 +7,11 @@ import contextlib
 import statistics
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import server_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from headwater_benchmarks.ingest.servers import Database
 
 POINTS = 20
 _SAMPLE_SECONDS = 0.5

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_benchmarks.figures import percentile, ratio, spread
+from headwater_benchmarks.ingest.floor.write import Trial
+from headwater_benchmarks.ingest.rounds import Found
+from headwater_benchmarks.ingest.topic import Told
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import Goal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_benchmarks.ingest.floor.write import Trial
-    from headwater_benchmarks.ingest.rounds import Found
-    from headwater_benchmarks.ingest.topic import Told
 
 CONSUMER, FLOOR, NAIVE, SINK = "headwater", "floor", "naive", "sink"
 FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL = 0.90, 20.0, 2.0

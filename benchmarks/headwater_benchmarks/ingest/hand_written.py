@@ -10,10 +10,12 @@ and `replan=skip`, so that Neo4j doesn't plan anew while the graph grows.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
 from headwater_consumers import cypher
 from headwater_consumers.graph.schema import wipe
@@ -21,11 +23,8 @@ from headwater_consumers.graph.statements import statement
 from headwater_schemas.codec import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from neo4j import ManagedTransaction
 
-    from headwater_benchmarks.ingest.servers import Database
 
 NAIVE, SINK = 1, 1_000
 """Events in a transaction."""

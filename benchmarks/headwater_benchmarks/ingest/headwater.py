@@ -5,24 +5,21 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater_benchmarks.ingest.consumer import LATENCIES, UNTIL_CAUGHT_UP
 from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.topic import Topics
 from headwater_benchmarks.soak.consumer import ConsumerProcess
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from headwater_benchmarks.ingest.topic import Topics
-    from headwater_schemas.events import LineageEvent
 
 PROGRAM = ("-m", "headwater_benchmarks.ingest.consumer")
 _WARM_UP_BATCH = 500

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_benchmarks.ingest import hand_written
 from headwater_benchmarks.ingest.floor.graph import final_graph
@@ -22,9 +22,6 @@ from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.graph.schema import ensure_schema, wipe
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(slots=True)

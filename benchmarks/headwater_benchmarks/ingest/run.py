@@ -16,8 +16,9 @@ from headwater_benchmarks.ingest.figures import goals, latency, measurements
 from headwater_benchmarks.ingest.floor.graph import final_graph
 from headwater_benchmarks.ingest.floor.write import Trial, trial_count, trials
 from headwater_benchmarks.ingest.headwater import Place, drain, warm_up
+from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.rounds import Found, Rounds
-from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers
+from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers
 from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture
@@ -25,9 +26,6 @@ from headwater_consumers.graph.schema import wipe
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from headwater_benchmarks.ingest.options import Options
-    from headwater_benchmarks.ingest.servers import Servers
 
 
 def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:

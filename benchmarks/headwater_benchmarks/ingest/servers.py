@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
@@ -16,11 +18,6 @@ from headwater_benchmarks.broker import broker_up
 from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import wipe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
 
 DATABASE = "neo4j"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import Producer
 
@@ -19,10 +19,6 @@ from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 _FLUSH_SECONDS = 120.0
 Value = bytes

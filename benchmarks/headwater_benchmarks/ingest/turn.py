@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.servers import Database
 
 
 @dataclass(frozen=True, slots=True)

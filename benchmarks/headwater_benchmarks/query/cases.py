@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_benchmarks.estate.starts import Record, Starts
+from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.rounds import Contestant, TooLong
 from headwater_consumers.analysis.errors import TimeLimitError
 from headwater_consumers.analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
 from headwater_consumers.analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.trace import Offsets, trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_benchmarks.estate.starts import Record, Starts
-    from headwater_benchmarks.query.statements import Statements
-    from headwater_consumers.analysis.reader import Reader
 
 PAGE = 1_000
 """A first page."""

@@ -6,20 +6,17 @@ import math
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.console import console
 from headwater_benchmarks.estate.sizes import Sizes
-from headwater_benchmarks.estate.store import served
+from headwater_benchmarks.estate.store import Served, served
 from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds
 from headwater_benchmarks.query.cases import cases
 from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.report import Goal, measured, report
 from headwater_benchmarks.rounds import interleave
 from headwater_consumers.analysis.reader import Reader, reading_driver
-
-if TYPE_CHECKING:
-    from headwater_benchmarks.estate.store import Served
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
 
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
-
-if TYPE_CHECKING:
-    import random
 
 
 def bad_record(dice: random.Random, good: bytes) -> bytes:

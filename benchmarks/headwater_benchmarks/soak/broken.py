@@ -9,15 +9,12 @@ It is the real program, but for one method that has been replaced.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from headwater_consumers.materializer.graph import Neo4jGraph
 from headwater_consumers.materializer.kafka_source import KafkaSource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.records import Partition
 
 SKIPS, COMMITS_AHEAD = "skips", "commits-ahead"
 _SKIPPED = 5

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from headwater_benchmarks.soak.process import PROGRAM, CommandProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
 

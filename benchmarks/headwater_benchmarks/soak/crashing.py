@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.graph import Neo4jGraph
 from headwater_consumers.materializer.kafka_source import KafkaSource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 STATUS = 137
 """What a shell calls SIGKILL."""

@@ -6,7 +6,8 @@ import contextlib
 import random
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from confluent_kafka import Producer
 
@@ -16,12 +17,8 @@ from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from headwater_schemas.events import LineageEvent
 
 PROPORTIONS = Proportions(queries=12, jobs=40, tables=120, skewed=0.02)
 _BAD_SHARE = 0.005

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -12,11 +13,7 @@ from headwater.errors import HeadwaterError
 from headwater_consumers.materializer.accounting import Accounting, account
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_schemas.errors import BrokerUnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from headwater_schemas.topics import TopicNames
+from headwater_schemas.topics import TopicNames
 
 NAME = "soak"
 _LOOK_SECONDS = 0.2

@@ -6,12 +6,10 @@ import contextlib
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from headwater.stack.ports import LOOPBACK
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _CHUNK_BYTES = 65_536
 # How often a frozen link looks whether it flows again.

@@ -6,15 +6,12 @@ import contextlib
 import statistics
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import psutil
 
 from headwater_benchmarks.memory import peak_mb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _WARM_UP_SHARE = 0.2
 _LEAST_SAMPLES = 5

@@ -5,25 +5,20 @@ from __future__ import annotations
 import random
 import statistics
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from headwater.errors import CheckFailedError, HeadwaterError
 from headwater_benchmarks.report import Goal, report
-from headwater_benchmarks.soak.faults import FAULTS, NotPossibleError
+from headwater_benchmarks.soak.faults import FAULTS, Fault, NotPossibleError
 from headwater_benchmarks.soak.memory import MemoryWatch
 from headwater_benchmarks.soak.process import PROGRAM
 from headwater_benchmarks.soak.size import Size
-from headwater_benchmarks.soak.turns import one_by_one, together
+from headwater_benchmarks.soak.turns import Turn, one_by_one, together
 from headwater_benchmarks.soak.verdict import Verdict
 from headwater_benchmarks.soak.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from headwater_benchmarks.soak.faults import Fault
-    from headwater_benchmarks.soak.turns import Turn
 
 RECOVERY_GOAL_SECONDS = 60.0
 MEMORY_GOAL_MB = 250.0

@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from headwater.errors import CheckFailedError
 from headwater.stack import neo4j, ports
@@ -16,10 +17,6 @@ from headwater.stack.jars import ensure_jars
 from headwater.stack.kafka import KafkaBroker
 from headwater.stack.neo4j import Neo4jServer
 from headwater_benchmarks.soak.links import Link
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
 # Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two

@@ -11,14 +11,11 @@ letter that isn't there isn't written later.
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_benchmarks.soak.faults import Fault
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator, Sequence
 
 _AT_ONCE = 5
 """Most faults at once: those of consumers start up to three processes each, and two cores have to be enough."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import tempfile
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
 from confluent_kafka.admin import AdminClient
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
@@ -21,18 +24,12 @@ from headwater_benchmarks.soak.feed import Feed
 from headwater_benchmarks.soak.group import Group
 from headwater_benchmarks.soak.process import PROGRAM
 from headwater_benchmarks.soak.servers import Servers
+from headwater_benchmarks.soak.size import Size
 from headwater_benchmarks.soak.verdict import Verdict
 from headwater_consumers.graph.dump import compare, dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator, Sequence
-    from types import TracebackType
-
-    from headwater_benchmarks.soak.size import Size
 
 DATABASE = "neo4j"
 _WARM_UP_SECONDS = 2.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from headwater_schemas.events import (
     Certainty,
@@ -19,6 +20,7 @@ from headwater_schemas.events import (
     JobEvent,
     JobRef,
     KafkaRanges,
+    LineageEvent,
     OffsetRange,
     Owner,
     Position,
@@ -35,12 +37,6 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator
-
-    from headwater_schemas.events import LineageEvent
 
 PRODUCER = "https://headwater/workload"
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from headwater_benchmarks.workload.company import EPOCH, Job, Query, described_job, described_table
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import event_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_schemas.events import LineageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,8 @@ from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table
 from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
+from headwater_consumers.analysis.reader import Reader
 from headwater_schemas.ranges import MOST_OFFSET
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Reader
 
 
 @graph_command(steps=1_000)

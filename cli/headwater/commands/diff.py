@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,7 @@ from headwater.asking import Ask, Shown, graph_command
 from headwater.show import diff as show
 from headwater.times import time_if_given
 from headwater_consumers.analysis.diff import Diff, Point, diff
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.reader import Reader
 
 
 @graph_command(page=100)

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, InputError, NotFoundError
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import connected_settings
+from headwater.settings import Settings, connected_settings
 from headwater.show import dlq as show_dlq
 from headwater.times import time_if_given
 from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
@@ -24,9 +24,6 @@ from headwater_consumers.materializer.dead_letters.letter import StoredDeadLette
 from headwater_consumers.materializer.dead_letters.replay import replay as send_back
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
-
-if TYPE_CHECKING:
-    from headwater.settings import Settings
 
 app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
 app.callback()(lambda: None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Iterator
+from typing import Annotated
 
 import typer
 
@@ -13,16 +14,12 @@ from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater.show import events as show
+from headwater_consumers.materializer.records import Record
 from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import EventKind, LineageEvent
 from headwater_schemas.kafka.client import quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from headwater_consumers.materializer.records import Record
-    from headwater_schemas.codec import Decoder
 
 Read = tuple["Record", LineageEvent | DecodeError]
 

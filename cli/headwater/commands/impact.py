@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,19 +24,16 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
     ChangeType,
     Extent,
+    Impact,
     ImpactChange,
     ImpactPage,
+    Policy,
     SchemaChange,
     analyze,
     default_policy_text,
     load_policy,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_consumers.analysis.impact import Impact, Policy
-    from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.reader import Reader
 
 
 class ImpactFormat(StrEnum):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,18 +23,15 @@ from headwater.publishing import publisher_settings
 from headwater.settings import connected_settings
 from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.adoption import DAMAGED
-from headwater_producers.outbox.store import SUFFIX, Store
+from headwater_producers.outbox.store import SUFFIX, Numbered, Store
 from headwater_producers.publisher import Publisher
 from headwater_producers.spark.common.outbox_folder import default_root
 from headwater_schemas.topics import ensure_topics
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from headwater_producers.outbox.store import Numbered
 
 app = typer.Typer(help="Events that wait on this machine's disk for Kafka.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -173,7 +171,9 @@ def relay(
             fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
         )
     if done.problems:
-        raise CheckFailedError(f"Events of an outbox were not sent: {done.problems[0]}.", fix="Mend the cause, then run it again.")
+        raise CheckFailedError(
+            f"Events of an outbox were not sent: {done.problems[0]}.", fix="Mend the cause, then run it again."
+        )
 
 
 @dataclass(slots=True)

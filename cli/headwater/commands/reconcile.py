@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,9 +18,7 @@ from headwater.settings import connected_settings
 from headwater.show import reconciled as show
 from headwater_producers.spark.backfill.origins import UnknownOriginError
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent
 
 
 def command(

@@ -18,16 +18,14 @@ from headwater.trace_options import parse_duration
 from headwater_consumers.analysis import runs as questions
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.known import estate_runs
-from headwater_consumers.analysis.runs import Role
+from headwater_consumers.analysis.known import RunList, estate_runs
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.known import RunList
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.analysis.runs import IntervalPage, OpenRunPage, RunPage, Turn, UsePage, VersionPage
 
 app = typer.Typer(help="Runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)

@@ -6,8 +6,9 @@ import contextlib
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,12 +24,8 @@ from headwater_consumers.analysis.impact import load_policy
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
+from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_consumers.api.settings import ServeSettings
 
 _MINUTE_SECONDS = 60
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 
 import typer
 from confluent_kafka.admin import AdminClient
@@ -16,9 +17,6 @@ from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater_schemas.errors import TopicsUnusableError
 from headwater_schemas.topics import BROKER_DEFAULT, TopicSpec, ensure_topics, is_legal_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 app = typer.Typer(help="Topics of a pipeline, made without Kafka's own scripts.", no_args_is_help=True)
 app.callback()(lambda: None)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_schemas.kafka.client import answer
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.materializer.offsets import OffsetReader
 
 TOPICS = TopicNames()
 DEPARTED = "flights.departed"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater.demo.broken import broken_records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater.demo.facts import Facts, Range
+from headwater.demo.facts import Facts, Range
 
 
 @dataclass(frozen=True, slots=True)

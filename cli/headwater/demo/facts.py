@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from confluent_kafka import Consumer, TopicPartition
 
-from headwater.demo.broker import DEPARTED, TOPICS
+from headwater.demo.broker import DEPARTED, TOPICS, Broker
+from headwater.demo.folder import DemoFolder
+from headwater.demo.jobs import Job
 from headwater.demo.queries import statement
 from headwater.demo.tracing import ColumnGraph
 from headwater_consumers.graph.chains import Chain, check_chains
@@ -17,9 +19,6 @@ from headwater_consumers.graph.chains import Chain, check_chains
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater.demo.broker import Broker
-    from headwater.demo.folder import DemoFolder
-    from headwater.demo.jobs import Job
 
 Range = tuple[int, int]
 """Half-open range of offsets."""

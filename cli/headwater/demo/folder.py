@@ -13,15 +13,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigurationError
 from headwater.stack import paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _KEPT = ("demo.lock", "ports.json")
 

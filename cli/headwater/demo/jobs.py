@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import headwater
+from headwater.demo.folder import DemoFolder
 from headwater.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from headwater.demo.folder import DemoFolder
 
 MONTH_DAYS = 31
 YEAR_DAYS = 365

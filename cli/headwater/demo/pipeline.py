@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from headwater.demo.facts import committed_batches
+from headwater.demo.folder import DemoFolder
+from headwater.demo.jobs import Job
 from headwater.demo.processes import Running
 from headwater.demo.view import JobState, JobView
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater.demo.folder import DemoFolder
-    from headwater.demo.jobs import Job
 
 
 class Pipeline:

@@ -6,21 +6,16 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from headwater.demo.folder import DemoFolder
 from headwater.demo.jobs import Job, scripts_folder
 from headwater.errors import HeadwaterError
-from headwater.stack import ensure_jars, java_runtime
+from headwater.stack import StackInfo, ensure_jars, java_runtime
 from headwater.stack.process import GuardedProcess
 from headwater_consumers.materializer.settings import MaterializerSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from headwater.demo.folder import DemoFolder
-    from headwater.stack import StackInfo
 
 GROUP = MaterializerSettings().group
 """Of `headwater consume` where nothing else is set: what the demo's consumer has read, no later one reads again."""

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from headwater.demo import broken, processes
 from headwater.demo.broker import DEPARTED, TOPICS, Broker, total
 from headwater.demo.checks import Check, all_checks
 from headwater.demo.facts import Facts, gather
+from headwater.demo.folder import DemoFolder
 from headwater.demo.jobs import Job, flights_jobs
 from headwater.demo.pipeline import Pipeline
 from headwater.demo.processes import GROUP, Consumer
+from headwater.demo.view import View
 from headwater.stack import EmbeddedStack, StackInfo, state
 from headwater.stack.lifecycle import bring_down, kept_up
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from headwater.demo.folder import DemoFolder
-    from headwater.demo.view import View
 
 
 @contextlib.contextmanager

@@ -10,16 +10,16 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from headwater.demo.facts import Facts
 from headwater.demo.jobs import YEAR_DAYS
 from headwater.demo.queries import favourites
+from headwater.demo.run import DemoResult
 from headwater.invocation import program
 from headwater.stack import paths
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from headwater.demo.facts import Facts
-    from headwater.demo.run import DemoResult
 
 _BLANK = Text("")
 

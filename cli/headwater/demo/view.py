@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Group
@@ -18,8 +19,6 @@ from headwater.demo.broker import Progress
 from headwater.demo.jobs import Job
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.console import RenderableType
 
 _REFRESHES_PER_SECOND = 4

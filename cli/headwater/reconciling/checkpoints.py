@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater.console import console
-from headwater_producers.spark.jvm.files import LocalFiles, is_local
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import LocalFiles, TextFiles, is_local
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from headwater.asking import asking
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, NotConfiguredError, NotFoundError, UnreachableError
-from headwater_consumers.analysis.reconciling import known_query
+from headwater_consumers.analysis.reconciling import CheckpointQuery, known_query
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reconciling import CheckpointQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from headwater.reconciling.knowledge import Knowledge
 from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import spans
-from headwater_schemas.events import LineageEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater.reconciling.knowledge import Knowledge
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_schemas.events import DatasetRef, IntervalEntry
+from headwater_schemas.events import DatasetRef, IntervalEntry, LineageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from headwater.errors import HeadwaterError, InputError, UnreachableError
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME_THE_FOLDER: Final = "Name the folder that was the query's checkpointLocation."
 # Hadoop's and Java's, by the last part of their names.

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text
+from headwater_consumers.analysis.runs import IntervalItem, Joint, Use
 from headwater_schemas.events import Certainty, Provenance
 from headwater_schemas.ranges import partition_text
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_consumers.analysis.runs import IntervalItem, Joint, Use
 
 _MOST_SPANS = 4
 _SHORT_DIGEST = 12

@@ -6,24 +6,18 @@ coloured by how badly.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from headwater.console import shortened
 from headwater.show.trace import part_words, step_name
-from headwater_consumers.analysis.impact import Severity
-from headwater_consumers.analysis.lineage import Influence
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.impact import Impact, ImpactHop, Severity
+from headwater_consumers.analysis.lineage import Influence, Lineage, LineageEdge
+from headwater_consumers.analysis.trace import Part, Trace
 from headwater_schemas.events import Certainty, TransformationType
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact import Impact, ImpactHop
-    from headwater_consumers.analysis.lineage import Lineage, LineageEdge
-    from headwater_consumers.analysis.trace import Part, Trace
 
 MOST_LABEL = 80
 _MOST_NAMES = 3

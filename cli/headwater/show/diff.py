@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -10,17 +11,13 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
-from headwater_consumers.analysis.assets import spelling
-from headwater_consumers.analysis.diff import DiffChange
+from headwater_consumers.analysis.assets import Asset, spelling
+from headwater_consumers.analysis.diff import ColumnChange, Diff, DiffChange, EdgeChange, Side
+from headwater_consumers.analysis.lineage import Transformation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.diff import ColumnChange, Diff, EdgeChange, Side
-    from headwater_consumers.analysis.lineage import Transformation
 
 _SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), DiffChange.CHANGED: ("~ ", "yellow")}
 

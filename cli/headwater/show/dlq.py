@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.table import Table
 
+from headwater_consumers.materializer.dead_letters.inspection import Census, Content
+from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 from headwater_schemas.visible import json_escaped, visible
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from rich.console import RenderableType
-
-    from headwater_consumers.materializer.dead_letters.inspection import Census, Content
-    from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 
 
 def census_document(found: Census) -> dict[str, Any]:

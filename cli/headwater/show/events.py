@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.table import Table
 
+from headwater_consumers.materializer.records import Record
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import DatasetUse, IntervalEvent, LineageEvent
 from headwater_schemas.ranges import batches_text
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import RenderableType
-
-    from headwater_consumers.materializer.records import Record
-    from headwater_schemas.events import DatasetUse, IntervalEvent, LineageEvent
 
 
 def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[str, Any]:

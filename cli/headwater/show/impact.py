@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -10,19 +11,16 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater_consumers.analysis.impact import Cause, Severity
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.impact import Cause, Impact, ImpactItem, Owner, Severity
 from headwater_consumers.analysis.impact.wording import counted, headline
+from headwater_consumers.analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact import Impact, ImpactItem, Owner
-    from headwater_consumers.analysis.trace import Part
 
 _STYLES = {
     Severity.CRITICAL: "bold red",

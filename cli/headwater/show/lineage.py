@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -13,14 +13,17 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater.show.pages import Fitted, next_page
-from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.lineage import Influence, LineageDirection, Via
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage import ColumnMapping, Lineage, LineageEdge, LineageItem, Transformation
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.lineage import (
+    ColumnMapping,
+    Influence,
+    Lineage,
+    LineageDirection,
+    LineageEdge,
+    LineageItem,
+    Transformation,
+    Via,
+)
 
 Place = tuple[str, Influence | None]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from rich.text import Text
 
 from headwater.console import shortened
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.lineage import Transformation, Via
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage import Transformation, Via
 
 _MOST_EXPRESSION = 80
 SHORT_VERSION = 12

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.table import Table
 
 from headwater.console import shortened
+from headwater.reconciling.knowledge import Knowledge
+from headwater.reconciling.reconcile import Reconciled
 from headwater_schemas.ranges import range_text
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater.reconciling.knowledge import Knowledge
-    from headwater.reconciling.reconcile import Reconciled
 
 
 def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -11,26 +13,23 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show.batches import quality_text
 from headwater.show.names import SHORT_VERSION, moment_text, short_version
+from headwater_consumers.analysis.runs import (
+    OpenRun,
+    Producer,
+    QualityTurn,
+    RunDetails,
+    RunItem,
+    RunParent,
+    Turn,
+    VersionPage,
+)
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import RunEventType
 from headwater_schemas.ranges import range_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.runs import (
-        OpenRun,
-        Producer,
-        QualityTurn,
-        RunDetails,
-        RunItem,
-        RunParent,
-        Turn,
-        VersionPage,
-    )
 
 _STYLES = {RunEventType.COMPLETE: "green", RunEventType.FAIL: "bold red", RunEventType.ABORT: "red"}
 _BECAUSE = {

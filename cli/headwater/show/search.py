@@ -9,11 +9,10 @@ from rich.table import Table
 from headwater.console import shortened
 from headwater.show.names import asset_text
 from headwater.show.pages import counted
+from headwater_consumers.analysis.search import Hit, SearchPage
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from headwater_consumers.analysis.search import Hit, SearchPage
 
 
 def table(page: SearchPage) -> Table:

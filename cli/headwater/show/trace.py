@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -11,13 +10,11 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.blast import Blast, Tainted
 from headwater_consumers.analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, partition_text, range_text
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.blast import Blast, Tainted
 
 _STYLES = {
     Certainty.EXACT: "green",

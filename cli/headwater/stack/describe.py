@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from headwater.stack.info import StackInfo
+from headwater.stack.info import StackInfo
 
 
 def document(info: StackInfo) -> dict[str, object]:

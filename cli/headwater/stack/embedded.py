@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from headwater.errors import HeadwaterError
 from headwater.stack import neo4j, ports
@@ -17,12 +19,7 @@ from headwater.stack.java import java_runtime
 from headwater.stack.kafka import KafkaBroker
 from headwater.stack.lock import LockName, read_lock
 from headwater.stack.paths import OURS, private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from headwater.stack.ports import Ports
+from headwater.stack.ports import Ports
 
 # The first of the JVM's two compilers alone, and the collector with the fewest threads.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

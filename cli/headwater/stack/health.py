@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.errors import ConfigurationError
 from headwater.stack import kafka, neo4j
-
-if TYPE_CHECKING:
-    from headwater.stack.info import StackInfo
+from headwater.stack.info import StackInfo
 
 
 def kafka_answers(info: StackInfo) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from headwater.settings import Layer
+from headwater.settings import Layer
 
 # Stands for the broker in dataset namespaces: the port may be another one after the next `up`, the datasets are not.
 CLUSTER_NAME = "embedded"

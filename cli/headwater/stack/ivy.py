@@ -8,8 +8,8 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from headwater.errors import ConfigurationError, UnreachableError
@@ -17,9 +17,6 @@ from headwater.invocation import install_command
 from headwater.stack import trust
 from headwater.stack.java import java_runtime
 from headwater.stack.process import GuardedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MODULE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="headwater" module="{name}"/>

@@ -15,9 +15,9 @@ import hashlib
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.progress import DownloadColumn
 
@@ -26,9 +26,6 @@ from headwater.errors import ConfigurationError
 from headwater.stack import ivy
 from headwater.stack.lock import Jar, LockName, read_lock
 from headwater.stack.paths import cache_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 def ensure_jars(name: LockName) -> list[Path]:

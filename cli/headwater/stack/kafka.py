@@ -10,19 +10,14 @@ import os
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from headwater.errors import HeadwaterError
 from headwater.stack.java import java_runtime
 from headwater.stack.paths import PRIVATE_UMASK, private_folder, write_private
-from headwater.stack.ports import LOOPBACK
+from headwater.stack.ports import LOOPBACK, Ports
 from headwater.stack.process import GuardedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from headwater.stack.ports import Ports
 
 # Generous: a server that ends is noticed at once, and 2 busy cores have taken 100 s.
 START_SECONDS = 240.0

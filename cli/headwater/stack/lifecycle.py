@@ -10,22 +10,19 @@ import signal
 import subprocess
 import sys
 import time
-from typing import IO, TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
 from headwater.errors import ExitCode, HeadwaterError
 from headwater.stack import state
 from headwater.stack.health import kafka_answers, neo4j_answers
+from headwater.stack.info import StackInfo
 from headwater.stack.jars import ensure_jars
 from headwater.stack.kafka import START_SECONDS as KAFKA_START_SECONDS
 from headwater.stack.neo4j import START_SECONDS as NEO4J_START_SECONDS
 from headwater.stack.paths import OURS, PRIVATE_UMASK, private_folder, write_private
 from headwater.stack.supervisor import HANDED_OVER, REVIVE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from headwater.stack.info import StackInfo
 
 # The supervisor gives each JVM 30 s (`process.GRACE_SECONDS`), both at once.
 STOP_SECONDS = 45.0

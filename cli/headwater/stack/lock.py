@@ -9,15 +9,13 @@ what is not named is not fetched. `python -m headwater.stack.relock` writes them
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from headwater.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage", "spark", "tables"]
 

@@ -8,19 +8,14 @@ import http.client
 import json
 import os
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from headwater.errors import HeadwaterError
 from headwater.stack.java import java_runtime
 from headwater.stack.paths import private_folder, write_private
-from headwater.stack.ports import LOOPBACK
+from headwater.stack.ports import LOOPBACK, Ports
 from headwater.stack.process import GuardedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from headwater.stack.ports import Ports
 
 # Generous: a server that ends is noticed at once, and 2 busy cores have taken 150 s.
 START_SECONDS = 300.0

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from typing import Final
 
 # Of the servers and of what writes beside them: no other user may read a file or enter a folder.
 PRIVATE_UMASK: Final = 0o077

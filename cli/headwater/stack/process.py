@@ -6,15 +6,12 @@ import contextlib
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from headwater.errors import HeadwaterError
 from headwater.stack import guard
 from headwater.stack.paths import PRIVATE_UMASK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 # Neo4j checkpoints its store on the way down; a full page cache takes seconds to write.
 GRACE_SECONDS = 30.0

@@ -9,6 +9,7 @@ import re
 import ssl
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from headwater.errors import ConfigurationError
 from headwater.stack.paths import cache_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cryptography.x509 import Certificate
 
 # The variables by which Python's and curl's worlds name a bundle, the most common first.

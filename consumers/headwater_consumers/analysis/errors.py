@@ -13,10 +13,7 @@ A defect, of a statement say, is raised as what it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 
 class AnalysisError(Exception):

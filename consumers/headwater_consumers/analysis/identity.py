@@ -17,19 +17,16 @@ then the name that it was renamed to last, then the least.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset, spelling
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import column_key, dataset_key
 from headwater_schemas.naming import is_declared_cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000

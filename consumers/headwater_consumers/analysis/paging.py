@@ -13,18 +13,15 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_schemas.identity import micros
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_ON_A_PAGE = 1_000
 

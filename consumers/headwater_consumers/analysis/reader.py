@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar
 
@@ -13,15 +14,12 @@ from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jEr
 from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
 from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.cypher import load
-from headwater_consumers.graph.connection import connect
+from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neo4j import Driver, Record
 
-    from headwater_consumers.graph.connection import Neo4jTarget
 
 _PACKAGE = "headwater_consumers.analysis"
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import query_key
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 from headwater_schemas.facets import SINK_FACET
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
 from headwater_consumers.analysis.identity import MOST_NAMES, Identities
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.search import names
 from headwater_consumers.graph.keys import column_key, dataset_key, job_key
 from headwater_schemas import naming
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_consumers.analysis.reader import Transaction
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")

@@ -8,11 +8,9 @@ the one transaction that they were read in.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)

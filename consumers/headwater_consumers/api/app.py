@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import AsyncIterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from headwater_consumers.api.asking import BELOW
+from headwater_consumers.api.asking import BELOW, Graph
 from headwater_consumers.api.documented import document
 from headwater_consumers.api.handlers import add_handlers
 from headwater_consumers.api.metrics import ServeMetrics
@@ -27,12 +28,9 @@ from headwater_consumers.api.reference import reference_page
 from headwater_consumers.api.routes import ROUTERS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from headwater_consumers.api.asking import Graph
 
 # Of answers that are smaller, gzip saves less than a packet.
 _GZIP_FROM_BYTES = 1_024

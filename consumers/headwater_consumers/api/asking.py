@@ -14,9 +14,10 @@ a request that names it in `If-None-Match` is answered 304. Weak, since the same
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from neo4j import Driver
@@ -31,9 +32,6 @@ from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS, known_o
 from headwater_consumers.api.problems import ProblemType
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BELOW = "/api/v1"
 

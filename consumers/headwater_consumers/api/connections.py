@@ -17,6 +17,7 @@ How long a body may take is in `middleware.bodies`.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 from collections import Counter, OrderedDict
@@ -31,8 +32,6 @@ from headwater_consumers.api.problems import ProblemType, problem
 from headwater_consumers.api.settings import ServeSettings
 
 if TYPE_CHECKING:
-    import asyncio
-
     from starlette.types import ASGIApp, Receive, Scope, Send
     from uvicorn.config import Config
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle

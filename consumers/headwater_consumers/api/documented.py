@@ -13,6 +13,7 @@ import dataclasses
 import inspect
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -25,8 +26,6 @@ from pydantic import TypeAdapter
 from headwater_consumers.api.problems import MEDIA_TYPE, STATUS, Problem, ProblemType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from starlette.routing import BaseRoute
 
 _SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)

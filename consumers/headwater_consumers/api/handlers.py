@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
@@ -20,8 +21,6 @@ from headwater_consumers.analysis.errors import (
 from headwater_consumers.api.problems import FieldProblem, ProblemType, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.responses import Response

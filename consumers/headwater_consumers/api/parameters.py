@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from fastapi import Path, Query, Request
@@ -13,9 +14,6 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from headwater_schemas.ranges import MOST_OFFSET
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 """By path pattern and method, the query's parameters, and whether each may be given several times."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # Of an example's answer; /openapi.json has all of it.
 _MOST_EXAMPLE_LINES = 60

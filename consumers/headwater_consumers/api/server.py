@@ -10,21 +10,20 @@ import contextlib
 import logging
 import resource
 import socket
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from headwater_consumers.analysis.errors import GraphUnreachableError
 from headwater_consumers.api.app import create_app
+from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.connections import RESERVED, Connections, connection_class
+from headwater_consumers.api.settings import ServeSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from starlette.types import ASGIApp
 
-    from headwater_consumers.api.asking import Graph
-    from headwater_consumers.api.settings import ServeSettings
 
 log = logging.getLogger("headwater.serve")
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.materializer.records import Partition, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow.dataset
 
 _COORDINATES = ["topic", "topic_id", "partition", "offset"]

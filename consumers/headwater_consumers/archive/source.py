@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from headwater_consumers.archive.archive import Archive, Kept
 from headwater_consumers.materializer.offsets import PartitionOffsets
+from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from headwater_consumers.archive.archive import Archive, Kept
-    from headwater_consumers.materializer.records import Partition, Record
 
 
 class ArchiveSource:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
@@ -16,9 +17,6 @@ from headwater_consumers.facts.nodes import (
     TimeSpan,
     VersionFacts,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _N = TypeVar("_N", bound=NodeFacts)
 

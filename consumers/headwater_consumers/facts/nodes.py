@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_schemas.events import ColumnLineage
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.model import RelType
-
 
 MADE_FROM = "inputs"
 """Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""

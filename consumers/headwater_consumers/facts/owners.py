@@ -6,15 +6,13 @@ them. `settled` gives each register its own stamp, so that equal states are equa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from headwater_consumers.facts import registers
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import MADE_FROM
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, owner_properties
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _VERSIONS = ("code_version", "config_version", "engine", "capture_version")
 _MICRO_BATCH = owner_properties("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality")

@@ -8,15 +8,13 @@ it leaves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec.inspect
 
 from headwater_consumers.facts.registers import FACET, STAMP_LENGTH, Cell, Props, Registers, Value
 from headwater_schemas.events import IntervalEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 POSITION = (
     "position",

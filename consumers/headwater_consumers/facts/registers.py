@@ -14,15 +14,12 @@ A stamp is text, so that the greater stamp is the greater string:
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from headwater_schemas.events import Provenance, RunEventType
 from headwater_schemas.identity import from_micros, micros
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Scalar: TypeAlias = str | int | float | bool | datetime
 Value: TypeAlias = Scalar | list[str] | list[int] | list[bool]

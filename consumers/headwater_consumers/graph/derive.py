@@ -17,21 +17,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, UseKey, made_from
+from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, PlanFacts, RunFacts, UseKey, made_from
+from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
 from headwater_schemas.events import Certainty, RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from headwater_consumers.facts.nodes import PlanFacts, RunFacts
-    from headwater_consumers.facts.registers import Props, Registers
-
 
 ABORT = RunEventType.ABORT.value
 TERMINAL = frozenset(type_.value for type_ in RunEventType if type_.is_terminal)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import heapq
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,6 @@ from headwater_consumers.graph.statements import statement
 from headwater_schemas.identity import micros
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from neo4j import Driver, Session
 
 

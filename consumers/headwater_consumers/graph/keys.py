@@ -23,15 +23,12 @@ takes 300 bytes, so all caches together stay below 30 MB.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from headwater_consumers.facts.nodes import IntervalFacts, Link, UseKey
 from headwater_consumers.facts.properties import flatten
+from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph.words import column_words
 from headwater_schemas.identity import Part, graph_key
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.nodes import IntervalFacts, Link, UseKey
-    from headwater_consumers.facts.registers import Props, Registers
 
 _CACHED = 1 << 14
 

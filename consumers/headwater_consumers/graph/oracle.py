@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan, UseKey
+from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan, UseKey, Variant
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.facts.properties import flatten, stamped
+from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.derive import plan_edges, versions_used
 from headwater_consumers.graph.dump import USES, node_line, relationship_key, relationship_line
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.nodes import Variant
-    from headwater_consumers.facts.registers import Props, Registers
 
 
 def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:

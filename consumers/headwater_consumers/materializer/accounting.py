@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import KafkaException
 
@@ -28,11 +29,7 @@ from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from headwater_schemas.topics import TopicNames
+from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
 # How long the brokers may take to have an answer at all, and how long to wait before asking again.

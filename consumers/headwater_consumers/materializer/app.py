@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
@@ -22,18 +22,16 @@ from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_consumers.materializer.source import RecordSource
 from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import making_clients
 from headwater_schemas.registry import RegistryClient, RegistrySettings
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
-
-if TYPE_CHECKING:
-    from headwater_consumers.materializer.settings import MaterializerSettings
-    from headwater_consumers.materializer.source import RecordSource
-    from headwater_schemas.events import LineageEvent
 
 Log = Callable[[str], None]
 

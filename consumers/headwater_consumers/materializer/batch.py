@@ -10,10 +10,10 @@ Without decoding ahead, a topic that isn't behind would be decoded only once the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, FoldFailedError
@@ -23,9 +23,6 @@ from headwater_consumers.materializer.metrics import PipelineStep
 from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
 from headwater_schemas.errors import DecodeError, LineageError
 from headwater_schemas.events import LineageEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 class EventDecoder(Protocol):

@@ -15,33 +15,27 @@ Offsets that are not confirmed are kept; the next attempt commits the newest.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from headwater_consumers.materializer.backoff import Backoff
+from headwater_consumers.materializer.batch import RecordBatch
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
+    DeadLetterReason,
     EventRefusedError,
     GraphUnavailableError,
     OverCapacityError,
     PermanentError,
     UndecidedError,
 )
-from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, checked_fold
+from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, WriteSummary, checked_fold
 from headwater_consumers.materializer.limits import DeadLetterLimit
 from headwater_consumers.materializer.records import Decoded, Partition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from headwater_consumers.materializer.backoff import Backoff
-    from headwater_consumers.materializer.batch import RecordBatch
-    from headwater_consumers.materializer.errors import DeadLetterReason
-    from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.source import RecordSource
-    from headwater_schemas.errors import LineageError
-
+from headwater_consumers.materializer.source import RecordSource
+from headwater_schemas.errors import LineageError
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
 # that was over when the probe was made. So many tries, with back-off between them, and it is the event.

@@ -17,13 +17,12 @@ from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GraphVersionMismatch
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
 from headwater_consumers.materializer.neo4j_errors import classify
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.errors import LineageError
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
     from neo4j import Driver
-
-    from headwater_consumers.materializer.write import GraphWriter
-    from headwater_schemas.errors import LineageError
 
 
 T = TypeVar("T")

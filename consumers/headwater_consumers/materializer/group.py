@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.materializer.ownership import committable
+from headwater_consumers.materializer.records import Partition
 from headwater_schemas.kafka.client import answer, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.materializer.records import Partition
 
 _REQUEST_SECONDS = 15.0
 

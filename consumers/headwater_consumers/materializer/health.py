@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable
 from socketserver import ThreadingMixIn
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from prometheus_client import make_wsgi_app
 
-from headwater_consumers.materializer.metrics import Dependency
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
-    from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.metrics import Dependency, Metrics
 
 # Longer than anything that may hold the loop up: a drain on revocation (20 s) and three requests to Kafka (5 s each).
 ALIVE_SECONDS = 60.0

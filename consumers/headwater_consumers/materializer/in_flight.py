@@ -9,17 +9,14 @@ At most three batches are in memory, however long the topic is.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from headwater_consumers.materializer.batch import Ahead, RecordBatch
-    from headwater_consumers.materializer.checkpoint import Checkpoint
-    from headwater_consumers.materializer.limits import BatchLimit
-    from headwater_consumers.materializer.records import Partition, Record
-    from headwater_consumers.materializer.source import Polled
+from headwater_consumers.materializer.batch import Ahead, RecordBatch
+from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.limits import BatchLimit
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.source import Polled
 
 
 class InFlight:

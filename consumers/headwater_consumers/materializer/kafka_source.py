@@ -10,7 +10,7 @@ is read from its beginning, whatever offset was committed for the topic of the s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +20,15 @@ from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.kafka_records import after_rewind, record_of
 from headwater_consumers.materializer.offsets import Committed, OffsetReader, PartitionOffsets, start_offset
 from headwater_consumers.materializer.ownership import Ownership, committable
-from headwater_consumers.materializer.source import Polled
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import Polled, SourceListener
 from headwater_schemas.errors import BrokerUnavailableError, FatalError
 from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from confluent_kafka import Message
 
-    from headwater_consumers.materializer.records import Partition, Record
-    from headwater_consumers.materializer.reporting import Notices
-    from headwater_consumers.materializer.source import SourceListener
 
 _REQUEST_SECONDS = 5.0
 # Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large

@@ -10,10 +10,9 @@ the lane. Records are at one of the stages of `in_flight`; `checkpoint` has the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
@@ -27,12 +26,7 @@ from headwater_consumers.materializer.metrics import Metrics, Rebalance
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Reporting
 from headwater_consumers.materializer.source import RecordSource
-from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headwater_schemas.errors import TransientError
+from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError, TransientError
 
 
 @dataclass(frozen=True, slots=True)

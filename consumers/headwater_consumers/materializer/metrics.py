@@ -7,28 +7,22 @@ number), and every series is there with 0 from the start, so that a rate or an a
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from headwater_consumers.materializer.dead_letters.letter import is_replay
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, is_replay
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, RetryCause
+from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
+from headwater_consumers.materializer.records import Decoded, Partition
 from headwater_schemas.avro_schema import released_schemas
-from headwater_schemas.errors import SchemasUnavailableError, TransientError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-    from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.records import Decoded, Partition
-    from headwater_schemas.errors import LineageError
+from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 
 # A `_created` series beside every counter would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -21,9 +22,6 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from headwater_consumers.materializer.backoff import Deadline
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.kafka.client import answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _COORDINATOR_MOVES = frozenset(
     {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import TopicPartition
 
 from headwater_consumers.materializer.offsets import Committed, committed_metadata
 from headwater_consumers.materializer.records import Partition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 class Ownership:

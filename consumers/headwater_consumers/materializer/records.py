@@ -5,13 +5,10 @@ Offsets travel with the values that came from them, and the next offset to consu
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_schemas.events import LineageEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
-from headwater_consumers.materializer.metrics import Dependency, Rebalance, retry_cause
-from headwater_consumers.materializer.records import Partition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from headwater_consumers.materializer.checkpoint import Checkpoint
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-    from headwater_consumers.materializer.graph import WriteSummary
-    from headwater_consumers.materializer.health import Health
-    from headwater_consumers.materializer.in_flight import InFlight
-    from headwater_consumers.materializer.metrics import Metrics
-    from headwater_consumers.materializer.records import Decoded
-    from headwater_consumers.materializer.source import RecordSource
-    from headwater_schemas.errors import LineageError, TransientError
-
+from headwater_consumers.materializer.graph import WriteSummary
+from headwater_consumers.materializer.health import Health
+from headwater_consumers.materializer.in_flight import InFlight
+from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
+from headwater_consumers.materializer.records import Decoded, Partition
+from headwater_consumers.materializer.source import RecordSource
+from headwater_schemas.errors import LineageError, TransientError
 
 EVERY_SECONDS = 60.0
 """How often trouble that lasts is logged again."""

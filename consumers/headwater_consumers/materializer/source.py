@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition, Record
-
-if TYPE_CHECKING:
-    from headwater_consumers.materializer.offsets import PartitionOffsets
-    from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.errors import BrokerUnavailableError
 
 
 @dataclass(frozen=True, slots=True)

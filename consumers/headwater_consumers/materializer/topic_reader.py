@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer.kafka_records import record_of
 from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.materializer.records import Record
 from headwater_schemas.errors import BrokerUnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from headwater_consumers.materializer.records import Record
 
 # A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.
 _GROUP = "headwater-reader"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.dead_letters.inspection import named
@@ -13,18 +14,13 @@ from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.rejection import reject
 from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from headwater_consumers.materializer.records import Record
-    from headwater_schemas.codec import Decoder
-    from headwater_schemas.events import LineageEvent
-    from headwater_schemas.topics import TopicNames
+from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
 

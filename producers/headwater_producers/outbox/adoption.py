@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
+from headwater_producers.outbox.backlog import Backlog
 from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.outbox.store import SUFFIX, Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from headwater_producers.outbox.backlog import Backlog
 
 logger = logging.getLogger(__name__)
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.outbox.errors import OutboxClosedError, OutboxFullError
-from headwater_producers.outbox.metrics import DropReason
-from headwater_producers.outbox.store import size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.outbox.metrics import OutboxMetrics
-    from headwater_producers.outbox.store import Numbered, Store
-    from headwater_producers.publisher import Record
+from headwater_producers.outbox.metrics import DropReason, OutboxMetrics
+from headwater_producers.outbox.store import Numbered, Store, size_of
+from headwater_producers.publisher import Record
 
 DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
 # Events that wait for the disk are in memory: while it hangs, no more than this.

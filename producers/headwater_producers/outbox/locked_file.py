@@ -12,10 +12,8 @@ import ctypes
 import os
 import sqlite3
 import weakref
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 _LOG_BYTES: Final = 4 * 1024 * 1024
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from headwater_producers.outbox.adoption import Adoption
 from headwater_producers.outbox.backlog import Backlog, OutboxLimits
@@ -17,15 +20,8 @@ from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
 from headwater_producers.outbox.store import Store
 from headwater_producers.outbox.writer import Writer
-from headwater_producers.publisher import record_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import TracebackType
-
-    from headwater_producers.publisher import Publisher, Record
-    from headwater_schemas.events import LineageEvent
+from headwater_producers.publisher import Publisher, Record, record_of
+from headwater_schemas.events import LineageEvent
 
 logger = logging.getLogger(__name__)
 

@@ -18,17 +18,14 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headwater_producers.outbox.adoption import Adoption
+from headwater_producers.outbox.backlog import Backlog
 from headwater_producers.outbox.errors import OutboxUnusableError
-from headwater_producers.publisher import FailureKind
+from headwater_producers.outbox.store import Numbered, Store
+from headwater_producers.publisher import FailedEvent, FailureKind, Publisher
 from headwater_schemas.errors import CredentialsRefusedError
-
-if TYPE_CHECKING:
-    from headwater_producers.outbox.adoption import Adoption
-    from headwater_producers.outbox.backlog import Backlog
-    from headwater_producers.outbox.store import Numbered, Store
-    from headwater_producers.publisher import FailedEvent, Publisher
 
 logger = logging.getLogger(__name__)
 

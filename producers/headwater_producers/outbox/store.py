@@ -6,17 +6,15 @@ import os
 import secrets
 import sqlite3
 import threading
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Self
+from pathlib import Path
+from typing import Final, Self
 
 from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked, sync_folder
 from headwater_producers.publisher import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version

@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headwater_producers.outbox.backlog import Backlog
 from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.outbox.store import Store
-
-if TYPE_CHECKING:
-    from headwater_producers.outbox.backlog import Backlog
 
 logger = logging.getLogger(__name__)
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_producers.publisher.errors import BufferFullError
+from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_producers.publisher.report import FailedEvent, FlushReport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
-    from headwater_schemas.errors import CredentialsRefusedError
+from headwater_schemas.errors import CredentialsRefusedError
 
 # Ids and reasons kept for the next report: 2 MB at most, where no report is ever taken.
 MAX_LISTED_FAILURES = 10_000

@@ -11,25 +11,23 @@ Each is tried until it succeeds: an event written without them could not be read
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from confluent_kafka import KafkaException
 
+from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
 from headwater_schemas.errors import CredentialsRefusedError, FatalError, LineageError
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 from headwater_schemas.registry import RegistryClient
-from headwater_schemas.topics import ensure_topics
+from headwater_schemas.topics import TopicNames, ensure_topics
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable
-
     from confluent_kafka import KafkaError
 
-    from headwater_producers.publisher.settings import PublisherSettings
-    from headwater_schemas.topics import TopicNames
 
 logger = logging.getLogger(__name__)
 

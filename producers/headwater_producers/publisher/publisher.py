@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
 
 from confluent_kafka import Producer
 
 from headwater_producers.publisher.errors import PublisherClosedError
 from headwater_producers.publisher.ledger import Ledger
-from headwater_producers.publisher.metrics import shared_metrics
-from headwater_producers.publisher.record import record_of
+from headwater_producers.publisher.metrics import PublisherMetrics, shared_metrics
+from headwater_producers.publisher.record import Record, record_of
+from headwater_producers.publisher.report import FlushReport
 from headwater_producers.publisher.sender import Sender
+from headwater_producers.publisher.settings import PublisherSettings
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.topics import TopicNames
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from headwater_producers.publisher.metrics import PublisherMetrics
-    from headwater_producers.publisher.record import Record
-    from headwater_producers.publisher.report import FlushReport
-    from headwater_producers.publisher.settings import PublisherSettings
-    from headwater_schemas.events import LineageEvent
 
 
 class Publisher:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 CONTENT_TYPE = b"application/vnd.headwater.lineage-event+avro"
 

@@ -11,23 +11,19 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from headwater_producers.publisher.metrics import FailureKind
+from headwater_producers.publisher.ledger import Ledger, Outgoing
+from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_producers.publisher.preparation import Preparation
+from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refuses_credentials
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_producers.publisher.ledger import Ledger, Outgoing
-    from headwater_producers.publisher.metrics import PublisherMetrics
-    from headwater_producers.publisher.settings import PublisherSettings
-    from headwater_schemas.topics import TopicNames
+from headwater_schemas.topics import TopicNames
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from headwater_schemas.kafka.producer import ACKNOWLEDGED
 from headwater_schemas.kafka.settings import KafkaSettings
-from headwater_schemas.registry import RegistrySettings  # noqa: TC001 - pydantic reads the annotation
+from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import (
     BROKER_DEFAULT,
     DEFAULT_MAX_MESSAGE_BYTES,

@@ -9,30 +9,27 @@ import html
 import json
 import logging
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.execution.describe import describe_plan
 from headwater_producers.spark.jvm.scala import class_name
-from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect
+from headwater_producers.spark.plan.column import Column, DataType, Direct, Field, Indirect
 from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.output_schema import output_fields
+from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import path_text, schema_definition
+from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.transposed import transposed
-from headwater_schemas.events import DatasetRef, TransformationKind
+from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKind
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pyspark.sql import DataFrame
 
-    from headwater_producers.spark.plan.column import DataType
-    from headwater_producers.spark.plan.relation import Relation
-    from headwater_producers.spark.plan.settings import PlanSettings
-    from headwater_schemas.events import ColumnLineage
 
 logger = logging.getLogger(__name__)
 

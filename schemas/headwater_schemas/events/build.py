@@ -11,22 +11,19 @@ DATASET or JOB event's id depends on it; an INTERVAL's or PLAN's does not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import msgspec
 
 from headwater_schemas import identity
+from headwater_schemas.events.common import JobRef, RunRef
 from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.event import EventKind, LineageEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import ColumnLineage, PlanEvent
 from headwater_schemas.events.run import RunEvent
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headwater_schemas.events.common import JobRef, RunRef
 
 DEFAULT_TENANT = "default"
 

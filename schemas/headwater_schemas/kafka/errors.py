@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -22,9 +22,6 @@ from headwater_schemas.errors import (
     TopicsUnusableError,
 )
 from headwater_schemas.kafka.settings import PREFIX, KafkaSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PASSWORD = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
 _FORBIDDEN = {

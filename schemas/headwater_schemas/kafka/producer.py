@@ -6,6 +6,7 @@ The publisher, the announcement of schemas, the dead-letter topic and the replay
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from headwater_schemas.kafka.errors import kafka_error, settings_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from confluent_kafka import Message
 
 ACKNOWLEDGED: dict[str, Any] = {

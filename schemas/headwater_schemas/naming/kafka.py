@@ -6,14 +6,11 @@ the same for all of them, so it shows that `kafka://b1:9092` and `kafka://b2:909
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_schemas.events.common import DatasetRef
 from headwater_schemas.events.dataset import Symlink
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULT_PORT = 9092
 SYMLINK_TOPIC = "TOPIC"

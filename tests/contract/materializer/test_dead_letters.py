@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    from support.materializer.worlds import World
+from support.materializer.worlds import World
 
 PARTITION = Partition("lineage.events", 3, "an-id")
 

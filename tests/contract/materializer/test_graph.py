@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import pytest
 
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from support.materializer.events import interval, run_start
-
-if TYPE_CHECKING:
-    from support.materializer.worlds import World
+from support.materializer.worlds import World
 
 
 @pytest.fixture(autouse=True)

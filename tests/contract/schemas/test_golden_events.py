@@ -6,22 +6,17 @@ import hashlib
 import json
 from datetime import datetime
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from fastavro import schemaless_writer
 
 from headwater_schemas import identity
-from headwater_schemas.avro_schema import current_schema, released_schemas
+from headwater_schemas.avro_schema import AvroSchema, current_schema, released_schemas
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode
 from support.events import FULL_EVENTS
 from support.goldens import FOLDER, document, event_of, files, value_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_schemas.avro_schema import AvroSchema
 
 ALL = [(schema, file) for schema in released_schemas() for file in files(schema.version).values()]
 IDS = [f"{schema.version}-{file.stem}" for schema, file in ALL]

@@ -7,17 +7,12 @@ other events, or that the graph would get a second node for what it has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from headwater_consumers.graph import keys
 from headwater_schemas import identity
-from headwater_schemas.events import DatasetUse, IntervalEntry, IntervalEvent, Provenance, build
+from headwater_schemas.events import DatasetUse, IntervalEntry, IntervalEvent, Position, Provenance, build
 from support.events import DEPARTED, JOB, POSITIONS, PRODUCER, QUERY_ID, RUN, TIME
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import Position
 
 # Sort of position ⇒ source end digest of batch 7, and id of the event that reports it.
 INTERVALS = {

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_consumers.analysis.reader import Reader, reading_driver
 from headwater_consumers.graph.connection import Neo4jTarget
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
-
-    from support.stack import StackUnderTest
 
 
 @pytest.fixture

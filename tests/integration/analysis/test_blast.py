@@ -11,6 +11,7 @@ import pytest
 
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.trace import PartKind
 from headwater_schemas.events import (
     Certainty,
@@ -33,7 +34,6 @@ from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

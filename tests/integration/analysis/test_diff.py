@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_consumers.analysis.diff import Diff, DiffChange, EdgeChange, Point, diff
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.runs import Role
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
-from headwater_schemas.events import RunEventType
+from headwater_schemas.events import RunEventType, TransformationKind
 from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_schemas.events import TransformationKind
 
 pytestmark = pytest.mark.stack
 

@@ -14,8 +14,8 @@ from headwater_consumers.analysis.errors import AmbiguousError
 from headwater_consumers.analysis.identity import Identities, TwoNames, clusters_of_two_names
 from headwater_consumers.analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
 from headwater_consumers.analysis.known import dataset_details, job_details
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import statement
+from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
 from headwater_consumers.analysis.runs import runs
 from headwater_consumers.analysis.search import search
@@ -55,8 +55,6 @@ from support.analysis.chains import BEGIN
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.lineage import Lineage
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

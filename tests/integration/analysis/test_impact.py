@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from headwater_consumers.analysis.impact import (
 )
 from headwater_consumers.analysis.impact.policy import parse_policy
 from headwater_consumers.analysis.lineage import Influence, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -34,6 +36,7 @@ from headwater_schemas.events import (
     Expression,
     JobEvent,
     JobRef,
+    LineageEvent,
     Owner,
     RunEvent,
     RunEventType,
@@ -49,12 +52,8 @@ from support.analysis.naive_lineage import NaiveGraph, reach
 from support.graph.colliding import PRODUCER, START
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -15,18 +15,16 @@ from headwater_consumers.analysis.impact import (
     ChangeType,
     Extent,
     ImpactChange,
+    ImpactItem,
     ImpactPage,
     SchemaChange,
     Severity,
     analyze,
 )
 from headwater_consumers.analysis.lineage import Influence
+from headwater_consumers.analysis.reader import Reader
 from support.demo_graph import demo_events
 from support.worked_examples import check_page
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.impact import ImpactItem
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +20,18 @@ from headwater_consumers.analysis.known import (
     jobs,
 )
 from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
-from headwater_schemas.events import RunEventType
+from headwater_schemas.events import LineageEvent, RunEventType
 from support.analysis.history import History
 from support.events import full_dataset_event, full_job_event
 from support.graph.cases import load_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from neo4j import Driver
 
-    from headwater_consumers.graph.connection import Neo4jTarget
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack
 

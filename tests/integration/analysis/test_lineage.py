@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +18,7 @@ from headwater_consumers.analysis.lineage import (
     lineage,
 )
 from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -27,11 +28,8 @@ from support.analysis.naive_lineage import Hop, NaiveGraph, reach
 from support.graph.colliding import START
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from neo4j import Driver
 
-    from headwater_consumers.graph.connection import Neo4jTarget
 
 pytestmark = pytest.mark.stack
 

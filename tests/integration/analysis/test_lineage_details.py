@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -17,7 +18,6 @@ from support.analysis.naive_lineage import NaiveGraph
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

@@ -9,6 +9,7 @@ import pytest
 
 from headwater.show.lineage import summary
 from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
@@ -19,6 +20,7 @@ from headwater_schemas.events import (
     DatasetUse,
     JobEvent,
     JobRef,
+    LineageEvent,
     RunEvent,
     RunEventType,
     RunRef,
@@ -33,8 +35,6 @@ from headwater_schemas.identity import plan_digest
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.parts import Datasets
@@ -16,7 +17,6 @@ from support.analysis.chains import NAMESPACE, Oddities, Ranges, Stream, naive_u
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 pytestmark = pytest.mark.stack
 

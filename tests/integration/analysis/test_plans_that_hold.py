@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.diff import Point, diff
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, Severity, analyze
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.fold import fold
@@ -19,9 +20,6 @@ from support.analysis.plan_histories import HISTORIES, NAMESPACE, History, at
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.impact import Impact
-    from headwater_consumers.analysis.lineage import Lineage
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

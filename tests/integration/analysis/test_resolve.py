@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
 from headwater_consumers.graph.keys import column_key, dataset_key
 from headwater_consumers.graph.words import dataset_title
@@ -21,7 +22,6 @@ from support.graph.colliding import PRODUCER, START
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import statement
+from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.runs import (
     Role,
     inputs,
@@ -29,11 +30,8 @@ from headwater_schemas.events.build import lineage_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.search import Hit, Match, exact, nearest, search
+from headwater_consumers.analysis.search import Hit, Match, SearchPage, exact, nearest, search
+from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.words import words
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
@@ -31,9 +32,6 @@ from headwater_schemas.events.build import lineage_event
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.search import SearchPage
-    from headwater_consumers.graph.connection import Neo4jTarget
 
 pytestmark = pytest.mark.stack
 

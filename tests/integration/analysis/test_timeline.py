@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.timeline import Break, Timeline, dataset_timeline, job_timeline
 from headwater_consumers.analysis.trace import OffsetSpan
 from headwater_consumers.materializer.fold import fold
@@ -34,11 +36,8 @@ from headwater_schemas.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

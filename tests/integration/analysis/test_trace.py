@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import statement
+from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.trace import (
     Hop,
     Offsets,
@@ -57,7 +57,6 @@ from support.analysis.chains import (
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
 
 pytestmark = pytest.mark.stack
 

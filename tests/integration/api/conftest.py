@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,14 +13,11 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 from support.api import client_of
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import httpx
     from neo4j import Driver
-
-    from support.stack import StackUnderTest
 
 
 @pytest.fixture

@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import resource
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from support.serve_process import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.timeout(180)
 

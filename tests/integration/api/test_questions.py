@@ -13,18 +13,18 @@ import httpx
 import pytest
 
 from headwater.cli import main
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, build
 from support.api import client_of
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.api.asking import Graph
-    from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 

@@ -7,6 +7,7 @@ refused, right data taken, methods that aren't there refused with `Allow`.
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -23,14 +24,12 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from support import api_examples
 from support.api import client_of
 from support.demo_graph import load_demo
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
     from schemathesis import Case
 
-    from support.stack import StackUnderTest
 
 EXAMPLES = 25
 CHECKS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -11,13 +12,11 @@ import pytest
 
 from headwater_consumers.analysis.impact import default_policy_text
 from support.serve_process import environment, serving
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from neo4j import Driver
 
-    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 

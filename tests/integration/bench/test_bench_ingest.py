@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,11 @@ from headwater_benchmarks.ingest.run import run
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.show import view
 from headwater_consumers.graph.connection import Neo4jTarget
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
 
-    from support.stack import StackUnderTest
 
 TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, curve=3_000, batch_rows=(500,), tries=1)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from headwater_benchmarks.estate import store
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.query.run import Options, run
 from headwater_benchmarks.query.show import view
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SIZES = Sizes(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from support.crash.broker import LineageBroker
 from support.crash.sweep import Sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -18,18 +18,14 @@ from headwater.stack import java_runtime
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
+    IntervalEntry,
     LineageEvent,
     Provenance,
     RunEventType,
     TransformationType,
 )
 from support.running import lineage, small
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_schemas.events import IntervalEntry
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 SECONDS = 400

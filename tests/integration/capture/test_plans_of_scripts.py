@@ -22,11 +22,11 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from support.running import QUICK_JVM
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 SECONDS = 400

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.demo_process import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.demo_process import DemoUnderTest
+from support.demo_process import DemoUnderTest, run
 
 # As spark-submit does it: a script finds its neighbours because their folder is on the path.
 sys.path.insert(0, str(Path(__file__).parents[3] / "spark_jobs" / "flights"))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j import GraphDatabase
 
 from headwater.demo.queries import favourites
-from headwater.stack import find_running_stack
+from headwater.stack import StackInfo, find_running_stack
 from support import flights
 from support.demo_process import DemoUnderTest, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater.stack import StackInfo
 
 FLIGHTS_OF_1_JANUARY = 842
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.demo_process import DemoUnderTest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.stack

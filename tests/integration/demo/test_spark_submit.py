@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -13,12 +14,7 @@ from headwater_schemas.events import LineageEvent, Provenance, RunEventType
 from headwater_schemas.topics import TopicSpec, ensure_topics
 from support import flights
 from support.spark_submit import submit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 TOPICS = {"flights.departed": 3, "flights.enriched": 2}
 

@@ -24,13 +24,13 @@ from confluent_kafka import Producer
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_schemas.topics import TopicNames
 from support.demo_graph import demo_events
+from collections.abc import Iterator
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
 
     from neo4j import Driver
 
-    from support.stack import StackUnderTest
 
 ROOT = Path(__file__).parents[3]
 PREFIX = "documented"

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas import identity
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
     DatasetUse,
     JobRef,
+    LineageEvent,
     RunEvent,
     RunEventType,
     RunRef,
@@ -33,8 +35,6 @@ from support.events import TIME
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack
 

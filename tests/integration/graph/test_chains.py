@@ -8,12 +8,12 @@ import pytest
 
 from headwater_consumers.graph.chains import check_chains
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
 from support.graph.cases import FOLDER, load_case
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
 
 pytestmark = pytest.mark.stack
 

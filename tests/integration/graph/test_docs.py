@@ -10,12 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
 from support.graph.cases import load_cases
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
 
 pytestmark = pytest.mark.stack
 

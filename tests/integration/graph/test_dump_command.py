@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,13 +13,9 @@ from headwater.cli import main
 from headwater.errors import ExitCode
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
 from support.graph.colliding import colliding_events
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_consumers.materializer.write import GraphWriter
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 

@@ -11,6 +11,8 @@ import pytest
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import LineageEvent
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import colliding_events, ending_events
 from support.graph.picture import picture
@@ -18,8 +20,6 @@ from support.graph.picture import picture
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.stack
 

@@ -9,12 +9,11 @@ import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import prepare_delta
+from headwater_consumers.materializer.write import GraphWriter, prepare_delta
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
 
 pytestmark = pytest.mark.stack
 

@@ -9,11 +9,11 @@ import pytest
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
 
 pytestmark = pytest.mark.stack
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +14,7 @@ from headwater.cli import main
 from headwater.errors import ExitCode
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
 from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
@@ -36,14 +38,11 @@ from headwater_schemas.events import (
     build,
 )
 from support.checkpoints import QUERY, kafka_checkpoint, written
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from neo4j import Driver
 
-    from headwater_consumers.materializer.write import GraphWriter
-    from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")

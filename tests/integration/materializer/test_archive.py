@@ -14,12 +14,12 @@ from headwater_consumers.graph.dump import dump
 from headwater_schemas.codec import encode
 from support.materializer import events
 from support.materializer.process import run_until_caught_up
+from support.materializer.worlds import RealWorld
 from support.spark_submit import submit
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from support.materializer.worlds import RealWorld
 
 pytestmark = [pytest.mark.stack, pytest.mark.spark, pytest.mark.timeout(600)]
 

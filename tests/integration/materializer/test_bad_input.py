@@ -12,11 +12,11 @@ from headwater_consumers.materializer.accounting import account
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.worlds import RealWorld
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from support.materializer.worlds import RealWorld
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 

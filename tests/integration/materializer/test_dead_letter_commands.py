@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,13 +16,10 @@ from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from support.materializer import events
 from support.materializer.process import run_until_caught_up
+from support.materializer.worlds import RealWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neo4j import Driver
-
-    from support.materializer.worlds import RealWorld
 
     Command = Callable[..., Any]
 

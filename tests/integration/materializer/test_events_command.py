@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from headwater import cli
 from headwater_schemas.codec import encode
 from support.materializer import events
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.materializer.worlds import RealWorld
+from support.materializer.worlds import RealWorld
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,14 +18,10 @@ from headwater_consumers.materializer.records import Record
 from headwater_schemas.codec import encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
-from support.materializer.worlds import patiently
+from support.materializer.worlds import RealWorld, patiently
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neo4j import Driver
-
-    from support.materializer.worlds import RealWorld
 
     Command = Callable[..., Any]
 

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,13 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.declared_metrics import STARTS_AT_1, declared
 from support.materializer import events
 from support.materializer.process import consuming
+from support.materializer.worlds import RealWorld
 from support.promtool import accept_scrape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.materializer.worlds import RealWorld
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -15,11 +16,7 @@ from headwater_producers.publisher import record_of
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.outbox import Outbox
-from headwater_producers.publisher import Publisher, PublisherSettings, record_of
+from headwater_producers.publisher import Publisher, PublisherSettings, Record, record_of
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
 from support.outbox import metrics, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_producers.publisher import Record
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 

@@ -7,7 +7,6 @@ import random
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
@@ -34,9 +33,7 @@ from headwater_schemas.events import (
 from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 from support.events import FULL_EVENTS, PRODUCER, TIME
-
-if TYPE_CHECKING:
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = pytest.mark.stack
 Make = Callable[..., Publisher]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -16,9 +16,6 @@ from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import ensure_topics
 from support.events import full_run_event
 from support.sasl_broker import PASSWORD, USER, sasl_broker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WRONG = "wrong-password"
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_schemas.events import RunEventType
 from support.running import SECONDS, environment, lineage, runs
-
-if TYPE_CHECKING:
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 

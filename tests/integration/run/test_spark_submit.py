@@ -12,9 +12,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
@@ -23,11 +23,7 @@ from packaging.requirements import Requirement
 from headwater.commands.run import bootstrap_file
 from headwater_schemas.events import RunEventType
 from support.running import SECONDS, environment, lineage, runs, small
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 

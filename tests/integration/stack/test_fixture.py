@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from support.stack import StackUnderTest
+
 if TYPE_CHECKING:
     from neo4j import Driver
-
-    from support.stack import StackUnderTest
 
 
 def test_kafka_takes_topics_and_neo4j_begins_empty(

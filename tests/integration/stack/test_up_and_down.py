@@ -14,9 +14,10 @@ import stat
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -29,9 +30,6 @@ from headwater.stack.state import ProcessId
 from headwater_schemas.topics import TopicNames
 from support.no_java import path_without_java
 from support.outbox import until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 class Headwater:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import functools
 import random
-from typing import TYPE_CHECKING
 
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwater_consumers.facts.nodes import Link
 from headwater_consumers.graph.derive import run_links
 from headwater_consumers.graph.dump import relationship_key
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import GraphDelta, fold, reject
 from headwater_schemas import identity
+from headwater_schemas.events import LineageEvent
 from support.event_strategies import events
 from support.graph.colliding import Pools, colliding_events
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.nodes import Link
-    from headwater_schemas.events import LineageEvent
 
 POOLS = st.builds(
     Pools,

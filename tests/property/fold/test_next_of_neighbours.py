@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey
+from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph.derive import Neighbour, next_properties
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.registers import Props
 
 USE = UseKey(RelType.CONSUMED, "d", 0)
 RANGES = st.dictionaries(st.integers(0, 3), st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3)

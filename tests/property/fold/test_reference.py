@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 import pytest
@@ -13,16 +14,11 @@ from hypothesis import strategies as st
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_schemas import identity
+from headwater_schemas.events import LineageEvent, Provenance
 from support.event_strategies import events
 from support.graph.cases import load_cases, load_hand_derived
 from support.graph.colliding import Pools, colliding_events, ending_events
 from support.graph.reference import reference_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from headwater_schemas.events import LineageEvent, Provenance
 
 POOLS = st.builds(
     Pools,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,19 +17,15 @@ from headwater_producers.spark import attach
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.driver.emission import Durability
 from headwater_schemas.codec import Decoder
-from headwater_schemas.events import RunEventType
+from headwater_schemas.events import LineageEvent, RunEventType
 from support.capture import RecordingSink
 from support.fake_producer import FakeCluster
 from support.outbox import EVENTS, metrics, publisher, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from headwater_schemas.events import LineageEvent
 
 pytestmark = pytest.mark.spark
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,8 +11,6 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from headwater_producers.spark.jvm.event_time import event_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,15 +12,12 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_schemas.events import Provenance, RunEventType, TransformationType
+from support.capture import Captured
 from support.micro_batches import run_over_files, three_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pyspark.sql import DataFrame
 
-    from support.capture import Captured
 
 pytestmark = pytest.mark.spark
 

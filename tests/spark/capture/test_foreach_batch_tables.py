@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,18 +14,21 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from pyspark.sql.window import Window
 
 from headwater_producers.spark import attach
-from headwater_schemas.events import Certainty, EmissionReason, TransformationKind, TransformationType
+from headwater_schemas.events import (
+    Certainty,
+    ColumnLineage,
+    DatasetUse,
+    EmissionReason,
+    TransformationKind,
+    TransformationType,
+)
 from spark.sources.conftest import lake
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
 from support.micro_batches import run_over_files, three_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater_schemas.events import ColumnLineage, DatasetUse
 
 __all__ = ["lake"]
 

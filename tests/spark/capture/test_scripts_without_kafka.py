@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +19,6 @@ from headwater_schemas.events import RunEventType
 from support.fake_producer import FakeCluster
 from support.outbox import EVENTS, metrics, publisher, until
 from support.running import small
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.spark
 

@@ -6,16 +6,13 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from headwater.stack import java_runtime
 from headwater_producers.spark.driver.attach import CONNECT
 from support.running import QUICK_JVM
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.spark
 

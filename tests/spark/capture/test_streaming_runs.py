@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,14 +11,12 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, Provenance, RunEventType
+from support.capture import Captured
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from support.capture import Captured
 
 pytestmark = pytest.mark.spark
 

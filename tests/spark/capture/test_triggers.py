@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
-from headwater_schemas.events import DatasetRef, EmissionReason, Provenance
-from support.capture import FLUSH_SECONDS
+from headwater_schemas.events import DatasetRef, EmissionReason, IntervalEntry, Provenance
+from support.capture import FLUSH_SECONDS, Captured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from headwater_schemas.events import IntervalEntry
-    from support.capture import Captured
 
 pytestmark = pytest.mark.spark
 

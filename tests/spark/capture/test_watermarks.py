@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark.streaming.progress import STATE_FACET
+from headwater_schemas.events import IntervalEntry
+from support.capture import Captured
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame
 
-    from headwater_schemas.events import IntervalEntry
-    from support.capture import Captured
 
 pytestmark = pytest.mark.spark
 POLICY = "spark.sql.streaming.multipleWatermarkPolicy"

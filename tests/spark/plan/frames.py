@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd  # noqa: TC002 - pandas_udf reads the annotations
@@ -10,8 +11,6 @@ from pyspark.sql.pandas import functions as pandas_functions
 from pyspark.sql.types import StringType, StructField, StructType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from pyspark.sql import DataFrame, SparkSession
 
     Case = Callable[[SparkSession], DataFrame]

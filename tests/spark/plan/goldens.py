@@ -10,13 +10,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from headwater_producers.spark.explain import LineageExplanation, LineageSource
+from headwater_schemas.events import ColumnLineage
 from support.run_rules import rewrite, updating
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.explain import LineageExplanation, LineageSource
-    from headwater_schemas.events import ColumnLineage
 
 GOLDEN = Path(__file__).parent / "golden"
 

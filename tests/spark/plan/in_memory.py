@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -16,8 +17,6 @@ from spark.plan.random_programs import MARK, frame_of_program
 from spark.plan.random_queries import TABLES as RANDOM_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pyspark.sql import DataFrame, SparkSession
 
 Tables = dict[str, list[Row]]

@@ -9,6 +9,7 @@ is for a person to judge.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from spark.plan.in_memory import Outputs, Tables, frame_of, in_memory, outputs_o
 from spark.plan.perturbed_rows import LEAVES, ROWS, Path, made, perturbed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from pyspark.sql import DataFrame, SparkSession
 
     Change = tuple[str, Path]

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
+from typing import Any, Final
 
 Path = tuple[str, ...]
 Row = dict[str, Any]

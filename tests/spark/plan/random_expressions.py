@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from random import Random
 
 from spark.plan.random_grammar import INSIDE, LITERALS, WAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
 
 _HOLE = re.compile(r"\{(\w+)\}|@(\w+)")
 

@@ -7,6 +7,7 @@ into structs and taken out, `na`, `dropDuplicates`, a frame that is used twice. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,8 +16,6 @@ from spark.plan.random_grammar import SQL_TYPES
 from spark.plan.random_queries import COMPARABLE, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import DataFrame, SparkSession
 
 MARK: Final = "# a program\n"

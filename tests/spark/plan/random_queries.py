@@ -6,14 +6,12 @@ expressions of `random_expressions`. `perturbation.py` runs and judges them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spark.plan.random_expressions import Expressions, Value
 from spark.plan.random_grammar import AGGREGATES, GENERATORS, SQL_TYPES, WINDOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TABLES: Final = {
     "alpha": (("k", "int"), ("n", "int"), ("t", "text"), ("s", "pair"), ("l", "ints")),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark.sources.cases import Case, Family, sql
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 ROWS = "SELECT * FROM VALUES (1, 'Oslo'), (2, 'Bergen') AS v(id, city)"

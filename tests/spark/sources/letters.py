@@ -6,18 +6,14 @@ is whatever is written to Spark's `noop`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import DatasetRef, OpaqueRange, Position
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
 
 OFFICE = "post://office"
 

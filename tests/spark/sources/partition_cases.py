@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions
@@ -9,8 +10,6 @@ from pyspark.sql import functions
 from spark.sources.cases import Case, Family, sql
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = "SELECT * FROM VALUES (1, 'Oslo'), (2, 'Bergen') AS v(id, city)"

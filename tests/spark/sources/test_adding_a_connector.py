@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark import attach
@@ -11,8 +12,6 @@ from spark.sources.letters import OFFICE, Letters
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
     from pyspark.sql import SparkSession
 

@@ -5,21 +5,16 @@ Hadoop's own ViewFs stands for each of them: paths bear their scheme, and the fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headwater_producers.spark.explain import explain_lineage
-from headwater_schemas.events import Certainty, DatasetRef
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, LineageEvent
 from spark.sources.cases import sql
-from spark.sources.watching import run_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from headwater_schemas.events import DatasetUse, LineageEvent
-    from spark.sources.watching import Watched
+from spark.sources.watching import Watched, run_lines
 
 pytestmark = pytest.mark.spark
 

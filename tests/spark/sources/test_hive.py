@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater_producers.spark import attach
 from headwater_schemas.events import DatasetRef
+from spark.sources.cases import Case
 from spark.sources.golden import check
 from spark.sources.hive_cases import HIVE
 from spark.sources.watching import Watched, told
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
-    from spark.sources.cases import Case
 
 pytestmark = pytest.mark.spark
 

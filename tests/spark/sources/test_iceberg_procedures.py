@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from spark.sources.watching import run_lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_schemas.events import LineageEvent
-    from spark.sources.watching import Watched
+from headwater_schemas.events import LineageEvent
+from spark.sources.watching import Watched, run_lines
 
 pytestmark = pytest.mark.spark
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from headwater_schemas.events import DatasetUse, LineageEvent
-    from spark.sources.watching import Watched
+from headwater_schemas.events import Certainty, DatasetUse, LineageEvent
+from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 TABLE = "ice.db.chained"

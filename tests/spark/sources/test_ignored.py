@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from spark.sources.cases import sql
-from spark.sources.watching import run_lines, short
+from spark.sources.watching import Watched, run_lines, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pyspark.sql import DataFrameWriter, SparkSession
 
-    from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +15,11 @@ from headwater_producers.spark.execution import describe
 from headwater_producers.spark.plan import PlanSettings
 from headwater_schemas.events import Certainty, OffsetRange
 from support.capture import Captured, RecordingSink
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
-    from support.stack import StackUnderTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(400)]
 

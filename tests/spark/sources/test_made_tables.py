@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from headwater_schemas.events import DatasetEvent, LineageEvent
+from spark.sources.watching import Watched
 
+if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater_schemas.events import DatasetEvent, LineageEvent
-    from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 

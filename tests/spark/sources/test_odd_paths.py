@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent
+from spark.sources.watching import Watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater_schemas.events import DatasetUse, LineageEvent
-    from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from spark.sources.cases import sql
-from spark.sources.watching import short
+from headwater_schemas.events import LineageEvent
+from spark.sources.cases import Step, sql
+from spark.sources.watching import Watched, short
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
-    from headwater_schemas.events import LineageEvent
-    from spark.sources.cases import Step
-    from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater_producers.spark.execution import describe
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
-    from spark.sources.cases import Step
-    from spark.sources.watching import Watched
+from headwater_schemas.events import LineageEvent
+from spark.sources.cases import Step
+from spark.sources.watching import Watched
 
 pytestmark = pytest.mark.spark
 

@@ -5,18 +5,14 @@ The cases of a family build on one another, in their order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from spark.sources.cases import Case, Family
 from spark.sources.families import LAKE
 from spark.sources.golden import check
 from spark.sources.watching import Watched, told
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from spark.sources.cases import Case, Family
 
 pytestmark = pytest.mark.spark
 

@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
-from headwater_schemas.events import RunEventType
+from headwater_schemas.events import DatasetEvent, DatasetUse, LineageEvent, Position, RunEvent, RunEventType
 from headwater_schemas.ranges import range_text
 from spark.plan.goldens import edge_lines
+from spark.sources.cases import Case, Family
 from support.capture import FLUSH_SECONDS, RecordingSink
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater_schemas.events import DatasetEvent, DatasetUse, LineageEvent, Position, RunEvent
-    from spark.sources.cases import Case, Family
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +17,22 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.reconciling.knowledge import Knowledge
 from headwater.reconciling.reconcile import reconcile
-from headwater_producers.spark import attach
+from headwater_producers.spark import Capture, attach
 from headwater_producers.spark.connectors.kafka import end_offsets as kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
-from headwater_schemas.events import JobRef, Provenance
+from headwater_schemas.events import IntervalEntry, JobRef, Provenance
 from spark.plan.goldens import check
 from spark.streaming.sinks import SINKS
 from spark.streaming.sources import SOURCES
 from spark.streaming.told import Lines, event_ids, observed
 from spark.streaming.world import Case, World
 from support.capture import FLUSH_SECONDS, RecordingSink
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
-    from headwater_producers.spark import Capture
-    from headwater_schemas.events import IntervalEntry
-    from support.stack import StackUnderTest
 
 # A test that is cut off would leave its call to the JVM half made, and all others after it would fail too.
 pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(600)]

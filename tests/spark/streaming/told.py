@@ -10,16 +10,11 @@ A certainty is shown where it isn't EXACT. Ids that are drawn by lot are numbere
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from headwater_schemas.events import Certainty, Provenance
+from headwater_schemas.events import Certainty, DatasetUse, IntervalEntry, LineageEvent, Position, Provenance
 from headwater_schemas.ranges import partition_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import DatasetUse, IntervalEntry, LineageEvent, Position
 
 
 @dataclass

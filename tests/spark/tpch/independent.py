@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import sqlglot
@@ -11,8 +12,6 @@ from sqlglot.optimizer import build_scope, find_all_in_scope
 from sqlglot.optimizer.qualify import qualify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlglot.optimizer.scope import Scope
 
 DIALECT = "spark"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -32,8 +33,6 @@ from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import source_end_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from neo4j import Driver
 
 NAMESPACE = "kafka://k"

@@ -5,8 +5,9 @@ Names are as awkward as names may be: backquotes, quotes, slashes, line ends, ot
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 from headwater_schemas.events import (
     ColumnEdge,
@@ -16,6 +17,7 @@ from headwater_schemas.events import (
     DatasetUse,
     JobEvent,
     JobRef,
+    LineageEvent,
     RunEvent,
     RunEventType,
     RunRef,
@@ -28,13 +30,6 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.identity import plan_digest
 from support.graph.colliding import PRODUCER, START
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from headwater_schemas.events import LineageEvent
 
 SECONDS = 30
 LONG = "long " + "x" * 10_240

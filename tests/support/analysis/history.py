@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 import uuid
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from headwater_schemas.events import (
     Certainty,
@@ -45,9 +45,6 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PRODUCER = "tests"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import (
     Cause,
     ChangeType,
     Impact,
+    ImpactChange,
     ImpactedJob,
     ImpactHop,
     ImpactItem,
@@ -16,10 +16,6 @@ from headwater_consumers.analysis.impact import (
     SeverityTotal,
 )
 from headwater_consumers.analysis.lineage import Influence
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact import ImpactChange
 
 
 def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:

@@ -7,9 +7,9 @@ copies to `x`. All names are the history's own, so that all histories fit into o
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from headwater_schemas.events import (
     ColumnEdge,
@@ -22,6 +22,7 @@ from headwater_schemas.events import (
     JobEvent,
     JobRef,
     LifecycleChange,
+    LineageEvent,
     ParentRun,
     Provenance,
     RunEvent,
@@ -32,11 +33,6 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import canonical_lineage, plan_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_schemas.events import LineageEvent
 
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 NAMESPACE = "histories"

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
-from headwater_schemas.events import DatasetRef, JobRef, Provenance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from headwater_consumers.facts.nodes import IntervalFacts
-    from headwater_schemas.events import LineageEvent
-    from support.crash.truth import Truth
+from headwater_schemas.events import DatasetRef, JobRef, LineageEvent, Provenance
+from support.crash.truth import Truth
 
 
 def check_commits(events: Sequence[LineageEvent], truth: Truth) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
+from typing import Any, Final
 
 PHASES: Final = ("at a start", "catching up", "running")
 QUERIES: Final = ("copy", "files", "split")

@@ -9,14 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater.stack import ensure_jars, java_runtime
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Startup of Spark takes most of it, mostly 20 s; on two cores with ten times the work that they can do, minutes.
 SECONDS = 900.0

@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from headwater_producers.spark import attach
+from headwater_producers.spark import Capture, attach
 from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from headwater_producers.spark import Capture
-    from headwater_schemas.events import LineageEvent
 
 HELD_SECONDS = 0.4
 

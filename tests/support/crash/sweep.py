@@ -12,13 +12,15 @@ import os
 import random
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import Producer
 
+from headwater_schemas.events import LineageEvent
 from support.crash.broker import LineageBroker
 from support.crash.check import (
     check_chain,
@@ -33,11 +35,6 @@ from support.crash.draw import QUERIES, Life, draw, last
 from support.crash.driver import Driver, Orders
 from support.crash.told import in_files, in_outboxes, on_topic
 from support.crash.truth import Truth
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from headwater_schemas.events import LineageEvent
 
 
 class Feed:

@@ -8,13 +8,10 @@ import struct
 import tempfile
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headwater_schemas.codec import Decoder
+from headwater_schemas.events import LineageEvent
 from support.running import events_on
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 
 def in_files(folder: Path) -> list[LineageEvent]:

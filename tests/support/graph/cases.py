@@ -8,9 +8,10 @@ difference before you commit it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import yaml
@@ -18,9 +19,6 @@ import yaml
 from headwater_schemas import identity
 from headwater_schemas.events import ColumnLineage, LineageEvent
 from support.run_rules import rewrite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FOLDER = Path(__file__).parents[2] / "unit" / "fold" / "cases"
 BY_HAND = FOLDER.with_name("by_hand")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from headwater_schemas.events import (
     Certainty,
@@ -51,10 +53,6 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import plan_digest
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Sequence
 
 T = TypeVar("T")
 

@@ -9,11 +9,9 @@ Properties that follow from names are left out: key, name, title, tenant, namesp
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any
 
 _LEFT_OUT = frozenset(
     {"key", "name", "title", "tenant", "namespace", "query_id", "source_end_digest", "producer", "batch_id"}

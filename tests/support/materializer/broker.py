@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
@@ -13,9 +13,6 @@ from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener
 from headwater_schemas.errors import BrokerUnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass

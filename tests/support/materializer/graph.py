@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
+from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
@@ -18,11 +20,6 @@ from support.materializer.clock import FakeClock
 from support.materializer.events import event_id
 from support.materializer.graph import FakeGraph, fold_ids
 from support.materializer.lane import InlineLane
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from headwater_consumers.materializer.lane import Lane
 
 
 class Harness:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from headwater_consumers.materializer.checkpoint import TRIES_ALONE
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
     EventRefusedError,
@@ -19,22 +21,16 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
+from headwater_consumers.materializer.lane import JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer import events
 from support.materializer.broker import FakeBroker
 from support.materializer.graph import FakeGraph
 from support.materializer.harness import Harness
 from support.materializer.lane import InlineLane
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-    from headwater_consumers.materializer.lane import JobResult
-    from headwater_consumers.materializer.records import Record
 
 GOOD = [events.good(number) for number in range(120)]
 BAD = [events.EMPTY, events.GARBAGE, events.unknown_kind(), events.truncated()]

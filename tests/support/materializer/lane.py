@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from headwater_consumers.materializer.lane import JobResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class InlineLane:

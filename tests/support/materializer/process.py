@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_benchmarks.soak.consumer import ConsumerProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 
 def environment(stack: StackUnderTest, prefix: str, **settings: str) -> dict[str, str]:

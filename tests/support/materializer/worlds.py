@@ -7,35 +7,31 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
+from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, KafkaDeadLetters
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
+from headwater_consumers.materializer.graph import Fold, GraphStore, Neo4jGraph, writing_driver
 from headwater_consumers.materializer.kafka_records import headers_of
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import RecordSource
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.events import unstorable
 from support.materializer.graph import FakeGraph, fold_ids
-
-if TYPE_CHECKING:
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-    from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink
-    from headwater_consumers.materializer.graph import Fold, GraphStore
-    from headwater_consumers.materializer.source import RecordSource
-    from headwater_schemas.events import LineageEvent
-    from support.stack import StackUnderTest
+from support.stack import StackUnderTest
 
 T = TypeVar("T")
 PARTITIONS = 2

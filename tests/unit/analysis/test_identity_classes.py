@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from neo4j.time import DateTime
 
 from headwater_consumers.analysis.identity import Identities, Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.reader import Transaction
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,6 @@ from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange,
 from headwater_consumers.analysis.impact.policy import default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.steps import Influence, StepFacts
 from headwater_schemas.events import TransformationKind
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # change, cause, kind ⇒ severity, whether it goes on. `~` before the kind: INDIRECT; `!` after it: masking.
 VERDICTS = """

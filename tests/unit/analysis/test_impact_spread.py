@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,6 @@ from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # Datasets 0 to 4; dataset d has columns 10 d + 11 and 10 d + 12.
 DATASETS = range(5)

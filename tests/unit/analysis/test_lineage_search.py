@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.lineage.search import Edges, Mark, Reached, search
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NODES = st.integers(0, 9)
 # Source, target, whether DIRECT. Nodes from 7 on stand for others, their members: no hop.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -15,8 +16,6 @@ from headwater_consumers.analysis.reader import Reader, within
 from headwater_consumers.graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neo4j import Driver
 
 TARGET = Neo4jTarget("bolt://graph.invalid:7687", "neo4j", "a-secret-password", "neo4j")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.walk import WalkStep, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Edge = tuple[int, int, int]
 EDGES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 1)), max_size=30)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.impact import ImpactChange
 from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.middleware.answers import wants_gzip
 from headwater_consumers.api.reference import reference_page
 from headwater_consumers.api.routes import impact as impact_routes
 from headwater_consumers.api.routes import lineage as routes
 from support.api import client_of, fake_graph
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.impact import ImpactChange
-    from headwater_consumers.analysis.reader import Reader
 
 
 class Answering:

@@ -6,7 +6,8 @@ import contextlib
 import logging
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -16,9 +17,6 @@ from headwater_consumers.api.connections import network_of
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.server import Server
 from support.api import fake_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HALF_A_HEAD = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-More: "
 IMPACT = "/api/v1/impact/analyze"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.settings import ServeSettings
 from support.api import client_of, fake_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("path", ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"])

@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.server import Server
 from support.api import fake_graph
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Reader
 
 
 def listens(url: str) -> bool:

@@ -6,18 +6,14 @@ That its packages are in no cycle is held in `test_packages_import_one_way.py`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import headwater_producers.spark.connectors as all_connectors
+from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.registry import REGISTRY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_producers.spark.connectors.connector import Connector
 
 ROOT = Path(__file__).parents[3] / "producers"
 SPARK = ROOT / "headwater_producers" / "spark"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +12,7 @@ from headwater_benchmarks.codec.openlineage import openlineage
 from headwater_benchmarks.codec.run import Options, run
 from headwater_benchmarks.codec.show import view
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_schemas.events import EventKind
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import EventKind, LineageEvent
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from headwater_benchmarks.estate import batches
+from headwater_benchmarks.estate.drawn import Estate, draw
 from headwater_benchmarks.estate.lines import QUERIES, lines_of
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
-from headwater_benchmarks.estate.write import Estate, draw, write
+from headwater_benchmarks.estate.write import write
 from headwater_consumers.facts.model import KEYED, Label, RelType
 from headwater_consumers.graph.keys import column_key, dataset_key, interval_key, use_key
 

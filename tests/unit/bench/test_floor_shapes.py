@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,11 +12,9 @@ from headwater_benchmarks.ingest.floor.shapes import SHAPES, Phase, Shape, by_ow
 from headwater_benchmarks.ingest.floor.statements import create_owners
 from headwater_benchmarks.ingest.topic import in_memory
 from headwater_benchmarks.workload.mixture import Mixture
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.graph.oracle import oracle
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.delta import GraphDelta
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from headwater.errors import InputError
 from headwater_benchmarks.figures import bootstrap, figures, percentile, ratio, spread
 from headwater_benchmarks.report import Goal, measured, report, save
 from headwater_benchmarks.rounds import Contestant, Result, TooLong, interleave
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
@@ -25,6 +27,7 @@ from headwater_schemas.events import (
     DatasetRef,
     EmissionReason,
     IntervalEvent,
+    LineageEvent,
     Provenance,
     QualityResult,
     RunError,
@@ -34,12 +37,8 @@ from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 from support.checkpoints import BEGAN_MS, QUERY, kafka_checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
     import pytest
 
-    from headwater_schemas.events import LineageEvent
 
 IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")
 OBSERVED, RECONCILED = Provenance.OBSERVED, Provenance.RECONCILED

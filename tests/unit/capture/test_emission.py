@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,6 @@ from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance
 from support.capture import RecordingSink
 from support.outbox import until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Intake:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from headwater_producers.spark.common.settings import CaptureSettings
-from headwater_producers.spark.driver.engine import Engine
+from headwater_producers.spark.driver.engine import DrainRequest, Engine
 from headwater_producers.spark.driver.listeners import (
     BatchFunctionCalled,
     CommandEnded,
@@ -14,11 +14,8 @@ from headwater_producers.spark.driver.listeners import (
     QueryProgressed,
     QueryStarted,
     QueryTerminated,
+    Signal,
 )
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.driver.engine import DrainRequest
-    from headwater_producers.spark.driver.listeners import Signal
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from headwater_producers.spark.driver.listeners import (
     StreamListener,
     watch,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Target:

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, gaps_facet, spans
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.streaming.run import LastEmitted, LastEmittedStore
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 QUERY = "5b0e7f3a-0000-4000-8000-00000000000a"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from headwater_producers.outbox import OutboxSink
+from headwater_producers.outbox import Outbox, OutboxSink
 
 if TYPE_CHECKING:
     import pytest
-
-    from headwater_producers.outbox import Outbox
 
 
 @dataclass

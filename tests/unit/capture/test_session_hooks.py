@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,9 +12,6 @@ from headwater_producers.spark.driver.attach import CONNECT
 from headwater_producers.spark.running.__main__ import _attach
 from headwater_producers.spark.running.command_line import Request
 from headwater_producers.spark.running.hooks import attach_to_sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONNECTED = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from types import SimpleNamespace, TracebackType
 
 import pytest
 from py4j.protocol import Py4JError
@@ -14,10 +14,6 @@ from headwater_producers.spark.driver import capture as running
 from headwater_producers.spark.driver import script_end, shutdown
 from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd, outcome_of
 from headwater_schemas.events import RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,13 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
 from headwater_producers.publisher.record import record_of
 from headwater_producers.spark.events.batch import BatchRun, batch_events
+from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Counts, Write
@@ -25,9 +25,6 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.identity import plan_digest
 from support.capture import RecordingSink, event_context
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.events.context import EventContext
 
 A, B, OUT = (DatasetRef("file", f"/data/{name}") for name in ("a", "b", "out"))
 UNKNOWN = TransformationKind.UNKNOWN

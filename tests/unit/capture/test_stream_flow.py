@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
@@ -28,11 +30,6 @@ from headwater_schemas.events import (
     SchemaField,
 )
 from support.capture import DictFiles, NoTopics, RecordingSink, body, event_context, recorded
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from headwater_producers.spark.events.context import EventContext
 
 IN, OUT, COUNTS = (
     DatasetRef("kafka://broker:9092", "in"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.versions import git_commit
 from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.parent import NOBODY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

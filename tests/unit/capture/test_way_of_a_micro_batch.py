@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from unittest.mock import MagicMock
 
 import pytest
 
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
+from headwater_producers.publisher import Record
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver.dispatch import Dispatch
@@ -28,12 +30,6 @@ from headwater_schemas.events import ColumnLineage, DatasetRef
 from support.capture import DictFiles, NoTopics, event_context, recorded
 from support.fake_producer import FakeCluster
 from support.outbox import metrics, publisher
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Self
-
-    from headwater_producers.publisher import Record
 
 AT_MOST = 15
 PRODUCERS = Path(headwater_producers.__file__).parent

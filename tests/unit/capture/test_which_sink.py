@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from headwater_producers import outbox
 from headwater_producers.outbox import OutboxLimits, OutboxSink, WhenFull
+from headwater_producers.publisher import Publisher
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.errors import CaptureSettingsError
 from headwater_producers.spark.common.outbox_folder import default_root, outbox_folder
 from headwater_producers.spark.common.settings import EmissionPolicy
-from headwater_producers.spark.common.sink import DurableSink
+from headwater_producers.spark.common.sink import DurableSink, EventSink
 from headwater_producers.spark.driver.kafka_sink import KafkaSink, kafka_sink
 from support.capture import RecordingSink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_producers.publisher import Publisher
-    from headwater_producers.spark.common.sink import EventSink
 
 SERVERS = "127.0.0.1:1"
 

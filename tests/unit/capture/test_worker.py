@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, QueryProgressed, Signal
@@ -14,11 +16,8 @@ from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
-    from headwater_producers.spark.common.sink import EventSink
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Group
@@ -20,9 +20,6 @@ from rich.table import Table
 from headwater import cli, errors
 from headwater.console import JsonOption, PlainConsole, console
 from headwater.invocation import install_command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[3]
 

@@ -21,7 +21,7 @@ import typing
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,11 +45,9 @@ from headwater.show import search as show_search
 from headwater.show import trace as show_trace
 from headwater.show.diagram import Diagram, DiagramFormat, Node, drawn
 from headwater.show.pages import Fitted
+from headwater_consumers.analysis.trace import Trace
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
 from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.trace import Trace
 
 HOSTILE = "[/b]\x1b\a\u202e:x:\nforged"
 SHOWN = r"[/b]\x1b\x07\u202e:x:\nforged"

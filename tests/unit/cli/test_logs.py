@@ -6,8 +6,8 @@ import json
 import logging
 import signal
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from headwater.errors import ConfigurationError
 from headwater.logs import LogFormat, LogLevel, LogSettings, fields, start_logging
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.reporting import ConsumerTotals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 log = logging.getLogger("headwater.consume")
 HOSTILE = "a name\nwith \x1b[31mcolour\x1b[0m, \x9b2J and password=hunter2 at bolt://me:hunter2@graph"

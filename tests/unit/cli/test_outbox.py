@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from headwater.cli import main
 from headwater_producers.outbox.adoption import DAMAGED
 from headwater_producers.outbox.store import SUFFIX, Store
 from headwater_producers.publisher import Record
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRONG = "broker-1_9092-0123456789ab"
 

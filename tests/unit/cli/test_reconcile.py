@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from headwater.reconciling.checkpoints import location
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OFFLINE = ("--no-graph", "--dry-run", "--job", "app.copy")
 

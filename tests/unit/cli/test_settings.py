@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from headwater.settings import Layer, Settings, connected_settings, environment_
 from headwater.stack import state
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.ports import STANDARD
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUNNING: Layer = {
     "kafka": {"bootstrap_servers": "stack:1", "cluster_name": "embedded"},

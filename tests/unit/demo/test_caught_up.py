@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
 from headwater.demo import run
 from headwater.demo.broker import Broker, Progress
+from headwater.demo.processes import Consumer
 from headwater.demo.view import View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater.demo.processes import Consumer
 
 
 class Script:

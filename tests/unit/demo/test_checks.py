@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.demo import checks
+from headwater.demo.facts import Facts
 from support.demo import GOOD, LETTERS, chain
-
-if TYPE_CHECKING:
-    from headwater.demo.facts import Facts
 
 
 def test_good_facts_pass_every_check() -> None:

@@ -5,7 +5,7 @@ import os
 import re
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -15,6 +15,7 @@ from headwater import cli
 from headwater.commands import demo
 from headwater.demo import queries, summary
 from headwater.demo.checks import all_checks
+from headwater.demo.facts import Facts
 from headwater.demo.run import DemoResult, Stopwatch
 from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
@@ -22,11 +23,6 @@ from headwater.invocation import program
 from headwater.stack.info import Member, StackInfo
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 from support.demo import GOOD
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from headwater.demo.facts import Facts
 
 
 @pytest.fixture

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from headwater.demo.folder import DemoFolder
 from headwater.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_demo_finds_an_empty_folder_and_the_ports_of_the_last_one(tmp_path: Path) -> None:

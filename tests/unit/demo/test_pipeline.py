@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from headwater.demo.pipeline import Pipeline
 from headwater.demo.processes import Consumer
 from headwater.demo.view import JobState
 from headwater.errors import HeadwaterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 JOBS = (
     Job("load", "first"),

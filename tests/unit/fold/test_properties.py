@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +11,7 @@ from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
-from headwater_schemas.events import IntervalEntry
+from headwater_schemas.events import IntervalEntry, LineageEvent
 from support.events import (
     full_dataset_event,
     full_interval_event,
@@ -20,9 +19,6 @@ from support.events import (
     full_plan_event,
     full_run_event,
 )
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 OLD, NEW = (stamp(datetime(2013, 1, day, tzinfo=UTC), "0" * 36) for day in (1, 2))
 EVENTS = (full_run_event(), full_interval_event(), full_plan_event(), full_dataset_event(), full_job_event())

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import SchemasUnavailableError
+from headwater_schemas.events import LineageEvent
 from support.materializer.events import GARBAGE, good
 from support.materializer.graph import fold_ids
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 LEFT, RIGHT = Partition("t", 0), Partition("t", 1)
 

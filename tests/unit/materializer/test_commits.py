@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
@@ -11,9 +11,6 @@ from headwater_consumers.materializer.checkpoint import Commits
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.clock import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ONE, TWO = Partition("t", 0, "id"), Partition("t", 1, "id")
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from headwater_consumers.materializer.health import Health, HealthServer
 from headwater_consumers.materializer.metrics import Dependency, Metrics
 from support.materializer.clock import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Served:

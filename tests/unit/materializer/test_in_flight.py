@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from headwater_consumers.materializer.batch import Ahead, Preparation, RecordBatch, prepare
 from headwater_consumers.materializer.in_flight import InFlight
@@ -12,9 +12,6 @@ from headwater_consumers.materializer.source import Polled
 from headwater_schemas.codec import Decoder
 from support.materializer.events import good
 from support.materializer.graph import fold_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 ZERO, ONE = Partition("t", 0, "a"), Partition("t", 1, "a")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -16,9 +16,6 @@ from headwater_consumers.materializer.errors import (
 )
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, ThreadLane, settled
 from support.materializer.lane import InlineLane
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture(params=[InlineLane, ThreadLane])

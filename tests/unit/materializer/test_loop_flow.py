@@ -6,20 +6,17 @@ import contextlib
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_consumers.materializer.loop import Loop, LoopPolicy
 from headwater_schemas.codec import Decoder
+from headwater_schemas.events import LineageEvent
 from support.materializer.broker import FakeBroker
 from support.materializer.events import GARBAGE, good
 from support.materializer.graph import FakeGraph, FakeSummary, fold_ids
 from support.materializer.harness import Harness, ids
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import LineageEvent
 
 AWAY = GraphUnavailableError("Neo4j is away.")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
     DeadLetterLimitError,
@@ -18,18 +18,15 @@ from headwater_consumers.materializer.errors import (
     RetryCause,
     UndecidedError,
 )
+from headwater_consumers.materializer.lane import JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError, SchemasUnavailableError
+from headwater_schemas.events import LineageEvent
 from support.materializer import events
 from support.materializer.events import event_id, good
 from support.materializer.harness import Harness, ids
 from support.materializer.lane import InlineLane
-
-if TYPE_CHECKING:
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-    from headwater_consumers.materializer.lane import JobResult
-    from headwater_schemas.events import LineageEvent
 
 AWAY = GraphUnavailableError("Neo4j at bolt://x doesn't answer.")
 

@@ -6,6 +6,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,8 +27,6 @@ from support.fake_producer import FakeCluster
 from support.outbox import delivered, metrics, name_of, publisher, record, until
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prometheus_client import Counter, Gauge
 
 Make = Callable[..., Outbox]

@@ -8,17 +8,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.locked_file import create_locked
 from headwater_producers.outbox.store import SUFFIX, Store, size_of
+from headwater_producers.publisher import Record
 from support.outbox import record
-
-if TYPE_CHECKING:
-    from headwater_producers.publisher import Record
 
 
 def _numbers(store: Store, after: int = 0) -> list[int]:

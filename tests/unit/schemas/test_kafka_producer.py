@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -10,9 +10,6 @@ from confluent_kafka import KafkaError, KafkaException
 from headwater_schemas.errors import SettingsRefusedError
 from headwater_schemas.kafka.producer import ACKNOWLEDGED, AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
 from support.fake_producer import FakeCluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Outcomes = dict[int, list[Undelivered | None]]
 

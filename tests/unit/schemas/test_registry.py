@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
@@ -13,9 +14,6 @@ from pydantic import SecretStr, ValidationError
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.errors import CredentialsRefusedError, RegistryRefusedError, SchemasUnavailableError
 from headwater_schemas.registry import ASK_AGAIN_SECONDS, RegistryClient, RegistrySettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Registry(HTTPServer):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
 
-from headwater_schemas.events import DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+)
 from headwater_schemas.rules import Violation, first_violation
 from support.events import FULL_EVENTS, POSITIONS
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import IntervalEntry, LineageEvent
 
 T = TypeVar("T")
 DATASET = DatasetRef("k", "t")

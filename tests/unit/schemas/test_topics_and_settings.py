@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException
@@ -13,9 +14,6 @@ from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedE
 from headwater_schemas.kafka.errors import settings_refused
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_names() -> None:

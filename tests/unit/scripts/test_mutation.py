@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from mutation import AREAS, ROOT, module_name, mutants
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOURCE = '''"""Docstring."""
 from typing import TYPE_CHECKING

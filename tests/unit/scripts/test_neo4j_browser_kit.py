@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
 from neo4j_browser_storage import grass
 
 from headwater_consumers.facts.model import Label
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FAVORITES = load_favorites()
 GRAPH = (KIT.parents[1] / "docs" / "graph.md").read_text(encoding="utf-8")

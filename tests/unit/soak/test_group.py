@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.topics import TopicNames
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Reader:

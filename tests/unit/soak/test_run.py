@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pytest
 
@@ -16,10 +18,6 @@ from headwater_benchmarks.soak.run import Options, soak
 from headwater_benchmarks.soak.verdict import Verdict
 from headwater_consumers.graph.dump import Comparison
 from headwater_consumers.materializer.accounting import Accounting
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterator
 
 
 class Silent:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.turns import one_by_one, together
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from headwater_benchmarks.soak.turns import Turn
+from headwater_benchmarks.soak.turns import Turn, one_by_one, together
 
 
 @pytest.mark.parametrize("turns", [one_by_one, together])

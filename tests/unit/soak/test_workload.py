@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +11,7 @@ from headwater_benchmarks.workload.company import PARTITIONS
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.materializer.fold.rejection import reject
 from headwater_schemas.codec import Decoder, encode
-
-if TYPE_CHECKING:
-    from headwater_schemas.events import IntervalEntry, LineageEvent
+from headwater_schemas.events import IntervalEntry, LineageEvent
 
 
 def stream(seed: int, count: int, proportions: Proportions | None = None) -> list[LineageEvent]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators import PlanReader
+from headwater_producers.spark.plan.tree import Node, Nodes
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.tree import Node, Nodes
 
 T = DatasetRef("file", "/t")
 VIEW = DatasetRef("hive://m:9083", "default.v")

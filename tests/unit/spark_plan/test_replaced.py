@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_producers.spark.plan.column import Indirect
 from headwater_producers.spark.plan.replaced import replaced_by
 from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import Indirect
 
 TABLE = DatasetRef("file", "/data/flights")
 CATALYST = "org.apache.spark.sql.catalyst.expressions."

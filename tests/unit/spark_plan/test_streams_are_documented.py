@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spark.plan.goldens import check_table, read_sections
 from spark.streaming.sinks import SINKS
 from spark.streaming.sources import SOURCES
-
-if TYPE_CHECKING:
-    from spark.streaming.world import Case
+from spark.streaming.world import Case
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "spark" / "streaming" / "golden"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from headwater.stack import neo4j, paths
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_line_is_salted_and_iterated_as_neo4j_does_it() -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 import pytest
@@ -16,9 +16,6 @@ from headwater.errors import HeadwaterError
 from headwater.stack import process
 from headwater.stack.process import GuardedProcess
 from headwater.stack.state import ProcessId
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SLEEP = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"]
 STUBBORN = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from headwater.errors import UnreachableError
 from headwater.stack import ivy
 from headwater.stack.java import JavaRuntime
 from headwater.stack.state import ProcessId
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from headwater.errors import ConfigurationError, UnreachableError
 from headwater.stack import ivy, jars
 from headwater.stack.lock import Jar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CONTENT = {"one": b"first jar", "two": b"second jar"}
 

@@ -6,10 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 # `up`, with a download and a start that only pretend, each long enough for its display to draw several times.
 SCRIPT = """

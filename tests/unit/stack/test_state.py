@@ -6,16 +6,13 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from headwater.stack import state
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.ports import STANDARD, Ports
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -14,9 +14,6 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 
 from headwater.errors import ConfigurationError
 from headwater.stack import trust
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BROKEN = b"-----BEGIN CERTIFICATE-----\nbm90IGEgY2VydGlmaWNhdGU=\n-----END CERTIFICATE-----\n"
 

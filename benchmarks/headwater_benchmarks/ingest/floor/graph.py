@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.graph.oracle import visit
 from headwater_consumers.materializer.write.bolt import to_bolt
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.facts.delta import GraphDelta
 
 Properties = dict[str, Any]
 

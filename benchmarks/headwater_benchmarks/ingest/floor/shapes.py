@@ -7,19 +7,14 @@ committed in any order, or two at a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, TypeVar
+from typing import Any, LiteralString, NamedTuple, TypeVar
 
-from headwater_benchmarks.ingest.floor.graph import FinalGraph
+from headwater_benchmarks.ingest.floor.graph import FinalGraph, Kind, Properties
 from headwater_benchmarks.ingest.floor.statements import create_nodes, create_owners, create_relationships, other_end
 from headwater_consumers.facts.model import Label
 from headwater_consumers.materializer.write.transaction import Index
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from headwater_benchmarks.ingest.floor.graph import Kind, Properties
 
 
 class Commit(NamedTuple):

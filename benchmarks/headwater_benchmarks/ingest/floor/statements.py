@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, LiteralString
+from collections.abc import Sequence
+from typing import LiteralString
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_benchmarks.ingest.floor.graph import Kind
-    from headwater_consumers.facts.model import Label
+from headwater_benchmarks.ingest.floor.graph import Kind
+from headwater_consumers.facts.model import Label
 
 
 def create_nodes(label: Label) -> LiteralString:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import contextlib
 import gc
 import statistics
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater_benchmarks.ingest.floor.graph import FinalGraph
 from headwater_benchmarks.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
+from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
 from headwater_consumers.graph.schema import ensure_schema, wipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from neo4j import ManagedTransaction
-
-    from headwater_benchmarks.ingest.floor.graph import FinalGraph
-    from headwater_benchmarks.ingest.servers import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from headwater.errors import CheckFailedError
+from headwater_benchmarks.soak.consumer import ConsumerProcess
 from headwater_benchmarks.soak.crashing import STATUS, STEPS
 from headwater_benchmarks.soak.faults.fault import Fault, require
 from headwater_benchmarks.soak.servers import standing_still
-
-if TYPE_CHECKING:
-    import random
-
-    from headwater_benchmarks.soak.consumer import ConsumerProcess
-    from headwater_benchmarks.soak.world import World
+from headwater_benchmarks.soak.world import World
 
 # The group's session and poll interval end within this (see `world`).
 _PAST_POLL_INTERVAL_SECONDS = 12.0

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import time
-from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from headwater_benchmarks.soak.faults.fault import Fault, require
 from headwater_benchmarks.soak.servers import kill
-
-if TYPE_CHECKING:
-    import random
-
-    from headwater_benchmarks.soak.world import World
+from headwater_benchmarks.soak.world import World
 
 _LARGEST = "max.message.bytes"
 # Headers alone are more.

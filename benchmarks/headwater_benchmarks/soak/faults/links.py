@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from headwater.stack.process import GuardedProcess
 from headwater_benchmarks.soak.faults.fault import Fault, require
-from headwater_benchmarks.soak.servers import standing_still, stands_still
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
-    from headwater.stack.process import GuardedProcess
-    from headwater_benchmarks.soak.links import Link
-    from headwater_benchmarks.soak.servers import Servers
-    from headwater_benchmarks.soak.world import World
+from headwater_benchmarks.soak.links import Link
+from headwater_benchmarks.soak.servers import Servers, standing_still, stands_still
+from headwater_benchmarks.soak.world import World
 
 _CUTS = 3
 # For something to be on a link, where events are few: clients ask and answer all the time.

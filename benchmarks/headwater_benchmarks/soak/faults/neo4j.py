@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,11 @@ from neo4j.exceptions import DriverError, Neo4jError, TransientError
 
 from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError, require
 from headwater_benchmarks.soak.servers import kill
+from headwater_benchmarks.soak.world import World
 
 if TYPE_CHECKING:
-    import random
-
     from neo4j import Driver, Session, Transaction
 
-    from headwater_benchmarks.soak.world import World
 
 _READ_ONLY = "server.databases.read_only"
 # Write locks that nothing is written under: the transaction is rolled back.

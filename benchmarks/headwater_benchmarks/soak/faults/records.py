@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
 
 from confluent_kafka import KafkaError, Producer
 
 from headwater_benchmarks.soak.faults.fault import Fault, require
+from headwater_benchmarks.soak.world import World
 from headwater_benchmarks.workload.company import EPOCH, PRODUCER, table
 from headwater_schemas.codec import encode
-from headwater_schemas.events import DatasetEvent
+from headwater_schemas.events import DatasetEvent, LineageEvent
 from headwater_schemas.events.build import lineage_event
-
-if TYPE_CHECKING:
-    import random
-
-    from headwater_benchmarks.soak.world import World
-    from headwater_schemas.events import LineageEvent
 
 _LARGE, _TOO_LARGE = 900_000, 1_200_000
 """Bytes; the topic takes a MiB."""

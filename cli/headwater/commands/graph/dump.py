@@ -7,9 +7,10 @@ import json
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.table import Table
@@ -20,9 +21,6 @@ from headwater.graph_driver import graph_driver
 from headwater.settings import connected_settings
 from headwater_consumers.graph.dump import dump as dump_lines
 from headwater_schemas.visible import json_escaped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def dump(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,16 +14,13 @@ from headwater.graph_driver import graph_driver
 from headwater.invocation import install_command
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormat
-from headwater.settings import connected_settings
+from headwater.settings import Settings, connected_settings
 from headwater_consumers.archive import Archive, ArchiveError, ArchiveSource
 from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.group import commit, forget, members
+from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import without_user_info
-
-if TYPE_CHECKING:
-    from headwater.settings import Settings
-    from headwater_consumers.materializer.reporting import ConsumerTotals
 
 
 def rebuild(

@@ -16,7 +16,7 @@ from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, HeadwaterError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
-from headwater.settings import connected_settings
+from headwater.settings import Settings, connected_settings
 from headwater_consumers.graph.chains import Chain, check_chains
 from headwater_consumers.graph.dump import SAMPLES, Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
@@ -27,8 +27,6 @@ from headwater_schemas.visible import visible
 if TYPE_CHECKING:
     from neo4j import Driver
     from rich.console import RenderableType
-
-    from headwater.settings import Settings
 
 
 def verify(
@@ -69,7 +67,9 @@ def verify(
     }
     console.result(document, _view(document))
     if faults:
-        raise CheckFailedError(f"Checks failed: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each.")
+        raise CheckFailedError(
+            f"Checks failed: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each."
+        )
 
 
 def _account(settings: Settings) -> Accounting:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes, resolve_run
 from headwater_consumers.analysis.trace.answer import Hop, weakest
-from headwater_consumers.analysis.trace.batches import read_run, stretches
+from headwater_consumers.analysis.trace.batches import Query, Run, read_run, stretches
 from headwater_consumers.analysis.trace.by_time import ends, first_after
+from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import STRETCH, holes_among
 from headwater_consumers.analysis.trace.parts import between, join, joined
 from headwater_consumers.analysis.trace.state import spread_forward, state_of
@@ -18,10 +18,6 @@ from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.graph.keys import query_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, range_text
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.trace.batches import Query, Run
-    from headwater_consumers.analysis.trace.context import Context
 
 
 @dataclass(frozen=True, slots=True)

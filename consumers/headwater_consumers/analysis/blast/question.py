@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from headwater_consumers.analysis.blast.answer import Blast, Superseded, Tainted, Totals
 from headwater_consumers.analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
 from headwater_consumers.analysis.blast.superseded import Replacements
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.parts import Datasets, is_empty, join
-from headwater_consumers.analysis.trace.question import check, parts_of_start
+from headwater_consumers.analysis.trace.question import Offsets, check, parts_of_start
 from headwater_consumers.analysis.trace.spans import difference, offsets, spans_of
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.trace.question import Offsets
 
 LIMIT = 1_000
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
 from headwater_consumers.analysis.trace.batches import read_run, same_topic
+from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
+from headwater_consumers.analysis.trace.uses import StoredUse
 from headwater_consumers.graph.words import canonical_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.trace.context import Context
-    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 @dataclass(frozen=True, slots=True)

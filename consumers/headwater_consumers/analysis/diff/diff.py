@@ -6,25 +6,21 @@ Where the same plans hold on both sides, their digests show that nothing differs
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, DiffChange, EdgeChange, Side
-from headwater_consumers.analysis.diff.sides import JobSide, job_of_run, job_side
+from headwater_consumers.analysis.diff.sides import JobSide, Point, job_of_run, job_side
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 from headwater_schemas.events import TransformationKind, TransformationType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from headwater_consumers.analysis.diff.sides import Point
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_EDGES = 200_000
 """Of one job's plans on both sides that are looked at."""

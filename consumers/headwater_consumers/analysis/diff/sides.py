@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_consumers.analysis.lineage.holding import PlanUse, Standing, standings
 from headwater_consumers.analysis.lineage.plans import Plans, read_plan_use
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import Role
 from headwater_consumers.analysis.runs.resolve import resolve_run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_consumers.analysis.reader import Transaction
 
 
 @dataclass(frozen=True, slots=True)

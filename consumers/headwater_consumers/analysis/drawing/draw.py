@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.drawing.answer import (
@@ -19,13 +20,9 @@ from headwater_consumers.analysis.lineage.details import jobs_by_key, latest_fir
 from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_depth, check_limit
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.walk import WalkStep, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 _MOST_COLUMNS = 1_000
 

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.impact import wording
 from headwater_consumers.analysis.impact.answer import Impact, ImpactedJob, ImpactHop, ImpactItem, Owner, SeverityTotal
+from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.graph import StoredGraph
-from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity, default_policy
-from headwater_consumers.analysis.impact.spread import HitStep, spread
-from headwater_consumers.analysis.impact.start import begin, named
+from headwater_consumers.analysis.impact.policy import SEVERITIES, Policy, Severity, default_policy
+from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
+from headwater_consumers.analysis.impact.start import Beginning, begin, named
 from headwater_consumers.analysis.impact.steps import Cause, Influence, is_indirect, node_of, propagates, rank_of
 from headwater_consumers.analysis.impact.wording import called, short, summary_of
 from headwater_consumers.analysis.lineage.answer import transformation
 from headwater_consumers.analysis.paging import check_depth, check_limit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
-    from headwater_consumers.analysis.impact.policy import Policy
-    from headwater_consumers.analysis.impact.spread import ImpactSpread
-    from headwater_consumers.analysis.impact.start import Beginning
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.walk import WalkStep
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.walk import WalkStep
 
 _MOST_NAMED = 3
 

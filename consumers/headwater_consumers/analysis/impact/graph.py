@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.plans import Plan, Plans, Written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.reader import Transaction
 
 
 class StoredColumnEdge(NamedTuple):

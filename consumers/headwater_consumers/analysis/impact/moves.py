@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headwater_consumers.analysis.impact.change import SchemaChange
+from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
 from headwater_consumers.analysis.impact.steps import Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
 
 _JOIN = "JOIN_DEPENDENCY"
 _BLACK_BOXES = ("EXTERNAL", "UNKNOWN")

@@ -10,24 +10,20 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
-from headwater_consumers.analysis.impact.steps import Cause, Influence
+from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_schemas.events import TransformationKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from headwater_consumers.analysis.impact.steps import StepFacts
 
 
 class Severity(StrEnum):

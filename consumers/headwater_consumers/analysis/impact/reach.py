@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact.change import Extent
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
+from headwater_consumers.analysis.trace.question import Start
 from headwater_schemas.ranges import MOST_OFFSET
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact.change import Extent
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.trace.question import Start
 
 MOST_PARTS = 10
 _MOST_STEPS = 2_000

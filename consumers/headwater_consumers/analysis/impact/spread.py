@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from headwater_consumers.analysis.impact.graph import AssetFacts
-from headwater_consumers.analysis.impact.moves import Move, Moves
+from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
+from headwater_consumers.analysis.impact.moves import ChangeStart, Move, Moves
+from headwater_consumers.analysis.impact.policy import Policy
 from headwater_consumers.analysis.impact.steps import (
     NODE_SHIFT,
     Cause,
@@ -20,14 +23,6 @@ from headwater_consumers.analysis.impact.steps import (
     start_place,
 )
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
-    from headwater_consumers.analysis.impact.graph import Feed, ImpactGraph
-    from headwater_consumers.analysis.impact.moves import ChangeStart
-    from headwater_consumers.analysis.impact.policy import Policy
 
 
 class HitStep(NamedTuple):

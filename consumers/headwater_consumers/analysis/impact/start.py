@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities, notice
-from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, DataReach, reach_of
-from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.resolve import FoundNode, resolve_asset, resolve_column, resolve_dataset
 from headwater_consumers.graph.keys import column_key, dataset_key
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.impact.change import ImpactChange
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.resolve import FoundNode
 
 _WIDER = {
     "byte": {"short", "int", "long", "float", "double"},

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.impact.answer import Impact, ImpactItem, Owner
+from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange, SchemaChange
+from headwater_consumers.analysis.impact.spread import JobHit
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.impact.answer import Impact, ImpactItem, Owner
-    from headwater_consumers.analysis.impact.change import ImpactChange
-    from headwater_consumers.analysis.impact.spread import JobHit
 
 _MOST = 80
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
@@ -20,12 +19,10 @@ from headwater_consumers.analysis.known.rows import (
     tags_of,
 )
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.answer import Role, RunItem
 from headwater_consumers.analysis.runs.listed import ask_runs
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_COLUMNS = 1_000
 MOST_JOBS = 100

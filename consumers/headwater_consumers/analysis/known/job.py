@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.identity import Identities
@@ -20,14 +21,10 @@ from headwater_consumers.analysis.known.rows import (
     tags_of,
 )
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import Role, RunItem
 from headwater_consumers.analysis.runs.listed import ask_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_DATASETS = 100
 MOST_QUERIES = 100

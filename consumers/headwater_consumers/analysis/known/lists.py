@@ -5,11 +5,12 @@ Each page is read from an index and costs what it shows and what its filters pas
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
@@ -17,14 +18,10 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import Joint, RunItem
 from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
 from headwater_schemas.events import RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 _FAR = datetime(9999, 1, 1, tzinfo=UTC)
 _OPEN = frozenset(state.value for state in RunEventType if not state.is_terminal)

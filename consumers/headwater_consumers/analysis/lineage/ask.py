@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from headwater_consumers.analysis import paging
-from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.identity import Identities, known_as
 from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge
-from headwater_consumers.analysis.lineage.details import ColumnPageDetails, DatasetPageDetails, latest_first
+from headwater_consumers.analysis.lineage.details import (
+    ColumnPageDetails,
+    DatasetPageDetails,
+    PageDetails,
+    latest_first,
+)
 from headwater_consumers.analysis.lineage.plans import Plans, Written
-from headwater_consumers.analysis.lineage.question import Influence, LineageDirection, scope_of
-from headwater_consumers.analysis.lineage.search import search
+from headwater_consumers.analysis.lineage.question import Influence, LineageDirection, LineageQuestion, Scope, scope_of
+from headwater_consumers.analysis.lineage.search import Reached, Steps, search
 from headwater_consumers.analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
 from headwater_consumers.graph.keys import dataset_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.lineage.details import PageDetails
-    from headwater_consumers.analysis.lineage.question import LineageQuestion, Scope
-    from headwater_consumers.analysis.lineage.search import Reached, Steps
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping, LineageItem, Via, transformation
-from headwater_consumers.analysis.lineage.question import Influence, LineageDirection
+from headwater_consumers.analysis.lineage.plans import Plans
+from headwater_consumers.analysis.lineage.question import Influence, LineageDirection, Scope
+from headwater_consumers.analysis.lineage.search import Reached
 from headwater_consumers.analysis.moments import moment_of
+from headwater_consumers.analysis.reader import Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
     from neo4j import Record
 
-    from headwater_consumers.analysis.lineage.plans import Plans
-    from headwater_consumers.analysis.lineage.question import Scope
-    from headwater_consumers.analysis.lineage.search import Reached
-    from headwater_consumers.analysis.reader import Transaction
 
 _MOST_MAPPINGS = 1_000
 

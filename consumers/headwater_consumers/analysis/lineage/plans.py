@@ -8,19 +8,15 @@ isn't among them holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from headwater_consumers.analysis.lineage.holding import PlanUse, Standing, standings
 from headwater_consumers.analysis.moments import moment_of
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.uses import read_use
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.reader import Transaction
 
 MOST_USES = 2_000
 """Uses of one job's plans, the latest ones, that are looked at."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.paging import check_depth, check_limit
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.resolve import resolve_job
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.reader import Transaction
 
 ALL_HOPS = None
 """A depth without end."""

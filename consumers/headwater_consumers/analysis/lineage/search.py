@@ -10,12 +10,9 @@ the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
 
 class Edges(NamedTuple):

@@ -10,19 +10,14 @@ INFLUENCES it. Edges whose plan holds no more are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from headwater_consumers.analysis.identity import Identities
-from headwater_consumers.analysis.lineage.question import LineageDirection
+from headwater_consumers.analysis.identity import Identities, Place
+from headwater_consumers.analysis.lineage.plans import Plans
+from headwater_consumers.analysis.lineage.question import LineageDirection, Scope
 from headwater_consumers.analysis.lineage.search import Edges, Mark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from headwater_consumers.analysis.identity import Place
-    from headwater_consumers.analysis.lineage.plans import Plans
-    from headwater_consumers.analysis.lineage.question import Scope
-    from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.reader import Transaction
 
 _NOTHING = Edges((), (), ())
 

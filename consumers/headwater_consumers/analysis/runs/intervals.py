@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import IntervalItem, IntervalPage
 from headwater_consumers.analysis.runs.resolve import resolve_run
@@ -13,8 +14,6 @@ from headwater_consumers.analysis.runs.rows import interval_item
 
 if TYPE_CHECKING:
     from neo4j import Record
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 
 def intervals(

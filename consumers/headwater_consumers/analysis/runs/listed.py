@@ -6,25 +6,21 @@ dataset, which may have a million micro-batches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
-from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.paging import EPOCH
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import run_item
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_schemas.events import RunEventType
+from headwater_schemas.events import RunEventType
 
 PROBED = 100
 """Micro-batches of a streaming run that are looked at for a dataset, before the run is reported not to have used it."""

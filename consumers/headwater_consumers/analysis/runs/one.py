@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.runs.answer import Role, RunDetails, RunItem, RunParent, UsePage
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.runs.answer import IntervalItem, Role, RunDetails, RunItem, RunParent, Use, UsePage
 from headwater_consumers.analysis.runs.resolve import resolve_run
 from headwater_consumers.analysis.runs.rows import interval_item, use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.runs.answer import IntervalItem, Use
 
 MOST_USES = 10_000
 """Uses of datasets by one run that are looked at."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+from headwater_consumers.analysis.runs.answer import RunItem
 from headwater_consumers.analysis.runs.rows import run_item
 from headwater_consumers.graph.keys import run_key
 from headwater_consumers.graph.words import id_start
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.runs.answer import RunItem
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4

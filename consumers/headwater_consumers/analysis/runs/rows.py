@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_consumers.analysis.moments import moment
@@ -11,9 +12,6 @@ from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.graph.keys import job_key
 from headwater_schemas.events import Certainty, Provenance, RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _IN_WORDS = {
     "cdc": ("{system} {from_cdc}..{to_cdc}", ("system", "from_cdc", "to_cdc")),

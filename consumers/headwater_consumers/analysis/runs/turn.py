@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem, Turn
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
 from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_names
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import interval_item, run_item
@@ -15,8 +16,6 @@ from headwater_schemas.events import RunEventType
 if TYPE_CHECKING:
     from neo4j import Record
 
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.runs.answer import IntervalItem
 
 LOOKED_BACK = 100_000
 """Latest micro-batches of a query that are looked at for a good one."""

@@ -6,22 +6,19 @@ joined with is read by every micro-batch.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import EPOCH
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.rows import job_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_PRODUCERS = 10
 """Of one version that are shown."""

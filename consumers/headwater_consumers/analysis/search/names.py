@@ -7,15 +7,11 @@ two busy cores), where comparing with every name takes seconds.
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.assets import dataset_asset
+from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.search import query
 from headwater_consumers.analysis.search.rows import Row, read_aliases, read_rows
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset, AssetKind
-    from headwater_consumers.analysis.reader import Transaction
 
 MOST_EXACT = 1_000
 """Assets of one name that `exact` gives; there may be more."""

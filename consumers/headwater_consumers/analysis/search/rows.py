@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.reader import Transaction
 
 _STATEMENTS = {
     AssetKind.DATASET: "search/datasets",

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.search import query
 from headwater_consumers.analysis.search.rows import Row, columns_of, read_aliases, read_rows
 from headwater_consumers.graph.words import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
 
 MOST_HITS = 1_000
 """Hits of one kind that are ranked; where there are more, the answer is `truncated`."""

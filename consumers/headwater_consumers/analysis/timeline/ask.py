@@ -7,10 +7,11 @@ its own and stands by the next later one of its query.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import dataset_asset
@@ -18,7 +19,8 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit, malformed
-from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset, resolve_job
 from headwater_consumers.analysis.timeline.answer import (
     Break,
     Position,
@@ -30,12 +32,6 @@ from headwater_consumers.analysis.timeline.answer import (
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.resolve import FoundNode
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _LONGEST = 200

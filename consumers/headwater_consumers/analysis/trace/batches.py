@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, job_asset
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import RunBrief
 from headwater_consumers.analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from neo4j import Record
-
-    from headwater_consumers.analysis.reader import Transaction
 
 
 @dataclass(frozen=True, slots=True)

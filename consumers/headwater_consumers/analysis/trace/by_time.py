@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.batches import before, stretches
+from headwater_consumers.analysis.trace.answer import Part
+from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
+from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, given
 from headwater_consumers.analysis.trace.search import Search, run_by_time
@@ -13,14 +17,7 @@ from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, mi
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-
     from neo4j import Record
-
-    from headwater_consumers.analysis.trace.answer import Part
-    from headwater_consumers.analysis.trace.batches import Batch, Query
-    from headwater_consumers.analysis.trace.context import Context
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:

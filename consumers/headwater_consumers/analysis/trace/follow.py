@@ -10,13 +10,14 @@ part ── offsets ──▶ search by batch id ──┐
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
+from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import Located, Want, indexed_users, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
@@ -25,11 +26,6 @@ from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
 from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.trace.context import Context
 
 
 @dataclass(slots=True)

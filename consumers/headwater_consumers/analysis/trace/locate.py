@@ -9,12 +9,13 @@ may have. So are batch ids between known ones that nothing is known of.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.trace.answer import PartKind
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batches import (
     Batch,
     Query,
@@ -33,12 +34,8 @@ from headwater_consumers.graph.words import path_mark
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from neo4j import Record
 
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.trace.answer import Part
     from headwater_consumers.analysis.trace.context import Context
     from headwater_consumers.analysis.trace.taken import Pending
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.batches import same_topic
+from headwater_consumers.analysis.trace.batches import Batch, Run, same_topic
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of, union
 from headwater_consumers.analysis.trace.uses import (
     VERSIONS,
+    StoredUse,
     bare_version,
     common_files,
     part_of,
@@ -19,10 +19,6 @@ from headwater_consumers.analysis.trace.uses import (
 from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import range_text
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.trace.batches import Batch, Run
-    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
+from headwater_consumers.analysis.trace.batches import Batch, Run
 from headwater_consumers.analysis.trace.spans import offsets, spans_of, union
 from headwater_consumers.analysis.trace.uses import StoredUse, made_from, made_into, part_of
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.trace.batches import Batch, Run
 
 MOST_FILES = 1_000
 """Files listed in one part; the rest is counted."""

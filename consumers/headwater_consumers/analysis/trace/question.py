@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.identity import notice
+from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
-from headwater_consumers.analysis.trace.batches import read_run
+from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
@@ -21,11 +22,6 @@ from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import MOST_OFFSET
-
-if TYPE_CHECKING:
-    from headwater_consumers.analysis.assets import Asset
-    from headwater_consumers.analysis.reader import Reader, Transaction
-    from headwater_consumers.analysis.trace.batches import Batch, Run
 
 LIMIT = 200
 # Of a dataset of another type, or of none that is known, there may be offsets.

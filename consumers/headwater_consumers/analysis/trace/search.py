@@ -7,16 +7,12 @@ searches at once, whatever ids are missing. What a search asks must be monotone:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from neo4j import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.reader import Transaction
 
 FAN_OUT = 32
 _WIDE = 256

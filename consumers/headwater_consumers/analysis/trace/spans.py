@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from headwater_consumers.analysis.trace.answer import OffsetSpan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Spans = dict[int, list[tuple[int, int]]]
 

@@ -14,24 +14,21 @@ its state was seen empty. Two facts bound that:
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.trace.batches import before, stretches
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.facets import EVENT_TIME_FACET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from neo4j import Record
-
-    from headwater_consumers.analysis.reader import Transaction
-    from headwater_consumers.analysis.trace.batches import Batch, Query
 
 
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:

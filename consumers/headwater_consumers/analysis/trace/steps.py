@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
-from headwater_consumers.analysis.trace.batches import before, listed, stretches
-from headwater_consumers.analysis.trace.locate import MOST_BATCHES
+from headwater_consumers.analysis.trace.batches import Batch, before, listed, stretches
+from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.locate import MOST_BATCHES, Hole
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
 from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, union
@@ -21,18 +23,10 @@ from headwater_consumers.analysis.trace.taken import (
     micro_batches,
     overall,
 )
-from headwater_consumers.analysis.trace.uses import part_of, sources_of, union_of_known
+from headwater_consumers.analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
 from headwater_consumers.graph.keys import run_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_consumers.analysis.trace.batches import Batch
-    from headwater_consumers.analysis.trace.context import Context
-    from headwater_consumers.analysis.trace.locate import Hole
-    from headwater_consumers.analysis.trace.uses import StoredUse
 
 
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.trace.answer import Hop, Part, RunBrief, Step, StepKind, weakest
-from headwater_consumers.analysis.trace.batches import Batch, Query
+from headwater_consumers.analysis.trace.batches import Batch, Query, Run
 from headwater_consumers.analysis.trace.locate import Hole
 from headwater_consumers.analysis.trace.parts import join
 from headwater_consumers.analysis.trace.spans import Spans, flat, intersection, spans_of, union
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_consumers.analysis.trace.batches import Run
 
 # Micro-batches this far apart are one step: those between had nothing of what is asked about.
 _NEAR = 16

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.spans import Spans, offsets, union
 from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headwater_consumers.analysis.assets import Asset
 
 # A table's versions are searched like the offsets of one partition.
 VERSIONS = -1

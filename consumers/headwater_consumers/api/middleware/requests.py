@@ -13,12 +13,11 @@ import uuid
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.api.problems import ProblemType, problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from headwater_consumers.api.metrics import ServeMetrics
 
 
 class Measure:

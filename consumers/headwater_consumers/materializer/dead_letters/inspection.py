@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
+from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
-    from headwater_schemas.codec import Decoder
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,13 @@ was and what is wrong. The `__connect.errors.*` names and meanings are Kafka Con
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Partition, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_consumers.materializer.records import Headers
-
+from headwater_consumers.materializer.records import Headers, Partition, Record
 
 CONNECT = "__connect.errors."
 OURS = "headwater."

@@ -7,20 +7,17 @@ twice changes nothing in the graph. What fails again comes back as another lette
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_consumers.materializer.dead_letters import letter as header
 from headwater_consumers.materializer.dead_letters.inspection import named
+from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 
 _DELIVERY_SECONDS = 30
 

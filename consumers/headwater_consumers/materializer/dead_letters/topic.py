@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, StoredDeadLetter, letter_of
@@ -12,11 +13,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered, one_by_one
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from confluent_kafka import KafkaError
-
-    from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 
 
 _DELIVERY_SECONDS = 20

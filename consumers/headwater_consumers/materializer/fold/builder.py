@@ -5,9 +5,12 @@ Below it, the cells of registers that several kinds of event share: owners, tags
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
 
 from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
     IntervalFacts,
@@ -19,19 +22,11 @@ from headwater_consumers.facts.nodes import (
     TimeSpan,
     VersionFacts,
 )
-from headwater_consumers.facts.registers import FACET, Props, Registers
+from headwater_consumers.facts.registers import FACET, Cell, Props, Registers
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.keys import query_key
 from headwater_consumers.graph.words import dataset_title, dataset_words, id_start, job_words, text_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-    from enum import StrEnum
-
-    from headwater_consumers.facts.model import RelType
-    from headwater_consumers.facts.registers import Cell
-    from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, Tag, Versions
+from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, Tag, Versions
 
 
 class Builder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import msgspec
 
@@ -20,9 +20,6 @@ from headwater_schemas.events import (
     Storage,
     Symlink,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
 _EXISTS_AFTER = {

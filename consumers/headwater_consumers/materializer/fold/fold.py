@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.registers import OBSERVED, PROVENANCE_RANKS, stamp
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.dataset import fold_dataset
@@ -12,12 +13,7 @@ from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
 from headwater_consumers.materializer.fold.run import fold_run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent
 
 
 def fold(events: Sequence[LineageEvent]) -> GraphDelta:

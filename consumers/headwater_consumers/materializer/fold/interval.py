@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey, Variant, made_from
@@ -20,9 +20,6 @@ from headwater_schemas.events import (
     QualityResult,
 )
 from headwater_schemas.identity import source_end_digest
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: JobRef, stamp: str) -> None:

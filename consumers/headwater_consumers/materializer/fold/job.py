@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
 from headwater_consumers.materializer.fold.plan import dataset_pairs, fold_lineage
+from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, SourceLocation
 from headwater_schemas.identity import plan_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, SourceLocation
 
 
 def fold_job(into: Builder, event: LineageEvent, body: JobEvent, job: JobRef, stamp: str) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import ColumnFacts, PlanFacts
 from headwater_consumers.facts.registers import Props, join
-
-if TYPE_CHECKING:
-    from headwater_consumers.materializer.fold.builder import Builder
-    from headwater_schemas.events import ColumnLineage, JobRef, LineageEvent, PlanEvent
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_schemas.events import ColumnLineage, JobRef, LineageEvent, PlanEvent
 
 
 def fold_plan(into: Builder, event: LineageEvent, body: PlanEvent, job: JobRef, stamp: str) -> None:

@@ -12,19 +12,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_schemas.events import EventKind, LineageEvent
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    EventKind,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+)
 from headwater_schemas.identity import event_id, plan_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from headwater_schemas.events import ColumnLineage, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey, join_uses, made_from
@@ -19,9 +19,6 @@ from headwater_consumers.materializer.fold.builder import (
 )
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunError, RunEvent, RunEventType
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import MADE_FROM, UseKey
@@ -10,11 +11,7 @@ from headwater_consumers.facts.registers import FACET, Props, Registers, join
 from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks
 from headwater_consumers.materializer.fold.builder import Builder, put
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
+from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
 
 
 def fold_uses(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 # The driver turns one datetime into this structure in 87 µs (pytz, and three objects of its own); doing it here takes
 # 0.6 µs, and an interval has up to three. The class is the driver's private one, so `pyproject.toml` pins its major
@@ -12,9 +13,6 @@ from neo4j._codec.packstream import Structure
 
 from headwater_consumers.facts.properties import TIMES
 from headwater_schemas.identity import from_micros, micros
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _DATETIME_WITH_OFFSET = b"I"
 

@@ -7,25 +7,20 @@ and time that it had by its dataset are written to the column itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
 from headwater_consumers.facts.owners import REGISTERS
 from headwater_consumers.facts.properties import GROUPS, flatten, parse, stamped
-from headwater_consumers.facts.registers import stamp_time
+from headwater_consumers.facts.registers import Cell, Props, Registers, stamp_time
 from headwater_consumers.graph.derive import column_validity
 from headwater_consumers.graph.keys import column_identity
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
-from headwater_consumers.materializer.write.transaction import Index
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.registers import Cell, Props, Registers
-    from headwater_consumers.materializer.write.nodes import Joined
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.nodes import Joined
+from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
 
 
 def write_columns(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:

@@ -8,23 +8,19 @@ around the intervals that changed.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten, stamped
+from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
 from headwater_consumers.graph.keys import conflict_identity
 from headwater_consumers.materializer.write.bolt import to_bolt
 from headwater_consumers.materializer.write.state import read_uses, read_variant, use_row
-from headwater_consumers.materializer.write.transaction import Index, IndexedRows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.registers import Props
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.transaction import Index, IndexedRows, WriteTransaction
 
 
 class IntervalRows(IndexedRows):

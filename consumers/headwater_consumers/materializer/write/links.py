@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan
 from headwater_consumers.graph.derive import declared_links, known_as
 from headwater_consumers.graph.keys import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
-from headwater_consumers.materializer.write.transaction import Index
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan
-    from headwater_consumers.materializer.write.nodes import Joined
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.nodes import Joined
+from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
 
 
 class JobName(NamedTuple):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import NodeFacts
+from headwater_consumers.facts.nodes import DatasetFacts, NodeFacts
 from headwater_consumers.facts.registers import Registers, join
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import batch_changes, created, node_changes, read_node
-from headwater_consumers.materializer.write.transaction import Index
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.nodes import DatasetFacts
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
 
 _N = TypeVar("_N", bound=NodeFacts)
 

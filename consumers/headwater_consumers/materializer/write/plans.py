@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.facts.nodes import PlanFacts
 from headwater_consumers.graph.derive import plan_edges
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import created, node_changes, read_node
-from headwater_consumers.materializer.write.transaction import Index
-
-if TYPE_CHECKING:
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
 
 _STATEMENTS = {
     RelType.DERIVES: "reword_derives",

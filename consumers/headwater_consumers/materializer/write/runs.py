@@ -15,10 +15,14 @@ already, as events name them; where two transactions meet otherwise, the databas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import Link, RunFacts, TimeSpan, UseKey
+from headwater_consumers.facts.registers import Registers
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import (
     TERMINAL,
@@ -43,15 +47,7 @@ from headwater_consumers.materializer.write.state import (
     read_uses,
     use_row,
 )
-from headwater_consumers.materializer.write.transaction import IndexedRows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from headwater_consumers.facts.delta import GraphDelta
-    from headwater_consumers.facts.registers import Registers
-    from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
 
 class RunRows(IndexedRows):

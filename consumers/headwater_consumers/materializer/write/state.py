@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.facts.nodes import Batches, NodeFacts, TimeSpan, UseKey, Variant
 from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
 from headwater_consumers.facts.properties import changes, exceptions, flatten, parse, stamped
+from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
 from headwater_consumers.materializer.write.bolt import from_bolt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from headwater_consumers.facts.registers import Props, Registers
 
 
 def created(node: NodeFacts) -> Props:

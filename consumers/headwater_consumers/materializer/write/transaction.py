@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.graph.statements import statement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from neo4j import ManagedTransaction, Result
 
 # Neo4j plans a statement anew whenever its counts have moved enough, which in a graph that grows takes a third of the

@@ -14,29 +14,25 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.metrics import Emitted
 from headwater_producers.spark.common.run_all import run_all
-from headwater_producers.spark.events.writes import outputs_inside
+from headwater_producers.spark.events.context import Emit, EventContext
+from headwater_producers.spark.events.writes import Write, outputs_inside
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
 from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from headwater_producers.spark.events.context import Emit, EventContext
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
 
 logger = logging.getLogger(__name__)
 

@@ -7,21 +7,17 @@ were observed, since they are part of a micro-batch's identity: so what isn't ce
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import unquote
 
 from headwater_producers.spark.connectors.files.log import log_offset, parse_log
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.streaming.checkpoint import CheckpointError
+from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.streaming.checkpoint import QueryLog
 
 
 class UnknownOriginError(CheckpointError):

@@ -8,29 +8,33 @@ checkpoint doesn't have (run, duration, rows, plan, versions) is left out, and b
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from headwater_producers.spark.connectors.files.log import SOURCE, log_offset
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.context import fitting
-from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.plan import PlanInput, PlanOutput
+from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError, LoggedBatch, QueryLog
 from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, sink_outputs
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_schemas.events import Certainty, DatasetUse, EmissionReason, IntervalEvent, JobRef, Provenance, build
+from headwater_schemas.events import (
+    Certainty,
+    DatasetUse,
+    EmissionReason,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    Provenance,
+    build,
+)
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan import PlanInput, PlanOutput
-    from headwater_producers.spark.streaming.checkpoint import LoggedBatch, QueryLog
-    from headwater_schemas.events import IntervalEntry, LineageEvent
-
 
 # A progress has a time; where the checkpoint has none, the entry hasn't either.
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -13,12 +13,9 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_schemas.topics import TopicNames
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.common.settings import CaptureSettings
 
 
 def outbox_folder(settings: CaptureSettings) -> Path:

@@ -10,9 +10,10 @@ import difflib
 import json
 import os
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_core import PydanticCustomError
@@ -22,10 +23,6 @@ from headwater_producers.spark.common.errors import CaptureSettingsError
 from headwater_schemas.kafka.settings import Address, ClientProperties
 from headwater_schemas.topics import BROKER_DEFAULT, DEFAULT_MAX_MESSAGE_BYTES, DEFAULT_PARTITIONS, TopicPrefix
 from headwater_schemas.variables import OTHER_VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 ENV_PREFIX: Final = "HEADWATER_"
 PREFIX: Final = "spark.headwater."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from headwater_producers.outbox import OutboxFigures
-    from headwater_schemas.events import LineageEvent
+from headwater_producers.outbox import OutboxFigures
+from headwater_schemas.events import LineageEvent
 
 
 class EventSink(Protocol):

@@ -6,15 +6,13 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, Position, Storage
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.plan.column import DataType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

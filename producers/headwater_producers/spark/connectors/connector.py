@@ -15,33 +15,31 @@ the answers in `answer.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_producers.spark.connectors.answer import (
-        BatchLog,
-        RangeRead,
-        Scanned,
-        StreamLog,
-        V1Table,
-        V2Table,
-    )
-    from headwater_producers.spark.connectors.question import (
-        CommandRun,
-        JvmCommand,
-        JvmLeaf,
-        JvmScan,
-        SourceOffsets,
-        StreamSink,
-    )
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan.description import DatasetChange, SourceKind
-    from headwater_producers.spark.plan.leaves import Leaf
-    from headwater_producers.spark.plan.operators.operator import OperatorRule
-    from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.connectors.answer import (
+    BatchLog,
+    RangeRead,
+    Scanned,
+    StreamLog,
+    V1Table,
+    V2Table,
+)
+from headwater_producers.spark.connectors.question import (
+    CommandRun,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+    StreamSink,
+)
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.plan.description import DatasetChange, SourceKind
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.operator import OperatorRule
+from headwater_producers.spark.plan.written import Written
 
 
 class Connector(Protocol):

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import Scanned, V1Table
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_partition_columns
 from headwater_producers.spark.connectors.catalog.writes import v1_table_as_select
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import option
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.reader import written_query
+from headwater_producers.spark.plan.partition import Partition
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
-    from headwater_producers.spark.plan.leaves import Leaf
-    from headwater_producers.spark.plan.partition import Partition
 
 _RELATION: Final = "HiveTableRelation"
 _INSERT: Final = "InsertIntoHiveTable"

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.column import Column, Direct, Field
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
+from headwater_producers.spark.plan.foreign_values import ForeignRelation
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import SchemaDefinition
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
-    from headwater_producers.spark.plan.foreign_values import ForeignRelation
 
 _RELATION: Final = "JDBCRelation"
 _PROVIDER: Final = "JdbcRelationProvider"

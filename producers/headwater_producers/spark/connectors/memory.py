@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.spark.connectors.catalog.writes import continuous_sink, unnamed
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 
 _RATES: Final = frozenset({"RateStreamTable", "RatePerMicroBatchTable"})
 _CALLBACKS: Final = frozenset({"ForeachBatchSink", "ForeachWriterTable", "ForeachWrite"})

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import setting
 from headwater_producers.spark.plan.column import Column, Direct, Field
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
@@ -18,12 +20,8 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas import naming
+from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
-    from headwater_schemas.events import DatasetRef
 
 # Absolute, or with a scheme. Anything else given to `load` may be the name of whatever the source has names for.
 _PATH: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -5,25 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items
 from headwater_producers.spark.plan.column import Column, Direct, Field, combine
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
+from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import same_for_all
 from headwater_producers.spark.plan.relation import Relation, side_by_side
 from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from headwater_producers.spark.connectors.question import JvmLeaf
-    from headwater_producers.spark.plan.frames import KnownFrames
 
 MAX_RDDS: Final = 200
 """What is made of more RDDs than this isn't worth so many round trips, about five for each."""

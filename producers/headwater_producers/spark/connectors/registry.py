@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from headwater_producers.spark.connectors.answer import V1Table, V2Table
+from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V1Table, V2Table
+from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.question import (
+    CommandRun,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+    StreamSink,
+)
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
-    from headwater_producers.spark.connectors.connector import Connector
-    from headwater_producers.spark.connectors.question import (
-        CommandRun,
-        JvmCommand,
-        JvmLeaf,
-        JvmScan,
-        SourceOffsets,
-        StreamSink,
-    )
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan.description import DatasetChange
-    from headwater_producers.spark.plan.leaves import Leaf
-    from headwater_producers.spark.plan.operators.operator import OperatorRule
-    from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.operators.operator import OperatorRule
+from headwater_producers.spark.plan.written import Written
 
 
 class Registry:

@@ -12,16 +12,13 @@ All of them are there before the micro-batch is committed in the checkpoint, and
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from headwater_producers.spark.connectors.answer import SinkCommit, StreamLog
 from headwater_producers.spark.connectors.question import StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.plan import PlanOutput
 from headwater_schemas.events import Certainty, DatasetUse
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.answer import SinkCommit, StreamLog
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan import PlanOutput
 
 logger = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from headwater_producers.spark.backfill.backfill import Backfill
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.common.settings import CaptureSettings, EmissionPolicy, headwater_properties, properties
+from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.common.versions import capture_version, git_commit
 from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
@@ -32,6 +33,7 @@ from headwater_producers.spark.driver.emission import (
 )
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, Signal
+from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
@@ -47,8 +49,6 @@ from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater_producers.spark.common.sink import EventSink
-    from headwater_producers.spark.driver.sessions import ApplicationListeners
 
 logger = logging.getLogger(__name__)
 

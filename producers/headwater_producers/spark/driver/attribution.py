@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.rdd import origins, rdds_of
 from headwater_producers.spark.execution.batch_thread import batch_of_thread
 from headwater_producers.spark.execution.executions import plan_key
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.plan import KnownFrames, PlanSettings, Upstream
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.jvm.listener_bus import ListenerBus
-    from headwater_producers.spark.streaming.flow import StreamFlow
 
 logger = logging.getLogger(__name__)
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
+from headwater_producers.spark.common.errors import LineageNotDurableError
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.emission import Emission
+from headwater_producers.spark.driver.engine import Engine
+from headwater_producers.spark.driver.listeners import SignalTarget
 from headwater_producers.spark.driver.script_end import ENDED_WELL, outcome_of
+from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.driver.status import CaptureStatus
-from headwater_schemas.events import RunEventType
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from headwater_producers.spark.common.errors import LineageNotDurableError
-    from headwater_producers.spark.common.settings import CaptureSettings
-    from headwater_producers.spark.common.sink import EventSink
-    from headwater_producers.spark.driver.emission import Emission
-    from headwater_producers.spark.driver.engine import Engine
-    from headwater_producers.spark.driver.listeners import SignalTarget
-    from headwater_producers.spark.driver.sessions import ApplicationListeners
-    from headwater_schemas.events import RunError
+from headwater_schemas.events import RunError, RunEventType
 
 logger = logging.getLogger(__name__)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -28,7 +29,9 @@ from headwater_producers.spark.driver.rdd_actions import RddDispatch
 from headwater_producers.spark.driver.sessions import UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
+from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution import describe
@@ -37,21 +40,13 @@ from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.session import ActiveSession
-from headwater_producers.spark.plan import KnownFrames
+from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_producers.spark.plan import PlanDescription, PlanSettings
-    from headwater_producers.spark.streaming.flow import StreamFlow
-    from headwater_schemas.events import LineageEvent
-
 
 logger = logging.getLogger(__name__)
 

@@ -17,23 +17,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.common.metrics import shared_metrics
-from headwater_producers.spark.common.sink import DurableSink
-from headwater_schemas.events import Provenance, RunError
+from headwater_producers.spark.common.settings import EmissionPolicy
+from headwater_producers.spark.common.sink import DurableSink, EventSink
+from headwater_producers.spark.driver.engine import Engine
+from headwater_producers.spark.driver.status import CaptureStatus
+from headwater_schemas.events import IntervalEvent, Provenance, RunError
 from headwater_schemas.ranges import batches_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, MutableMapping
-
-    from headwater_producers.spark.common.settings import EmissionPolicy
-    from headwater_producers.spark.common.sink import EventSink
-    from headwater_producers.spark.driver.engine import Engine
-    from headwater_producers.spark.driver.status import CaptureStatus
-    from headwater_schemas.events import IntervalEvent
 
 logger = logging.getLogger(__name__)
 

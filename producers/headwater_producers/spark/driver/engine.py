@@ -15,34 +15,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.common.run_all import run_all
-from headwater_producers.spark.common.sink import KeepingSink
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.sink import EventSink, KeepingSink
+from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
 from headwater_producers.spark.driver.listeners import (
     Attached,
     BatchFunctionCalled,
+    Inbox,
     QueryStarted,
     QueryTerminated,
+    Signal,
     weigh,
 )
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
-from headwater_schemas.events import EmissionReason, Provenance
+from headwater_schemas.events import EmissionReason, IntervalEvent, LineageEvent, Provenance, RunError, RunEventType
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.common.settings import CaptureSettings
-    from headwater_producers.spark.common.sink import EventSink
-    from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
-    from headwater_producers.spark.driver.listeners import Inbox, Signal
-    from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_producers.spark.streaming.flow import StreamFlow
-    from headwater_schemas.events import IntervalEvent, LineageEvent, RunError, RunEventType
 
 logger = logging.getLogger(__name__)
 

@@ -21,17 +21,14 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, FrameKept, RddActed, watch
 from headwater_producers.spark.events.run_error import from_exception
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from headwater_schemas.events import RunError
+from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +131,10 @@ def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
             made = rdd._jrdd if rdd is not None else None
             target.offer(FrameKept(source._jdf, kept, made, source._session))
     except Exception:
-        logger.warning("lineage capture: the RDD of a DataFrame can't be read; what is made of it is recorded without its inputs", exc_info=True)
+        logger.warning(
+            "lineage capture: the RDD of a DataFrame can't be read; what is made of it is recorded without its inputs",
+            exc_info=True,
+        )
 
 
 def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime, error: BaseException | None) -> None:
@@ -204,7 +204,11 @@ def _starting(original: Callable[..., Any]) -> Callable[..., Any]:
             if (listeners := sessions.known_listeners(self._spark)) is not None:
                 listeners.observe_streams()
         except Exception:
-            logger.warning("lineage capture: no listener could be added for streaming queries; those of this session aren't recorded", exc_info=True)
+            logger.warning(
+                "lineage capture: no listener could be added for streaming queries; those of this session aren't "
+                "recorded",
+                exc_info=True,
+            )
         return original(self, *arguments, **named)
 
     return start
@@ -224,7 +228,10 @@ def _hook_new_sessions() -> None:
             if sessions.known_application(made.sparkContext) is not None:
                 sessions.join(made, is_new=True)
         except Exception:
-            logger.warning("lineage capture: no listener could be added to a new session; its queries aren't recorded", exc_info=True)
+            logger.warning(
+                "lineage capture: no listener could be added to a new session; its queries aren't recorded",
+                exc_info=True,
+            )
         return made
 
     setattr(new_session, WRAPPED, True)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
-from headwater_producers.publisher import Publisher, PublisherSettings
+from headwater_producers.publisher import FlushReport, Publisher, PublisherSettings
 from headwater_producers.spark.common.errors import CaptureSettingsError
 from headwater_producers.spark.common.outbox_folder import outbox_folder
-from headwater_producers.spark.common.settings import EmissionPolicy
+from headwater_producers.spark.common.settings import CaptureSettings, EmissionPolicy
+from headwater_producers.spark.common.sink import DurableSink
 from headwater_schemas.errors import CredentialsRefusedError, LineageError
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
-
-if TYPE_CHECKING:
-    from headwater_producers.publisher import FlushReport
-    from headwater_producers.spark.common.settings import CaptureSettings
-    from headwater_producers.spark.common.sink import DurableSink
-    from headwater_schemas.events import LineageEvent
 
 logger = logging.getLogger(__name__)
 

@@ -35,15 +35,13 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from headwater_schemas.events import RunError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -284,7 +282,9 @@ class SessionListeners:
         try:
             signal = signal_in(self.session)
         except Exception:
-            logger.warning("lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True)
+            logger.warning(
+                "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
+            )
         else:
             self.offer(signal)
 
@@ -294,7 +294,9 @@ class SessionListeners:
             try:
                 target.offer(signal)
             except Exception:
-                logger.warning("lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True)
+                logger.warning(
+                    "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
+                )
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
@@ -309,7 +311,9 @@ def _query(session: Any, event: Any) -> Any:
     try:
         return session._jsparkSession.streams().get(event.id())
     except Exception:
-        logger.warning("lineage capture: a starting query can't be read; it is recorded from its first progress on", exc_info=True)
+        logger.warning(
+            "lineage capture: a starting query can't be read; it is recorded from its first progress on", exc_info=True
+        )
         return None
 
 
@@ -415,7 +419,11 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
                 if query_id is not None:
                     listeners.offer(BatchFunctionCalled(frame._jdf, str(query_id), int(batch_id)))
             except Exception:
-                logger.warning("lineage capture: the micro-batch of a foreachBatch call can't be read; its writes are runs of their own", exc_info=True)
+                logger.warning(
+                    "lineage capture: the micro-batch of a foreachBatch call can't be read; its writes are runs of "
+                    "their own",
+                    exc_info=True,
+                )
             if query_id is not None:
                 # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
                 target.hold(frame, str(query_id), int(batch_id))

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.iceberg.connector import iceberg_table
-from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshots
+from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshot, ProcedureSnapshots
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind, WriteMode
 from headwater_schemas.events import Certainty, ColumnLineage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshot
-    from headwater_producers.spark.plan import PlanSettings
 
 logger = logging.getLogger(__name__)
 

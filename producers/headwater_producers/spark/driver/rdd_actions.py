@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.rdd import Origins, origins
+from headwater_producers.spark.driver.attribution import Attributor
+from headwater_producers.spark.driver.listeners import FrameKept, RddActed
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.execution import describe
 from headwater_producers.spark.jvm.paths import qualified
-from headwater_producers.spark.plan import PlanDescription, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.edges import whole_lineage
+from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.driver.attribution import Attributor
-    from headwater_producers.spark.driver.listeners import FrameKept, RddActed
-    from headwater_producers.spark.plan import KnownFrames
-    from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 RDD_FACET: Final = "headwater_rdd"
 """The run facet of something done with an RDD: PySpark's method, and Spark's own account of the RDD."""

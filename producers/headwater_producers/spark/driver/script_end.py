@@ -23,13 +23,11 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from types import FrameType
+from typing import Any, Final
 
 from headwater_producers.spark.events.run_error import from_exception
 from headwater_schemas.events import RunError, RunEventType
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 @dataclass(frozen=True, slots=True)

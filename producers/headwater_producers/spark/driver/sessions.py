@@ -16,15 +16,12 @@ import gc
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from headwater_producers.spark.driver.listeners import SessionListeners, SignalTarget, session_of, watch_started
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 
 logger = logging.getLogger(__name__)
 

@@ -24,14 +24,12 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
 
 from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd, watch_interrupts
 from headwater_schemas.events import RunError, RunEventType
-
-if TYPE_CHECKING:
-    from types import FrameType, TracebackType
 
 logger = logging.getLogger(__name__)
 

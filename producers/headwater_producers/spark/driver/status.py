@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from headwater_producers.outbox import OutboxFigures
 from headwater_producers.spark.streaming.gaps import Gap
-
-if TYPE_CHECKING:
-    # Whoever brings a sink of their own needs no Kafka client, which the outbox brings along.
-    from headwater_producers.outbox import OutboxFigures  # noqa: TC004
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
+from headwater_producers.spark.events.batch import BatchRun
+from headwater_producers.spark.execution.writes import StagedWrite
+from headwater_producers.spark.plan import PlanDescription, PlanOutput
 from headwater_schemas.events import LifecycleChange
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from headwater_producers.spark.events.batch import BatchRun
-    from headwater_producers.spark.execution.writes import StagedWrite
-    from headwater_producers.spark.plan import PlanDescription, PlanOutput
 
 # Writes remembered. More threads than these hardly make tables at once.
 _REMEMBERED: Final = 16

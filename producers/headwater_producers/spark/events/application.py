@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
 from headwater_producers.spark.events.batch import job_events
-from headwater_schemas.events import ProcessingType, RunEvent, RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_schemas.events import LineageEvent, RunError
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_schemas.events import LineageEvent, ProcessingType, RunError, RunEvent, RunEventType
 
 CAPTURE_FACET: Final = "headwater_capture"
 """The run facet of an application not all of whose callbacks became events: `{"dropped": 3, "failed": 0}`."""

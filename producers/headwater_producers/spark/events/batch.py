@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import dataset_bodies
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import batch_name
 from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_schemas.events import (
     JobEvent,
+    JobRef,
+    LineageEvent,
     ProcessingType,
     PublicationState,
     RunError,
     RunEvent,
     RunEventType,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_schemas.events import JobRef, LineageEvent
 
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
 """The run facet of a write of which isn't known where to; `reason` names what is missing."""

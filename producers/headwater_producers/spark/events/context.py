@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -13,8 +14,11 @@ from headwater_producers.spark.events.parent import NOBODY, Orchestration
 from headwater_producers.spark.events.run_error import in_detail
 from headwater_schemas.codec import encode
 from headwater_schemas.events import (
+    ColumnLineage,
     DatasetEvent,
+    IntervalEntry,
     IntervalEvent,
+    JobEvent,
     JobRef,
     LineageEvent,
     Owner,
@@ -27,13 +31,6 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.redaction import redact
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from headwater_schemas.events import ColumnLineage, IntervalEntry, JobEvent
-
 
 Emit = Callable[[LineageEvent], bool | None]
 """Takes an event. False: it was refused, which is counted already."""

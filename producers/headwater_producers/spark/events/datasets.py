@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
 from headwater_producers.spark.events.partitions import change_facets
-from headwater_producers.spark.plan import SourceKind
+from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
 # must not replace what the topic's writer published.

@@ -13,15 +13,12 @@ name) are joined by `+` in order. So a name is the same in every run as long as 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
+from headwater_producers.spark.plan import PlanOutput
+from headwater_schemas.events import DatasetRef
 from headwater_schemas.redaction import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.plan import PlanOutput
-    from headwater_schemas.events import DatasetRef
 
 _MAX_CHARS: Final = 200
 _FILE_SYSTEMS: Final = frozenset({"file", "s3", "gs", "hdfs", "abfss", "wasbs", "dbfs"})

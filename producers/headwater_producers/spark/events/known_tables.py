@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from headwater_producers.spark.plan import DatasetChange, PlanDescription
 from headwater_schemas.events import DatasetRef, LifecycleChange
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan import DatasetChange, PlanDescription
 
 _LIMIT: Final = 10_000
 

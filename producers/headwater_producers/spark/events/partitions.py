@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
+from headwater_producers.spark.plan import PlanOutput
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, PartitionChange, partition_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from headwater_producers.spark.plan import PlanOutput
 
 PARTITIONS: Final = "headwater_partitions"
 """Of an output `columns`, and as `count` how many of its partitions got rows, where that is known. Of a dataset the

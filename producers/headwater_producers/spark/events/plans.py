@@ -12,24 +12,29 @@ A column lineage goes into an event that isn't too large for the topic. The firs
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.plan import PlanDescription
 from headwater_schemas.codec import encode
-from headwater_schemas.events import ColumnEdge, ColumnLineage, LineageEvent, TransformationKind, TransformationType
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    Expression,
+    JobRef,
+    LineageEvent,
+    TransformationKind,
+    TransformationType,
+)
 from headwater_schemas.identity import canonical_lineage, plan_digest, record_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-
-    from headwater_producers.spark.events.context import EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_producers.spark.plan import PlanDescription
-    from headwater_schemas.events import DatasetRef, Expression, JobRef
 
 logger = logging.getLogger(__name__)
 

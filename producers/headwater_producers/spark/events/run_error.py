@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import traceback
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
+from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.plan.names import without_keys
 from headwater_schemas.events import RunError
 from headwater_schemas.redaction import redact, without_source
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.common.settings import ErrorDetail
 
 NO_TYPE: Final = "unknown error"
 # Enough to find the line that failed, small enough for any record.

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.settings import MAX_PATHS
-from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
 from headwater_schemas.identity import manifest_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import DatasetRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,12 @@ accumulators, which no other has, or where it counts nothing by the text of its 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.jvm.nodes import opened
 from headwater_producers.spark.jvm.scala import items, option
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Executions looked at, from the last one back. A micro-batch with more queries than these is rare.
 _LOOKED_AT: Final = 50

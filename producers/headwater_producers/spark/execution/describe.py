@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,6 +23,7 @@ from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.size import estimated_bytes
+from headwater_producers.spark.plan.column import Column, DataType
 from headwater_producers.spark.plan.copied import copied
 from headwater_producers.spark.plan.description import (
     DatasetChange,
@@ -32,23 +34,17 @@ from headwater_producers.spark.plan.description import (
     Upstream,
 )
 from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.generated import with_generated
 from headwater_producers.spark.plan.names import Names, reporting
 from headwater_producers.spark.plan.operators import PlanReader, is_write
 from headwater_producers.spark.plan.operators.reader import WRITES_NOTHING
 from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
+from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import ColumnLineage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from headwater_producers.spark.plan.column import Column, DataType
-    from headwater_producers.spark.plan.frames import KnownFrames
-    from headwater_producers.spark.plan.relation import Relation
-
 
 logger = logging.getLogger(__name__)
 

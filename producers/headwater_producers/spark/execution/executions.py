@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.question import JvmScan
@@ -14,9 +15,6 @@ from headwater_producers.spark.jvm.nodes import leaves, opened, sampled_scans
 from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Physical writes of the V2 API, which count in `commitProgress` instead of a metric.
 _V2_WRITES: Final = frozenset(

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from headwater_producers.spark.connectors.catalog.tables import read_other
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.kafka.connector import is_of_pattern
 from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.rdd import LOCAL
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
-from headwater_producers.spark.plan.description import PlanInput, SourceKind
+from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.plan.description import Upstream
 
 logger = logging.getLogger(__name__)
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
+from headwater_producers.spark.connectors.answer import StreamLog
 from headwater_producers.spark.connectors.question import StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.plan import PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from headwater_producers.spark.connectors.answer import StreamLog
-    from headwater_producers.spark.plan import PlanDescription, PlanSettings
 
 logger = logging.getLogger(__name__)
 

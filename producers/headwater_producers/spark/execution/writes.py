@@ -5,21 +5,18 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from headwater_producers.spark.connectors.answer import BatchLog, Committed
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts
 from headwater_producers.spark.jvm.listener_bus import ran_jobs
-from headwater_producers.spark.plan import PlanSettings, SourceKind, WriteMode
+from headwater_producers.spark.plan import PlanDescription, PlanSettings, SourceKind, WriteMode
 from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.schema import schema_definition
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.answer import BatchLog, Committed
-    from headwater_producers.spark.plan import PlanDescription
 
 logger = logging.getLogger(__name__)
 

@@ -11,12 +11,10 @@ group without event time, several such operators, or output mode complete.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Steps of a plan looked at; a plan of more has no event time here.
 _MAX_NODES: Final = 500

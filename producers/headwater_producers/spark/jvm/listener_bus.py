@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
 from headwater_producers.spark.jvm.scala import items, option
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 # The store receives jobs by a queue of its own.
 _WAIT_SECONDS: Final = 5.0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Nodes that stand for another plan: the accessor that leads to it.
 _INSIDE: Final = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Where a reference keeps its class, and answers: attributes of py4j's object in Python.
 _CLASS_NAME: Final = "_headwater_class_name"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect, Path, Variable, influences
 from headwater_producers.spark.plan.structure import merge, part, stepped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def bind(column: Column, variables: Mapping[int, Column]) -> Column:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from headwater_producers.spark.plan.column import Column, DataType, Direct, Field
+from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.schema import type_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headwater_producers.spark.plan.description import PlanInput
 
 
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:

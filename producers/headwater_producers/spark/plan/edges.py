@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, Direct, Field, Indirect, Path, clip
 from headwater_producers.spark.plan.lattice import subtype
@@ -12,9 +12,6 @@ from headwater_producers.spark.plan.schema import path_text, type_parts
 from headwater_producers.spark.plan.structure import part
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression, TransformationType
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.description import Upstream
+from headwater_producers.spark.plan.description import Upstream
 
 MAX_COLUMNS: Final = 20_000
 """Of all frames together. A column takes one or two KB; who makes more of them loses the frame used least recently."""

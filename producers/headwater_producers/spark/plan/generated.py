@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -11,11 +11,8 @@ from headwater_producers.spark.plan.column import CONSTANT, Column, DataType
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators import PlanReader
 from headwater_producers.spark.plan.relation import Attribute, Relation
-from headwater_producers.spark.plan.tree import expression_id
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.text import Literals
-    from headwater_producers.spark.plan.tree import Node, Nodes
+from headwater_producers.spark.plan.text import Literals
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 
 
 @dataclass(frozen=True, slots=True)

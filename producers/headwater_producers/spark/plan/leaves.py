@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.tree import Node, Nodes
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.tree import Node, Nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,11 @@ rebuilt by a function that isn't followed member by member has none, and each of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE, Column, member_step
 from headwater_producers.spark.plan.structure import members, merge, part
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_MEMBERS = 64
 """A larger one is mostly a list of constants, and each member costs a column."""

@@ -20,14 +20,12 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.plan.tree import Node, Nodes, is_tree, simple_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HIDDEN: Final = "?"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.edges import OutputField, Target
+from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import schema_definition, type_parts
 from headwater_schemas.events import SchemaDefinition, SchemaField
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import DataType
-    from headwater_producers.spark.plan.relation import Relation
 
 
 def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:

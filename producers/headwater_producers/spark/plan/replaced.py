@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
-from headwater_producers.spark.plan.column import Column, Direct, Field, influences
+from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect, influences
 from headwater_producers.spark.plan.expressions import Scope, read_expression
 from headwater_producers.spark.plan.relation import Relation
-from headwater_producers.spark.plan.tree import expression_id, simple_name
+from headwater_producers.spark.plan.text import Literals
+from headwater_producers.spark.plan.tree import Nodes, expression_id, simple_name
+from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headwater_producers.spark.plan.column import Indirect
-    from headwater_producers.spark.plan.text import Literals
-    from headwater_producers.spark.plan.tree import Nodes
-    from headwater_schemas.events import DatasetRef
 
 
 def replaced_by(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from headwater_producers.spark.plan.column import ELEMENT, VALUE, DataType, Path
 from headwater_producers.spark.plan.names import shown_name
 from headwater_schemas.events import SchemaDefinition, SchemaField
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 

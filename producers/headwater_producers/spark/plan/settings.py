@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from headwater_producers.spark.plan.text import Literals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 MAX_PATHS: Final = 100
 """A position lists at most this many paths; its digest covers all."""

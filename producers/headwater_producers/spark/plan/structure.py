@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import (
     ELEMENT,
@@ -25,10 +25,6 @@ from headwater_producers.spark.plan.column import (
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 MAX_INFLUENCES = 32
 """So many each part of what is chosen as a whole is reported with, one by one."""

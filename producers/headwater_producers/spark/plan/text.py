@@ -6,16 +6,12 @@ Written by us, not taken from Spark's `sql()`: that has ids in it, and would be 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, inline
 from headwater_producers.spark.plan.schema import type_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_producers.spark.plan.tree import Node
+from headwater_producers.spark.plan.tree import Node
 
 INFIX = {
     "Add": "+",

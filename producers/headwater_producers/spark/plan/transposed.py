@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headwater_producers.spark.plan.column import CONSTANT, Column, influences
+from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, influences
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_producers.spark.plan.structure import influenced, merge, recast
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import DataType
 
 
 def transposed(below: Relation, index: str, schema: DataType) -> Relation:

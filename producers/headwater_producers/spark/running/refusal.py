@@ -10,15 +10,12 @@ else                              never: it is an error in the log
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from headwater_producers.spark.common.errors import CaptureSettingsError
 from headwater_producers.spark.common.settings import ENV_PREFIX, EmissionPolicy, headwater_properties, property_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_producers.spark.running.command_line import Request
+from headwater_producers.spark.running.command_line import Request
 
 CONFIGURATION = 6
 _FAILED = 1

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import importlib.machinery
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_producers.spark.driver import shutdown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:

@@ -20,17 +20,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.files.log import SOURCE, log_offset, source_files
 from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
 from headwater_producers.spark.connectors.kafka.connector import KafkaOffsets, kafka_offsets
 from headwater_producers.spark.jvm.files import TextFiles
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.streaming.progress import Progress
-    from headwater_schemas.events import FileSet
-
+from headwater_producers.spark.streaming.progress import Progress
+from headwater_schemas.events import FileSet
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_OFFSET: Final = "-"

@@ -8,20 +8,16 @@ is none before the commit; so the terminal event of the run reports them.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from headwater_producers.spark.events.writes import Write, outputs_inside
 from headwater_producers.spark.plan import PlanDescription, SourceKind
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, gaps_facet
 from headwater_producers.spark.streaming.progress import STATE_FACET
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.events import DatasetUse
 from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from headwater_producers.spark.streaming.run import StreamRun
-    from headwater_schemas.events import DatasetUse
-
 
 _MAX_GAPS: Final = 100
 

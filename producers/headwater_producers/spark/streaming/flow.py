@@ -11,17 +11,23 @@ from __future__ import annotations
 
 import logging
 import time
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from headwater_producers.spark.common.run_all import run_all
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.batch import hash_of, job_events
-from headwater_producers.spark.events.context import fitting
+from headwater_producers.spark.events.context import Emit, EventContext, fitting
 from headwater_producers.spark.events.datasets import dataset_bodies
+from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.plans import new_plan_event
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.plan import PlanDescription, Upstream
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.facets import (
     UNCOMMITTED_FACET,
@@ -31,6 +37,8 @@ from headwater_producers.spark.streaming.facets import (
     uncommitted_writes,
 )
 from headwater_producers.spark.streaming.interval import interval_entry, micro_batch_facts
+from headwater_producers.spark.streaming.links import MicroBatch
+from headwater_producers.spark.streaming.progress import Progress
 from headwater_producers.spark.streaming.run import (
     WATERMARK_POLICY,
     Chains,
@@ -40,24 +48,21 @@ from headwater_producers.spark.streaming.run import (
     LastEmittedStore,
     ReadyInterval,
     Runs,
+    StreamRun,
     version_text,
 )
-from headwater_schemas.events import EmissionReason, IntervalEvent, ProcessingType, Provenance, RunEvent, RunEventType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-    from datetime import datetime
-
-    from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
-    from headwater_producers.spark.events.context import Emit, EventContext
-    from headwater_producers.spark.events.dedup_cache import DedupCache
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan import PlanDescription, Upstream
-    from headwater_producers.spark.streaming.links import MicroBatch
-    from headwater_producers.spark.streaming.progress import Progress
-    from headwater_producers.spark.streaming.run import StreamRun
-    from headwater_schemas.events import IntervalEntry, JobRef, LineageEvent, RunError
+from headwater_schemas.events import (
+    EmissionReason,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    ProcessingType,
+    Provenance,
+    RunError,
+    RunEvent,
+    RunEventType,
+)
 
 logger = logging.getLogger(__name__)
 

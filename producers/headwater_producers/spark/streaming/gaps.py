@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import logging
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted, shared_metrics
 from headwater_schemas.ranges import batches_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 logger = logging.getLogger(__name__)
 

@@ -6,29 +6,22 @@ Its progress, and what isn't in it: from the checkpoint, the sink's log and the 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_producers.spark.connectors.answer import RangeRead
 from headwater_producers.spark.connectors.kafka.connector import KafkaOffsets, kafka_offsets, kafka_ranges
-from headwater_producers.spark.connectors.kafka.sink_offsets import counted, writing_ended
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets, counted, writing_ended
 from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
-from headwater_producers.spark.events.writes import outputs_inside
-from headwater_producers.spark.plan import SourceKind
+from headwater_producers.spark.connectors.stream_commits import SinkCommits
+from headwater_producers.spark.events.writes import Write, outputs_inside
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, IntervalEntry, OpaqueRange, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
-    from headwater_producers.spark.connectors.stream_commits import SinkCommits
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput
-    from headwater_producers.spark.streaming.checkpoint import Checkpoint
-    from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

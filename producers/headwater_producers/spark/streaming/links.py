@@ -10,11 +10,9 @@ as Spark records that: see `jvm.batch_thread`.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 # Calls and RDDs remembered. Writes are reported soon after; the rest is for writes that outlive their function's call.
 _LIMIT: Final = 1_000

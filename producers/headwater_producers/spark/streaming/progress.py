@@ -10,16 +10,13 @@ done. Which of several operators it was that dropped rows, or whose state grows,
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_schemas.events import QualityResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 STATE_FACET: Final = "headwater_state"
 """The run facet of a streaming run with stateful operators, as of its last micro-batch that was emitted:

@@ -25,16 +25,20 @@ import logging
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from pathlib import Path
+from typing import Any, Final, Protocol
 
+from headwater_producers.spark.connectors.answer import StreamLog
 from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.gaps import Gap
+from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, StateTally
 from headwater_schemas.events import (
     DatasetRef,
@@ -44,15 +48,8 @@ from headwater_schemas.events import (
     JobRef,
     RunError,
     RunEventType,
+    Versions,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from headwater_producers.spark.connectors.answer import StreamLog
-    from headwater_producers.spark.streaming.links import MicroBatch
-    from headwater_schemas.events import Versions
 
 logger = logging.getLogger(__name__)
 

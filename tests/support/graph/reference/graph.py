@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
+from headwater_schemas.events import ColumnLineage, LineageEvent
 from support.graph.reference.reports import Batch, Reports
 from support.graph.reference.values import (
     ENDS,
@@ -20,12 +23,6 @@ from support.graph.reference.values import (
     position_props,
     span_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from headwater_schemas.events import ColumnLineage, LineageEvent
 
 
 def reference_lines(events: Iterable[LineageEvent]) -> list[str]:

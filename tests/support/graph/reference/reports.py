@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
 from headwater_schemas import identity
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    JobRef,
+    LineageEvent,
+    RunEvent,
+    Versions,
+)
 from support.graph.reference.values import PROVENANCES, Node, Props, Stamp, given, key_of, or_empty, position_props
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from headwater_schemas.events import (
-        ColumnLineage,
-        DatasetRef,
-        DatasetUse,
-        IntervalEntry,
-        JobRef,
-        LineageEvent,
-        RunEvent,
-        Versions,
-    )
 
 
 class Batch:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_schemas.events import DatasetUse
+from headwater_schemas.events import DatasetUse
 
 Props = dict[str, Any]
 Stamp = tuple[Any, ...]

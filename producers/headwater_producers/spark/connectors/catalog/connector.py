@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_producers.spark.connectors.catalog.ddl import DDL
 from headwater_producers.spark.connectors.catalog.writes import (
     insert_into_source,
@@ -12,11 +10,9 @@ from headwater_producers.spark.connectors.catalog.writes import (
     view_altered,
 )
 from headwater_producers.spark.connectors.connector import Connector
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.question import JvmCommand
-    from headwater_producers.spark.plan.description import DatasetChange
-    from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.written import Written
 
 
 class Catalogs(Connector):

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.catalog.made import is_first_version, v2_was_made, was_made, was_there
 from headwater_producers.spark.connectors.catalog.partitions import partition_change
 from headwater_producers.spark.connectors.catalog.tables import named, v1_name
-from headwater_producers.spark.connectors.question import loaded
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmCommand, loaded
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_schemas.events import DatasetRef, LifecycleChange
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand
 
 logger = logging.getLogger(__name__)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import option
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
 
 
 def was_made(catalog: Any, table: Any) -> bool:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.jvm.scala import class_name, items, option, pairs
-from headwater_producers.spark.plan.column import CONSTANT
+from headwater_producers.spark.plan.column import CONSTANT, Column
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.connectors.question import JvmCommand
-    from headwater_producers.spark.plan.column import Column
-
 
 _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolean", "date"})
 """Types of literals whose text is what a partition's folder is named by."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from headwater_producers.spark.connectors.question import unwrapped
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmLeaf, unwrapped
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
-from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import LIFECYCLES
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef, Storage, Symlink
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmLeaf
-    from headwater_producers.spark.plan.description import WriteMode
-    from headwater_schemas.naming import NamedTable
+from headwater_schemas.naming import NamedTable
 
 
 @dataclass(frozen=True, slots=True)

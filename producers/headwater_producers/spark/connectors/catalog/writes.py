@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.catalog.made import view_was_made, was_made
 from headwater_producers.spark.connectors.catalog.tables import (
@@ -17,6 +17,8 @@ from headwater_producers.spark.connectors.catalog.tables import (
     v1_name,
     v1_partition_columns,
 )
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, option, setting
@@ -25,10 +27,6 @@ from headwater_producers.spark.plan.replaced import replaced_by
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import LifecycleChange
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand
 
 logger = logging.getLogger(__name__)
 

@@ -8,29 +8,26 @@ leaves a version that reports it. CLONE takes over another table's version as it
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.catalog.ddl import altered_v2, of_v1
 from headwater_producers.spark.connectors.catalog.made import was_there
 from headwater_producers.spark.connectors.catalog.tables import v1_output
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import STORAGE, is_made, latest_snapshot, table_path
 from headwater_producers.spark.connectors.question import JvmCommand, write_mode
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, items, option, private
+from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.description import DatasetChange, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, LifecycleChange, Position
 from headwater_schemas.naming.tables import NamedTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.plan.column import DataType
 
 
 def cloned_by(plan: Any) -> Any | None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import Committed, SinkCommit
 from headwater_producers.spark.connectors.delta.commands import batches, path_written
@@ -28,19 +29,13 @@ from headwater_producers.spark.connectors.delta.log import (
 )
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import latest_snapshot
-from headwater_producers.spark.connectors.question import is_ignoring
-from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.connectors.question import CommandRun, StreamSink, is_ignoring
+from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import setting
+from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headwater_producers.spark.connectors.question import CommandRun, StreamSink
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.plan.column import DataType
 
 MAX_COMMITS: Final = 50
 """How many commits others may have made meanwhile."""

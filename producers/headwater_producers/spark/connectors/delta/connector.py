@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
+from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.delta import commits, reads, writes
 from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
 from headwater_producers.spark.connectors.delta.rows import OPERATORS
 from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
+from headwater_producers.spark.connectors.question import (
+    CommandRun,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+    StreamSink,
+)
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.jvm.scala import class_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
-    from headwater_producers.spark.connectors.question import (
-        CommandRun,
-        JvmCommand,
-        JvmLeaf,
-        JvmScan,
-        SourceOffsets,
-        StreamSink,
-    )
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_producers.spark.plan.description import DatasetChange
-    from headwater_producers.spark.plan.leaves import Leaf
-    from headwater_producers.spark.plan.written import Written
-
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.written import Written
 
 SINK: Final = "DeltaSink"
 

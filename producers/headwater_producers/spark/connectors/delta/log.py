@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, partition_path
 from headwater_schemas.events import Position, TableSnapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.jvm.files import TextFiles
 
 # Commits that one question looks at, others' included.
 _MAX_COMMITS: Final = 200

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.delta.tables import STORAGE
 from headwater_producers.spark.connectors.files.reads import read_files, whole_schema
+from headwater_producers.spark.connectors.question import JvmLeaf, SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, kept, option
 from headwater_producers.spark.plan.column import Column, Direct, Field
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
@@ -34,9 +35,6 @@ from headwater_schemas import naming
 from headwater_schemas.events import Certainty, Position, TableRange, TableSnapshot
 from headwater_schemas.events import TransformationKind as Kind
 from headwater_schemas.naming.tables import NamedTable
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.question import JvmLeaf, SourceOffsets
 
 LATEST: Final = "TahoeLogFileIndex"
 INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})

@@ -6,17 +6,15 @@ does: see `plan.operators.row_level`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.spark.plan.column import influences
 from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.operators.row_level import Branch, changed, children
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
 from headwater_producers.spark.plan.tree import Nodes, simple_name
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
 _CLAUSES: Final = {
     "matchedClauses": "WHEN MATCHED",

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
 from headwater_producers.spark.connectors.answer import V1Table, V2Table
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, kept, option, statics
 from headwater_producers.spark.plan.generated import GeneratedColumns
 from headwater_schemas.events import Storage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from headwater_producers.spark.connectors.context import Context
 
 TABLES: Final = frozenset({"DeltaTableV2", "StagedDeltaTableV2"})
 STORAGE: Final = Storage("delta", "parquet")

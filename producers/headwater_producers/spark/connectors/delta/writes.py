@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import (
@@ -16,6 +16,7 @@ from headwater_producers.spark.connectors.catalog.writes import (
     write_made,
     write_table,
 )
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.delta.tables import (
     STORAGE,
     generated_columns,
@@ -23,15 +24,12 @@ from headwater_producers.spark.connectors.delta.tables import (
     latest_snapshot,
     table_path,
 )
+from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import items, option, setting
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import JvmCommand
 
 logger = logging.getLogger(__name__)
 

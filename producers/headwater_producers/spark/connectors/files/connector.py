@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead
+from headwater_producers.spark.connectors.answer import RangeRead, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog
 from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
-from headwater_producers.spark.connectors.question import is_ignoring, write_mode
+from headwater_producers.spark.connectors.question import (
+    JvmCommand,
+    JvmLeaf,
+    SourceOffsets,
+    StreamSink,
+    is_ignoring,
+    write_mode,
+)
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
@@ -21,14 +30,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.partition import path_partition
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
 from headwater_schemas import naming
-from headwater_schemas.events import Certainty, Position, Storage
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.answer import StreamLog
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, SourceOffsets, StreamSink
-    from headwater_producers.spark.events.writes import Write
-    from headwater_producers.spark.jvm.files import TextFiles
-    from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import Certainty, DatasetRef, Position, Storage
 
 logger = logging.getLogger(__name__)
 

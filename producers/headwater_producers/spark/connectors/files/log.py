@@ -10,19 +10,16 @@ Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headwater_producers.spark.connectors.answer import SinkCommit
 from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.jvm.files import TextFiles
 
 # How far back a compacted batch's predecessors are looked for: Spark compacts every 10 by default.
 _MAX_LOOK_BACK: Final = 100

@@ -7,20 +7,17 @@ who reads two columns of a file, or yesterday's version, must not take the other
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.partition import path_partition
+from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
-from headwater_schemas.events import Certainty, FileSet, Position, Storage
+from headwater_schemas.events import Certainty, FileSet, Position, SchemaDefinition, Storage
 from headwater_schemas.identity import manifest_digest
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.connectors.question import JvmLeaf
-    from headwater_producers.spark.plan.settings import PlanSettings
-    from headwater_schemas.events import SchemaDefinition
 
 Read = tuple[Position | None, Certainty | None]
 

@@ -12,11 +12,12 @@ snapshot (`scan_all_files`) has the files of the whole table then.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_producers.spark.connectors.answer import RangeRead, Scanned, V2Table
+from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V2Table
 from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
 from headwater_producers.spark.connectors.catalog.tables import (
     CatalogEntry,
@@ -26,9 +27,20 @@ from headwater_producers.spark.connectors.catalog.tables import (
 )
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.iceberg.snapshots import IcebergCommits, IcebergSnapshots
-from headwater_producers.spark.connectors.question import unwrapped
+from headwater_producers.spark.connectors.question import (
+    CommandRun,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+    StreamSink,
+    unwrapped,
+)
 from headwater_producers.spark.jvm.scala import class_name, kept, private
+from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas import naming
 from headwater_schemas.events import (
@@ -40,22 +52,6 @@ from headwater_schemas.events import (
     TableRange,
     TableSnapshot,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headwater_producers.spark.connectors.answer import BatchLog, StreamLog
-    from headwater_producers.spark.connectors.context import Context
-    from headwater_producers.spark.connectors.question import (
-        CommandRun,
-        JvmCommand,
-        JvmLeaf,
-        JvmScan,
-        SourceOffsets,
-        StreamSink,
-    )
-    from headwater_producers.spark.plan.description import DatasetChange
-    from headwater_producers.spark.plan.leaves import Leaf
 
 TABLE: Final = "SparkTable"
 _STAGED: Final = "StagedSparkTable"

@@ -9,9 +9,10 @@ of this application have made of it. Tried with Iceberg 1.10: `rewrite_data_file
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.iceberg.connector import TABLE
 from headwater_producers.spark.connectors.iceberg.snapshots import iceberg_counts, iceberg_snapshot
@@ -20,9 +21,6 @@ from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Tables remembered, and snapshots looked at in one look. A round trip, or three.
 _MAX_TABLES: Final = 100

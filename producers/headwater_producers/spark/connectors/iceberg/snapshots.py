@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterator
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import Committed, SinkCommit
+from headwater_producers.spark.connectors.question import CommandRun
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import statics
+from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS
 from headwater_schemas.events import Certainty, Position, TableSnapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from headwater_producers.spark.connectors.question import CommandRun
-    from headwater_producers.spark.plan.column import DataType
 
 # Snapshots looked at for a batch command, those of others included; a round trip or three each.
 _MAX_COMMITS: Final = 50

@@ -7,23 +7,20 @@ What a streaming sink wrote isn't in any log that can be read: see `sink_offsets
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.rdd import made_of
 from headwater_producers.spark.jvm.scala import class_name, items, private
 from headwater_producers.spark.plan.description import SourceKind
+from headwater_producers.spark.plan.leaves import Leaf
+from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan, SourceOffsets
-    from headwater_producers.spark.plan.leaves import Leaf
-    from headwater_producers.spark.plan.written import Written
 
 # A topic of more partitions isn't worth so many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000

@@ -9,16 +9,13 @@ from __future__ import annotations
 import logging
 import re
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.plan import PlanOutput
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.naming import kafka_topic
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_producers.spark.common.settings import CaptureSettings
-    from headwater_producers.spark.plan import PlanOutput
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +73,10 @@ class KafkaEndOffsets:
                 self._paused_until[key] = time.monotonic() + PAUSE_SECONDS
                 raise
         except Exception as error:
-            self._log_once(f"the end offsets of {output.dataset.name} can't be read ({type(error).__name__}); what is written meanwhile is recorded without offsets")
+            self._log_once(
+                f"the end offsets of {output.dataset.name} can't be read ({type(error).__name__}); what is written "
+                "meanwhile is recorded without offsets"
+            )
             return None
 
     def close(self) -> None:

@@ -14,21 +14,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
-from headwater_producers.spark.plan import SourceKind
-from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange, Position
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from headwater_producers.spark.plan import PlanOutput
-    from headwater_schemas.events import DatasetRef, DatasetUse
+from headwater_producers.spark.plan import PlanOutput, SourceKind
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 
 # Answers kept of each topic: enough for the micro-batches that wait for their writes.
 _KEPT: Final = 64

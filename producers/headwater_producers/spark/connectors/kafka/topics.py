@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection
+from typing import Any, Final
 
 from py4j.java_collections import JavaMap
 
+from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import option, pairs, private, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
-    from headwater_schemas.naming import NamedTable
+from headwater_schemas.naming import NamedTable
 
 SERVERS = "kafka.bootstrap.servers"
 CONNECTION = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, KEY, VALUE, Column, combine, influences
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, KEY, VALUE, Column, Indirect, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_items, array_members, map_members, united_maps
 from headwater_producers.spark.plan.schema import type_parts
@@ -21,11 +21,6 @@ from headwater_producers.spark.plan.structure import (
     part_type,
 )
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from headwater_producers.spark.plan.column import Indirect
 
 
 def concatenated(call: Call) -> Column:

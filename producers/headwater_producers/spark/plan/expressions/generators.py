@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine
+from headwater_producers.spark.plan.expressions.call import Call, Rule
 from headwater_producers.spark.plan.schema import type_parts
 from headwater_producers.spark.plan.structure import is_map, key_of, length_of, merge, part
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headwater_producers.spark.plan.expressions.call import Call, Rule
 
 
 def explode(call: Call) -> Column:

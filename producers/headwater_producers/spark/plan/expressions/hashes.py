@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from headwater_producers.spark.plan.column import Column
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import Column
 
 
 def digest(call: Call) -> Column:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.binding import bind
 from headwater_producers.spark.plan.column import (
@@ -35,9 +35,6 @@ from headwater_producers.spark.plan.structure import (
 )
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_STEPS = 16
 """Of a fold: as many as sources can wander from one part of the accumulator to another."""

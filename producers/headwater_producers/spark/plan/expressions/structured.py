@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import (
     CONSTANT,
@@ -31,9 +31,6 @@ from headwater_producers.spark.plan.structure import (
     part,
 )
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def named_struct(call: Call) -> Column:

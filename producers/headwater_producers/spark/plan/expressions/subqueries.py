@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
-from headwater_producers.spark.plan.relation import row_dependencies
+from headwater_producers.spark.plan.relation import Relation, row_dependencies
 from headwater_producers.spark.plan.structure import influenced
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.relation import Relation
 
 
 def scalar(call: Call) -> Column:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, Direct, combine, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules, same_for_all
+from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.relation import Relation
 
 
 def map_rows(operator: Operator) -> Relation:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, Column, clip, combine, influences
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
+from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.structure import merge
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
-    from headwater_producers.spark.plan.relation import Attribute, Relation
 
 
 def project(operator: Operator) -> Relation:

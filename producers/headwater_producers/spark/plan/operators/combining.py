@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from headwater_producers.spark.plan.column import influences
+from headwater_producers.spark.plan.column import Indirect, influences
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Relation, row_dependencies, side_by_side
 from headwater_producers.spark.plan.structure import merge
 from headwater_producers.spark.plan.tree import Node
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.column import Indirect
-    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
 _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 

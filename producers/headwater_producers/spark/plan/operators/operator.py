@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from headwater_producers.spark.plan.column import Column, Direct
 from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.leaves import Leaves
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.leaves import Leaves
 
 
 class Reader(Protocol):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater_producers.spark.plan.column import CONSTANT, KEY, LENGTH, Column, Direct, Field, combine, container_step
+from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.expressions import Scope
+from headwater_producers.spark.plan.leaves import Leaves
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.operators.black_boxes import BLACK_BOXES
 from headwater_producers.spark.plan.operators.columns import COLUMNS
@@ -18,14 +21,8 @@ from headwater_producers.spark.plan.operators.rows import ROWS
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.text import Literals
 from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
+from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headwater_producers.spark.plan.description import PlanInput
-    from headwater_producers.spark.plan.leaves import Leaves
-    from headwater_schemas.events import DatasetRef
 
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 

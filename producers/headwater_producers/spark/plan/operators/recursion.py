@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headwater_producers.spark.plan.binding import bind, bind_influences
 from headwater_producers.spark.plan.column import Column, Direct, Variable, clip
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Relation, side_by_side
 from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
 EXTRA_ROUNDS = 8
 """A source wanders through each column once, and its kind can grow on the way."""

@@ -9,19 +9,15 @@ are come from no one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Column, Field, Indirect, combine, influences
 from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.tree import Nodes, simple_name
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 
 _INSTRUCTIONS = {
     "matchedInstructions": ("WHEN MATCHED", "UPDATE"),

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules
+from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import TransformationKind as Kind
-
-if TYPE_CHECKING:
-    from headwater_producers.spark.plan.relation import Relation
 
 
 def passed_on(operator: Operator) -> Relation:
