@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import Ask, Shown, graph_command
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import DatasetArgument, parse_hops
 from headwater.show import lineage as show
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import parse_hops
 from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table

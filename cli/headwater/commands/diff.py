@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import Ask, Shown, graph_command
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import diff as show
 from headwater.times import time_if_given
 from headwater_consumers.analysis.diff import Diff, Point, diff

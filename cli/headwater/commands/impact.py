@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import Ask, Shown, graph_command
 from headwater.completion import complete_dataset
 from headwater.console import console
 from headwater.errors import InputError
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.impact import view

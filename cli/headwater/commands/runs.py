@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater import errors
-from headwater.asking import Ask, Shown, graph_command
 from headwater.console import shortened
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import Ask, Shown, graph_command
+from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import search as show
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.search import search

@@ -7,9 +7,10 @@ import inspect
 import pytest
 
 from headwater import errors as ours
-from headwater.asking import Ask, Shown, asking, graph_command, show, translated
+from headwater.asking import asking, translated
 from headwater.cli import main
 from headwater.console import shortened
+from headwater.graph_command import Ask, Shown, graph_command, show
 from headwater_consumers.analysis import errors
 
 

@@ -18,7 +18,8 @@ from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.context import Context
-from headwater_consumers.analysis.trace.locate import Located, Want, indexed_users, locate
+from headwater_consumers.analysis.trace.indexed import indexed_users
+from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
 from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union

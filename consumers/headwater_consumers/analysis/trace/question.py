@@ -15,7 +15,7 @@ from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
-from headwater_consumers.analysis.trace.locate import path_users
+from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
 from headwater_consumers.graph.keys import dataset_key, version_key
 from headwater_consumers.graph.words import canonical_path, is_within

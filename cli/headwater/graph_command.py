@@ -1,0 +1,128 @@
+"""What every command that asks the graph has in common: its options, and the answer printed.
+
+    @graph_command(page=20)
+    def command(ask: Ask, name: …, *, column: … = None) -> Shown:
+        answer = ask(lambda reader: question(reader, name, column, limit=ask.limit, cursor=ask.cursor))
+        return Shown(answer, view(answer), summary(answer))
+
+Typer sees such a function without `ask`; `--limit`, `--cursor`, `--tenant`, `--timeout` and `--json` follow its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter
+from rich.console import RenderableType
+
+from headwater.asking import asking
+from headwater.console import JsonOption, console
+from headwater.lean_imports import without
+from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
+
+with without("numpy", "pandas"):
+    from headwater_consumers.analysis.reader import Reader
+
+T = TypeVar("T")
+Command: TypeAlias = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The way of a command to the graph, with the options that all such commands take.
+
+    Attributes:
+        tenant: whose lineage; None: as configured.
+        timeout_seconds: for the answer; None: as configured.
+        limit: most items on a page, or most steps; 0 where the command takes no limit.
+        cursor: of the page; None: the first.
+    """
+
+    tenant: str | None
+    timeout_seconds: float | None
+    limit: int = 0
+    cursor: str | None = None
+
+    def __call__(self, question: Callable[[Reader], T]) -> T:
+        """The answer of `question`.
+
+        Raises:
+            HeadwaterError: as `asking` does.
+        """
+        with asking(tenant=self.tenant, timeout_seconds=self.timeout_seconds) as reader:
+            return question(reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as a command prints it.
+
+    Attributes:
+        answer: a dataclass, the document of `--json`.
+        view: for people, on stdout.
+        summary: below it, on stderr: how much there is, caveats, how to get the next page; empty: nothing.
+        warnings: each on stderr, before the summary.
+        drawing: text for another program, on stdout in place of the view.
+    """
+
+    answer: Any
+    view: RenderableType | None = None
+    summary: str = ""
+    warnings: tuple[str, ...] = ()
+    drawing: str | None = None
+
+
+def show(shown: Shown) -> None:
+    """Print an answer."""
+    if shown.drawing is not None and not console.json_mode:
+        console.raw(shown.drawing)
+    else:
+        console.result(document(shown.answer), shown.view)
+    for warning in shown.warnings:
+        console.warning(warning)
+    if shown.summary:
+        console.message(shown.summary)
+
+
+def graph_command(*, page: int | None = None, steps: int | None = None) -> Callable[[Callable[..., Shown]], Command]:
+    """A decorator: the command of a function that asks the graph and returns what is to be shown.
+
+    Args:
+        page: items on a page by default, with `--limit` and `--cursor`; None: there are no pages.
+        steps: steps by default, with `--limit` alone; None: it takes no steps.
+    """
+    shared: dict[str, tuple[Any, Any]] = {}
+    if page is not None:
+        shared |= {"limit": (LimitOption, page), "cursor": (CursorOption, None)}
+    if steps is not None:
+        shared["limit"] = (StepsOption, steps)
+    shared |= {"tenant": (TenantOption, None), "timeout": (TimeoutOption, None), "json_output": (JsonOption, False)}
+
+    def decorate(function: Callable[..., Shown]) -> Command:
+        def command(**given: Any) -> None:
+            common = {name: given.pop(name) for name in shared}
+            limits = {name: common[name] for name in ("limit", "cursor") if name in common}
+            show(function(Ask(common["tenant"], common["timeout"], **limits), **given))
+
+        signature = inspect.signature(function, eval_str=True)
+        _, *own = signature.parameters.values()
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+            for name, (option, default) in shared.items()
+        ]
+        # What Typer reads of a function.
+        command.__signature__ = signature.replace(parameters=[*own, *added], return_annotation=None)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
+        command.__doc__, command.__name__ = function.__doc__, function.__name__
+        return command
+
+    return decorate
+
+
+def document(answer: Any) -> Any:
+    """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
+    adapter: TypeAdapter[Any] = TypeAdapter(type(answer))
+    return adapter.dump_python(answer, mode="json")
