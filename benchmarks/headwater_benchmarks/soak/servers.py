@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -172,6 +173,17 @@ class Disk:
         """Leave no room at all; whether that went well."""
         used_mb = shutil.disk_usage(self._folder).used // (1 << 20)
         return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
+
+    def refusal(self) -> str:
+        """With which error a file of 2 MB is refused; empty where there is room for it."""
+        probe = self._folder / "probe"
+        try:
+            probe.write_bytes(bytes(2 << 20))
+        except OSError as error:
+            return errno.errorcode.get(error.errno or 0, type(error).__name__)
+        finally:
+            probe.unlink(missing_ok=True)
+        return ""
 
     def empty(self) -> None:
         """Give the room back."""

@@ -24,11 +24,6 @@ _PROBE = "RETURN 1 AS one"
 _KEYS = "MATCH (d:Dataset) RETURN d.key AS key"
 # Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
 _BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
-# What fills a transaction log, and is taken away again: 256 KB in a commit of its own.
-_BALLAST = "CREATE (:_Soak {ballast: $ballast})"
-_NO_BALLAST = "MATCH (n:_Soak) DELETE n"
-_BALLAST_BYTES = 1 << 18
-_MOST_BALLAST = 200
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 # How long a rival may take to be met.
 _MEET_SECONDS = 60.0
@@ -104,16 +99,12 @@ def disk_full(world: World, dice: random.Random) -> str:
         raise NotPossibleError("a small file system can be mounted by root, on Linux")
     if not disk.fill():
         raise NotPossibleError("the small file system can't be made to be full")
-    try:
-        refused, written = _until_refused(world.driver)
-        world.hold(dice, 4, 8)
-    finally:
-        disk.empty()
-        world.servers.restart(world.servers.neo4j)
-        with world.driver.session() as session:
-            session.run(_NO_BALLAST).consume()
-    require(refused, f"{written} writes of {_BALLAST_BYTES >> 10} KB had room")
-    return f"after {written} writes of {_BALLAST_BYTES >> 10} KB one was refused with {refused}"
+    refused = disk.refusal()
+    world.hold(dice, 4, 8)
+    disk.empty()
+    world.servers.restart(world.servers.neo4j)
+    require(refused, "a file still had room")
+    return f"a file was refused with {refused} beside the transaction logs"
 
 
 def session_keys(driver: Driver) -> list[str]:
@@ -159,17 +150,6 @@ def _refused(driver: Driver) -> str:
     except (DriverError, Neo4jError) as error:
         return _code(error)
     return ""
-
-
-def _until_refused(driver: Driver) -> tuple[str, int]:
-    """Write until that is refused: the code, empty where it never was, and how many writes had room."""
-    for written in range(_MOST_BALLAST):
-        try:
-            with driver.session() as session:
-                session.run(_BALLAST, ballast="x" * _BALLAST_BYTES).consume()
-        except (DriverError, Neo4jError) as error:
-            return _code(error), written
-    return "", _MOST_BALLAST
 
 
 def _code(error: Exception) -> str:

@@ -155,7 +155,7 @@ def _lines(impact: Impact) -> Iterator[str]:
     if owners:
         yield ""
         names = ", ".join(_text(owner) for owner in owners[:_MOST_OWNERS])
-        yield f"To inform: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+        yield f"To tell: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
 
 
 def counted(impact: Impact) -> str:
