@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from headwater_benchmarks.soak.faults import consumers, kafka, links, neo4j, records
-from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError
+from headwater_benchmarks.soak.faults.fault import Fault, NotPossibleError, NoTraceError
 
 FAULTS: tuple[Fault, ...] = (*consumers.FAULTS, *kafka.FAULTS, *neo4j.FAULTS, *links.FAULTS, *records.FAULTS)
 """All of them."""
 
-__all__ = ["FAULTS", "Fault", "NotPossibleError"]
+__all__ = ["FAULTS", "Fault", "NoTraceError", "NotPossibleError"]

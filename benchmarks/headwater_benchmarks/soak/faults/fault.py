@@ -14,6 +14,10 @@ class NotPossibleError(Exception):
     """This fault can't be made on this machine; says why."""
 
 
+class NoTraceError(CheckFailedError):
+    """A fault left nothing that shows it: it may not have happened."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A class of faults.
@@ -21,7 +25,7 @@ class Fault:
     Attributes:
         name: its name in reports.
         happen: makes one happen, holds it for as long as it likes, and ends it. Returns what shows that it happened:
-            what was observed of it, and not what was done for it. Raises CheckFailedError where nothing shows it, and
+            what was observed of it, and not what was done for it. Raises NoTraceError where nothing shows it, and
             NotPossibleError.
         flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
             another.
@@ -35,10 +39,10 @@ class Fault:
 
 
 def require(shown: object, what: str) -> None:
-    """Fail the soak where a fault left no trace: what follows would be a test of nothing.
+    """What follows a fault that left no trace would be a test of nothing.
 
     Raises:
-        CheckFailedError: it did.
+        NoTraceError: it left none.
     """
     if not shown:
-        raise CheckFailedError(f"The fault didn't happen: {what}.")
+        raise NoTraceError(f"The fault didn't happen: {what}.")
