@@ -210,21 +210,26 @@ class Metrics:
 
     def lag(self, behind: Mapping[Partition, int]) -> None:
         """Offsets between the last commit and the end of each partition of ours; others have no series."""
-        self._lag.clear()
-        for partition, offsets in behind.items():
-            self._lag.labels(str(partition.number)).set(offsets)
+        _replace(self._lag, behind)
 
     def oldest(self, published_ms: Mapping[Partition, int]) -> None:
         """When the oldest record in flight was published, in ms of Unix time; other partitions have no series."""
-        self._oldest.clear()
-        for partition, milliseconds in published_ms.items():
-            self._oldest.labels(str(partition.number)).set(milliseconds / 1000)
+        _replace(self._oldest, {partition: ms / 1000 for partition, ms in published_ms.items()})
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
 
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
+
+
+def _replace(gauge: Gauge, values: Mapping[Partition, float]) -> None:
+    """One series for each of these partitions and no other; a scrape in between misses none that stays."""
+    for metric in gauge.collect():
+        for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
+            gauge.remove(number)
+    for partition, value in values.items():
+        gauge.labels(str(partition.number)).set(value)
 
 
 def retry_cause(error: TransientError) -> RetryCause:

@@ -51,6 +51,8 @@ def test_a_consumers_scrape_is_clean_before_and_after_events(world: RealWorld, s
     with consuming(settings) as consumer:
         consumer.until(lambda: consumer.metric("events_applied_total") == 50, "progress")
         consumer.until(lambda: 'reason="NOT_AN_EVENT"} 1.0' in consumer.get("/metrics")[1], "the dead letter")
+        # Shown once a second.
+        consumer.until(lambda: "headwater_materializer_offset_lag{" in consumer.get("/metrics")[1], "the lag")
         text = consumer.get("/metrics")[1]
     found = {name for name, _ in samples(text)}
     # A series of a partition is there while something is in flight.

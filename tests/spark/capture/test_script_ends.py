@@ -23,7 +23,7 @@ pytestmark = pytest.mark.spark
 SECONDS = 240.0
 
 SCRIPT = """
-import json, os, sys, time
+import json, os, sys, threading, time
 from pyspark.sql import SparkSession
 from headwater_producers.spark import attach
 
@@ -53,7 +53,13 @@ stream = stream.option("checkpointLocation", f"{folder}/cp")
 if ending.startswith("sig"):
     query = stream.start(f"{folder}/out")
     query.processAllAvailable()
-    open(f"{folder}/ready", "w").close()
+    def await_answer():
+        # PySpark's handler of SIGINT asks the JVM on the main thread's connection. Between a call and the wait for its
+        # answer that hangs, with PySpark alone just as well.
+        while sys._current_frames()[threading.main_thread().ident].f_code.co_name != "readinto":
+            time.sleep(0.01)
+        open(f"{folder}/ready", "w").close()
+    threading.Thread(target=await_answer, daemon=True).start()
     query.awaitTermination()
 stream.trigger(availableNow=True).start(f"{folder}/out").awaitTermination()
 """

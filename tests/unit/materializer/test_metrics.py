@@ -7,6 +7,8 @@ import time
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError, RetryCause
 from headwater_consumers.materializer.limits import BatchPolicy
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.records import Partition
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.events import good
@@ -130,6 +132,19 @@ def test_the_lag_is_told_by_partition_while_it_is_ours() -> None:
     harness.rounds(2, seconds=1)
     assert [harness.metric("offset_lag", partition=str(number)) for number in (0, 1)] == [0, 0]
     assert harness.metric("paused") == 0
+
+
+def test_a_partition_that_is_gone_has_no_lag_and_one_that_stays_keeps_its_series() -> None:
+    metrics = Metrics()
+    stays, goes = Partition("t", 0), Partition("t", 1)
+
+    metrics.lag({stays: 3, goes: 4})
+    held = metrics._lag.labels("0")
+    metrics.lag({stays: 5})
+
+    assert metrics._lag.labels("0") is held
+    samples = [sample for family in metrics._lag.collect() for sample in family.samples]
+    assert [(sample.labels, sample.value) for sample in samples] == [({"partition": "0"}, 5)]
 
 
 def test_halved_batches_are_counted() -> None:
