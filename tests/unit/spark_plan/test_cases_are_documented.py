@@ -1,4 +1,4 @@
-"""docs/columns.md tells what is covered, and lists every case of the lineage tests. Refreshed by UPDATE_GOLDENS=1."""
+"""docs/columns.md has what is covered, and lists every case of the lineage tests. Refreshed by UPDATE_GOLDENS=1."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def titles(stem: str) -> list[str]:
 
 
 def covered() -> str:
-    """`what = family: title; family: title` is green, as those tests are; `what ! reason` isn't there."""
+    """`what = family: title; family: title` is covered by those tests; `what ! reason` isn't covered yet."""
     rows = ["| what | | tests, or why not yet |", "|---|---|---|"]
     known = {f"{stem}: {title}" for stem in FAMILIES for title in titles(stem)}
     known |= {f"{path.stem}: {title}" for path in SOURCES.glob("*.txt") for title in read_sections(path.read_text())}
     for line in (TESTS / "covered.txt").read_text().splitlines():
-        what, mark, told = line.partition(" ! ")
+        what, mark, reason = line.partition(" ! ")
         if mark:
-            rows.append(f"| {what} | not yet | {told} |")
+            rows.append(f"| {what} | not yet | {reason} |")
             continue
-        what, _, told = line.partition(" = ")
-        tests = told.split("; ")
+        what, _, titles_of_tests = line.partition(" = ")
+        tests = titles_of_tests.split("; ")
         assert set(tests) <= known, f"{what}: no such case: {set(tests) - known}"
         rows.append(f"| {what} | ✓ | {'; '.join(tests)} |")
     return "\n".join(rows) + "\n"
@@ -75,7 +75,7 @@ def tried(stem: str) -> set[str]:
 
 
 @pytest.mark.parametrize("stem", FAMILIES)
-def test_what_a_golden_says_is_tried(stem: str) -> None:
+def test_each_case_of_a_golden_is_tested(stem: str) -> None:
     """Else a case that was taken away would stay on the page, with nothing behind it."""
     assert set(titles(stem)) == tried(stem)
 

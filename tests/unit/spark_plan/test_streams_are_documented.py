@@ -27,11 +27,11 @@ def listed() -> str:
 def _table(title: str, heading: str, cases: tuple[Case, ...], verb: str) -> str:
     sections = read_sections((GOLDEN / f"{title.lower()}.txt").read_text())
     assert set(sections) == {case.title for case in cases}, "no golden of a case that was taken away"
-    text = f"\n### {title}\n\n| {heading} | told of each micro-batch |\n|---|---|\n"
+    text = f"\n### {title}\n\n| {heading} | reported of each micro-batch |\n|---|---|\n"
     for case in cases:
         # The other end is the same in all of them: `noop`, or files that are dropped into a folder.
-        told = [line for line in sections[case.title] if verb in line] or ["nothing"]
-        text += f"| {case.title} | {'<br>'.join(f'`{line}`' for line in told)} |\n"
+        reported = [line for line in sections[case.title] if verb in line] or ["nothing"]
+        text += f"| {case.title} | {'<br>'.join(f'`{line}`' for line in reported)} |\n"
     return text
 
 
