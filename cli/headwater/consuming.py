@@ -20,14 +20,14 @@ from headwater.logs import fields, start_logging
 from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError
-from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals
-from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import FatalError
 
 with without("numpy", "pandas"):
     from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_consumers.materializer.app import Target, assemble
+    from headwater_consumers.materializer.metrics import Metrics
+    from headwater_consumers.materializer.reporting import ConsumerTotals
+    from headwater_consumers.materializer.source import RecordSource
 
 log = logging.getLogger("headwater.consume")
 

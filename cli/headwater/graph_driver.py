@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import neo4j.exceptions
-from neo4j import GraphDatabase, NotificationMinimumSeverity
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
-
 from headwater.connection import Neo4jSettings
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.lean_imports import without
+
+with without("numpy", "pandas"):
+    import neo4j.exceptions
+    from neo4j import GraphDatabase, NotificationMinimumSeverity
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 if TYPE_CHECKING:
     from neo4j import Driver

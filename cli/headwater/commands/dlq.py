@@ -15,15 +15,18 @@ from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, InputError, NotFoundError
 from headwater.kafka_errors import asking_kafka
+from headwater.lean_imports import without
 from headwater.settings import Settings, connected_settings
 from headwater.show import dlq as show_dlq
 from headwater.times import time_if_given
-from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
 from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
 from headwater_consumers.materializer.dead_letters.replay import replay as send_back
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
+
+with without("numpy", "pandas"):
+    from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
 
 app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
 app.callback()(lambda: None)

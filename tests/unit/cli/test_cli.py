@@ -194,6 +194,23 @@ def test_only_the_named_command_is_imported() -> None:
     assert output == "[]\n"
 
 
+def test_commands_that_ask_neo4j_leave_its_numpy_and_pandas_out() -> None:
+    """A child for each, which has imported what all of them need."""
+    script = """
+        import os, sys
+        from headwater import cli, settings
+        for name in ("consume", "dlq", "graph", "upstream", "serve"):
+            if os.fork() == 0:
+                cli._load(name)
+                print(name, [one for one in ("neo4j", "numpy", "pandas") if one in sys.modules], flush=True)
+                os._exit(0)
+            os.wait()
+    """
+    with run(script) as process:
+        output, _ = process.communicate(timeout=100)
+    assert output.splitlines() == [f"{name} ['neo4j']" for name in ("consume", "dlq", "graph", "upstream", "serve")]
+
+
 @pytest.mark.parametrize("name", ["bench", "soak"])
 def test_an_installed_package_says_where_the_benchmarks_are(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
