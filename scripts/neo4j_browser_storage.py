@@ -1,4 +1,4 @@
-"""What Neo4j Browser finds in its local storage: settings, and how nodes and relationships look."""
+"""Contents for Neo4j Browser's local storage: its settings, and the style of nodes and relationships."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 STYLE = Path(__file__).parents[1] / "ops" / "neo4j-browser" / "headwater.grass"
 
-# What the Browser keeps in local storage: open on an empty page, send no reports, draw only what the query returned.
+# Settings: open on an empty page, send no reports, draw only what the query returned.
 LOCAL_STORAGE = {
     "settings": {
         "theme": "light",
@@ -23,7 +23,7 @@ LOCAL_STORAGE = {
 
 
 def grass(path: Path = STYLE) -> dict[str, dict[str, str]]:
-    """A style as the Browser keeps it: for each selector, its properties. Without comments: the Browser has none."""
+    """A style file as the Browser stores it: the properties of each selector. Comments aren't stored."""
     text = path.read_text(encoding="utf-8")
     rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     return {

@@ -29,7 +29,7 @@ _FIGURES = (
 
 
 def view(document: Mapping[str, Any]) -> Group:
-    """For people: a column for each contestant, medians with the least and the greatest; then the goals."""
+    """A column for each contestant with medians, smallest and greatest values; below, the goals."""
     table = Table(box=None, pad_edge=False)
     table.add_column("")
     for measurement in document["measurements"]:

@@ -1,4 +1,4 @@
-"""The measuring, and the report."""
+"""Measures the codecs and makes the report."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Options:
     """What to measure.
 
     Attributes:
-        events: of all kinds.
-        rounds: that count.
-        seed: of the events.
+        events: how many, of all kinds together.
+        rounds: how many count.
+        seed: decides the events.
     """
 
     events: int
@@ -41,11 +41,11 @@ def run(options: Options) -> dict[str, Any]:
         works_on = [material(codec, grouped) for codec in progress.track(known, description="events")]
         contestants = [contestant(codec, each) for codec, each in zip(known, works_on, strict=True)]
         task = progress.add_task("rounds", total=(options.rounds + 1) * len(questions) * len(contestants))
-        # The material itself is no garbage, and collecting must not go through it again and again.
+        # The encoded and decoded events are never garbage: freeze them, so that no collection examines them.
         gc.collect()
         gc.freeze()
         try:
-            # Processor time: nobody waits for anything here, so it is what a quiet machine's clock would say.
+            # Nothing waits here, so processor time is what elapsed time would be on a quiet machine.
             results = interleave(
                 contestants,
                 questions,
@@ -74,7 +74,7 @@ def _measured(
     works_on: Sequence[Material],
     counts: Mapping[str, int],
 ) -> dict[str, Any]:
-    """One group: each codec's rates both ways, beside Headwater's, and bytes per event."""
+    """One group: each codec's rates in both directions, compared with Headwater's, and its bytes per event."""
     contestants = []
     ours = next(result for result in results if result.name == HEADWATER)
     for result, each in zip(results, works_on, strict=True):
@@ -86,7 +86,7 @@ def _measured(
                 entry[f"{question.direction}_events_per_second"] = rounded
                 entry[f"{question.direction}_samples"] = [round(rate, 1) for rate in rates]
                 if result is not ours:
-                    # Rates: theirs is the longer time.
+                    # A ratio of rates is the inverse ratio of times: how many times as fast Headwater is.
                     found = ratio([b[place] / a[place] for a, b in zip(ours.rounds, result.rounds, strict=True)])
                     entry[f"{question.direction}_headwater_ratio"] = found["ratio"]
                     entry[f"{question.direction}_headwater_ratio_interval"] = found["interval"]

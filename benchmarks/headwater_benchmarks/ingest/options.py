@@ -1,4 +1,4 @@
-"""What to measure, and the two usual sizes."""
+"""Options of `bench ingest`, and its two usual sizes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Options:
 
     Attributes:
         events: records on the topic, repeated ones included.
-        rounds: that count.
-        sample: records that the floor's shapes and batch sizes are tried on.
-        by_hand: records that naive and sink get; 0 for all, as Headwater, without which the ratios aren't of one thing.
-        warm_up: records that whoever gets a fresh database writes into it first, and that are wiped away again.
-        latency_seconds: how long events come at half the rate; 0 leaves latency out.
-        curve: relationships that the graph grows to for the curve; 0 leaves it out.
-        batch_rows: rows in a transaction that each of the floor's shapes is tried with.
-        tries: how often; the median counts.
+        rounds: rounds that count.
+        sample: records on which the floor's shapes and batch sizes are tried.
+        by_hand: records that naive and sink get; 0 for all. With fewer, their ratios to Headwater compare unlike work.
+        warm_up: records that a contestant writes into a fresh database first, and that are then deleted.
+        latency_seconds: how long events arrive at half the rate; 0 leaves latency out.
+        curve: relationships that the graph grows to for the curve; 0 leaves the curve out.
+        batch_rows: batch sizes that each of the floor's shapes is tried with, as rows in a transaction.
+        tries: how often each shape and batch size is tried; the median counts.
         baselines: whether floor, naive and sink take part.
-        partitions: of each topic.
-        prefix: of the topics' names, and of the consumers' groups.
-        seed: of the events.
-        heap_mb, page_cache_mb: of Neo4j.
+        partitions: partitions of each topic.
+        prefix: prefix of the topics' names and of the consumer groups.
+        seed: decides the events.
+        heap_mb, page_cache_mb: Neo4j's heap and page cache.
     """
 
     events: int
@@ -48,9 +48,9 @@ class Options:
 
     @property
     def small(self) -> bool:
-        """Whether deleting a graph takes less time than starting a server for a fresh one.
+        """Whether to delete a graph rather than start a fresh server, which takes longer for few events.
 
-        Then the graphs are compared with the oracle, too, node by node.
+        Only small graphs are also compared with the oracle, node by node.
         """
         return self.events <= _SMALL
 
@@ -58,4 +58,4 @@ class Options:
 QUICK = Options(events=10_000, rounds=ROUNDS, sample=500, warm_up=500, latency_seconds=10.0, tries=1)
 FULL = Options(events=200_000, rounds=ROUNDS, sample=5_000, warm_up=3_000, latency_seconds=60.0)
 CURVE = 5_000_000
-"""Relationships that the goal is about."""
+"""Relationships that the goal is for."""

@@ -1,4 +1,4 @@
-"""Archive: Parquet files of records, one day's in memory at a time."""
+"""Reads the archive of the events topic: records in Parquet files by day, with one day in memory at a time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _COLUMNS = [*_COORDINATES, "timestamp", "key", "value", "headers"]
 
 
 class ArchiveError(Exception):
-    """What is there is no archive, or can't be read."""
+    """There is no archive at the location, or it can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an archive has of one partition.
+    """The offsets of one partition in an archive.
 
     Attributes:
-        partition: of one incarnation of the topic.
+        partition: a partition of one incarnation of the topic.
         begin: the first offset.
         end: the offset after the last one.
-        records: how many offsets between them it has.
+        records: how many of the offsets from `begin` to `end` the archive has.
     """
 
     partition: Partition
@@ -37,18 +37,18 @@ class Kept:
 
     @property
     def missing(self) -> int:
-        """Offsets within that it hasn't. A transactional producer's markers are offsets without a record."""
+        """Offsets from `begin` to `end` without a record; a transactional producer's markers count as missing."""
         return self.end - self.begin - self.records
 
 
 class Archive:
-    """An archive in a folder, or wherever `pyarrow.dataset` can read from: `/archive`, `s3://lineage/archive`.
+    """An archive at a location that `pyarrow.dataset` can read: `/archive`, `s3://lineage/archive`.
 
     Args:
-        location: of the data.
+        location: path or URI of the archive.
 
     Raises:
-        ArchiveError: there is none.
+        ArchiveError: there is no archive at the location.
     """
 
     def __init__(self, location: str) -> None:
@@ -66,7 +66,7 @@ class Archive:
             raise ArchiveError(f"{location} is no archive of events: there is no column {', '.join(missing)}.")
 
     def kept(self) -> list[Kept]:
-        """What it has, by partition.
+        """The offsets in the archive, by partition.
 
         Raises:
             ArchiveError: it can't be read.
@@ -87,7 +87,7 @@ class Archive:
         )
 
     def records(self) -> Iterator[Record]:
-        """Every record, day by day; a day's by partition and offset.
+        """Every record, day by day; within a day by partition and offset.
 
         Raises:
             ArchiveError: it can't be read.

@@ -1,4 +1,4 @@
-"""Commits a graph in one shape or another, and finds the fastest."""
+"""Writes a graph by each shape (a way to cut it into statements and transactions), and finds the fastest."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Trial:
     """One shape with one batch size.
 
     Attributes:
-        shape: which.
-        rows: in a transaction.
-        seconds: the median of its tries.
+        shape: the shape that was tried.
+        rows: rows in a transaction.
+        seconds: the median time of its tries.
     """
 
     shape: Shape
@@ -38,7 +38,7 @@ class Trial:
 def write_graph(database: Database, phases: list[Phase], sessions: int) -> Turn:
     """Commit everything, from the first statement to the last commit.
 
-    Transient errors, a deadlock of two sessions say, are the driver's to try again.
+    The driver retries transient errors, such as a deadlock of two sessions.
     """
     with _sessions(database, sessions) as commit_all, _without_collections():
         watch = Stopwatch(database)
@@ -54,14 +54,14 @@ def trials(
     tries: int,
     tried: Callable[[], None] = lambda: None,
 ) -> list[Trial]:
-    """Every shape with every batch size, in turns, on a small graph; the fastest first. The database is empty again.
+    """Try every shape with every batch size, in turns; the fastest comes first. Leaves the database empty.
 
     Args:
-        database: an empty one.
-        graph: to write.
-        batch_rows: rows in a transaction.
-        tries: of each, of which the median counts; there is one more before, which doesn't.
-        tried: called `trial_count(batch_rows, tries)` times.
+        database: an empty database.
+        graph: the graph to write; a small one is enough.
+        batch_rows: the batch sizes, as rows in a transaction.
+        tries: how often to try each; the median counts. One more try, before these, doesn't count.
+        tried: called after each try, `trial_count(batch_rows, tries)` times in all.
     """
     seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in batch_rows}
     for number in range(tries + 1):
@@ -83,7 +83,7 @@ def trial_count(batch_rows: Sequence[int], tries: int) -> int:
 
 @contextlib.contextmanager
 def _sessions(database: Database, count: int) -> Iterator[Callable[[Phase], None]]:
-    """What commits a phase, from one thread or several, each with a session of its own."""
+    """A function that commits a phase from `count` threads, each with a session of its own."""
     with contextlib.ExitStack() as stack:
         sessions = [
             stack.enter_context(database.driver.session(database=database.target.database)) for _ in range(count)
@@ -107,7 +107,7 @@ def _run(tx: ManagedTransaction, commit: Commit) -> None:
 
 @contextlib.contextmanager
 def _without_collections() -> Iterator[None]:
-    """Rows are millions of objects, through which Python's collector would go again and again."""
+    """Turns Python's collector off: rows are millions of objects, which it would examine again and again."""
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -11,7 +11,7 @@ from headwater_schemas.events import Certainty
 
 
 class TraceDirection(StrEnum):
-    """FORWARD: where it went. BACKWARD: where it came from."""
+    """FORWARD: where a part went. BACKWARD: where it came from."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
@@ -31,10 +31,10 @@ class PartKind(StrEnum):
 class StepKind(StrEnum):
     """What a step is.
 
-    - MICRO_BATCHES of one run of a query, or of none that is known.
+    - MICRO_BATCHES: micro-batches of one run of a query, or of an unknown run.
     - RUN: a batch run.
-    - CONFLICT: a micro-batch as it ran before it ran again otherwise.
-    - MISSING: micro-batches between known ones that nothing is known of; one of them may have used the part.
+    - CONFLICT: the first execution of a micro-batch that ran again later with other offsets.
+    - MISSING: micro-batches between known ones that are not in the graph; one of them may have used the part.
     """
 
     MICRO_BATCHES = "MICRO_BATCHES"
@@ -60,7 +60,7 @@ class OffsetSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a dataset, in one of these ways, of which only the named fields are there.
+    """A part of a dataset. Its kind decides which of these fields are set.
 
     | kind     | fields                                                                    |
     |----------|---------------------------------------------------------------------------|
@@ -72,7 +72,7 @@ class Part:
     | UNKNOWN  | none: some part of it, written after `since` or before `until`             |
 
     Attributes:
-        dataset: whose part.
+        dataset: the dataset that it is a part of.
         kind: see above.
         certainty: EXACT, INFERRED, UPPER_BOUND (the truth is within it) or UNKNOWN.
         topic_id: Kafka's id of the topic's incarnation, where it is known.
@@ -83,10 +83,10 @@ class Part:
         version: snapshot id, or the last version of a range.
         from_version: the version before the first one.
         partitions: of a table, as `key=value` paths; empty where they aren't known.
-        text: the position in words.
-        rows: how many, where it is known.
+        text: the position as text.
+        rows: how many rows it has, where that is known.
         since: the earliest time at which it can have been written.
-        until: the latest.
+        until: the latest time at which it can have been written.
     """
 
     dataset: Asset
@@ -111,9 +111,9 @@ class RunBrief:
     """A run, in short.
 
     Attributes:
-        run_id: its id; of a streaming query, of one start.
-        code_version, config_version: what it was made of.
-        state: COMPLETE, FAIL …; None of a streaming run.
+        run_id: its id; for a streaming query, the id of one start.
+        code_version, config_version: versions of its code and configuration.
+        state: COMPLETE, FAIL …; None for a streaming run.
         first_batch, last_batch: the first and the last of the step's micro-batches that were observed in it.
     """
 
@@ -127,21 +127,21 @@ class RunBrief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What took a part in and gave others out: micro-batches of one query, or a batch run.
+    """Micro-batches of one query, or a batch run, which read parts of datasets and wrote others.
 
     Attributes:
-        kind: which of these.
-        job: whose.
-        runs: the batch run; or the start of the query that the micro-batches belong to. Of a step that only time
-            bounds, or that the query's state spreads, several starts, at most ten.
-        query_id, query_name: of the streaming query.
-        first_batch, last_batch: the micro-batches that used the part in question, both included.
+        kind: which of these it is.
+        job: the job of the run or query.
+        runs: the batch run, or the start of the query that the micro-batches belong to. There may be several starts, at
+            most ten, if only time bounds the step or if the query keeps state.
+        query_id, query_name: id and name of the streaming query.
+        first_batch, last_batch: the first and last micro-batch that used the part, both included.
         batches: how many of these are known to have used it; None where that wasn't counted.
-        spread_first_batch, spread_last_batch: the micro-batches over which the query's state spreads it: forwards up
-            to the last that may have given it out, backwards from the first that may have taken part; without state
-            the same as above.
-        started_at, ended_at: of the first and of the last.
-        keeps_state: whether the query keeps something from batch to batch; None where that isn't known.
+        spread_first_batch, spread_last_batch: the same, extended by the query's state. Forwards it goes up to the last
+            micro-batch whose output may depend on the part, backwards down to the first whose input may have
+            contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
+        started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
+        keeps_state: whether the query keeps state between micro-batches; None where that isn't known.
     """
 
     kind: StepKind
@@ -166,13 +166,13 @@ class Hop:
     Attributes:
         number: from 1, in the order found.
         depth: how many hops from the start.
-        after: numbers of the hops that led to it; none where it begins at the start.
-        step: what happened.
-        inputs: forwards, the parts taken in that the trace is about; backwards, all that was taken in.
-        outputs: forwards, all that was given out; backwards, the parts that the trace is about.
-        certainty: of this hop alone.
-        overall: the weakest certainty on the way from the start.
-        why: what is known, and what the certainty rests on.
+        after: numbers of the hops that led to it; empty if it follows directly from the start.
+        step: the micro-batches or the run.
+        inputs: forwards, the traced parts that the step read; backwards, all parts that it read.
+        outputs: forwards, all parts that the step wrote; backwards, the traced parts that it wrote.
+        certainty: the certainty of this hop alone.
+        overall: the weakest certainty on the path from the start.
+        why: the facts behind the hop and its certainty.
     """
 
     number: int
@@ -188,17 +188,17 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """A way through the graph.
+    """The steps that a part of a dataset went through, or came from.
 
     Attributes:
         direction: FORWARD or BACKWARD.
         start: the part that was asked about.
-        hops: breadth-first.
-        ends: the parts from which nothing goes on, as far as is known.
-        notes: what else is known of the start: not read yet, read by nobody.
+        hops: the steps, breadth-first.
+        ends: the parts that no known step continues from.
+        notes: further facts about the start, such as that nothing has read it yet.
         total: how many hops there are in `hops`.
-        max_hops: the depth of the farthest.
-        truncated: whether there is more beyond the depth or the limit asked for.
+        max_hops: the depth of the farthest hop.
+        truncated: whether the depth or the limit left out further hops.
     """
 
     direction: TraceDirection
@@ -215,5 +215,5 @@ _STRENGTH = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certain
 
 
 def weakest(*certainties: Certainty) -> Certainty:
-    """The one that claims least; EXACT of none."""
+    """The weakest of these certainties; EXACT if there are none."""
     return max(certainties, key=_STRENGTH.index, default=Certainty.EXACT)

@@ -1,4 +1,4 @@
-"""Micro-batches that can only be bounded by time: what part of a dataset was used isn't known or recorded."""
+"""Hops over micro-batches that only time bounds, because no record shows which part of a dataset they used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
-    """A hop for each query, over all its micro-batches since (backwards: until) the part was written (used)."""
+    """A hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
     bounds = iter(
         first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
@@ -34,7 +34,7 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) 
             if context.backward:
                 last = last if after is None else after - 1
             else:
-                # The batch that ran at the time may have looked later than it began.
+                # A batch that was already running at `time` may have read its input after `time`.
                 first = running_at(context, query, after, time)
         if first <= last and (draft := _draft(context, query, pending, first, last, why)) is not None:
             drafts.append(draft)
@@ -44,7 +44,7 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) 
 def first_after(
     context: Context, asked: Sequence[tuple[Query, datetime]], *, inclusive: bool = False
 ) -> list[int | None]:
-    """Of each query the first batch that is known to have begun after a time, or then."""
+    """For each query the first batch known to have begun after its time, or with `inclusive` also exactly then."""
     searches = [
         Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
         for query, time in asked
@@ -65,13 +65,15 @@ def first_after(
 
 
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
-    """The first batch that may have run at a time: the last that began by then, and all since without a time.
+    """The first batch that may have been running at a time.
+
+    It is the last batch known to have begun by then, or the first of those after it whose time isn't known.
 
     Args:
-        context: of the trace.
-        query: whose.
-        after: what `first_after` found.
-        time: when.
+        context: the trace's context.
+        query: the query of the batches.
+        after: the result of `first_after` for this query.
+        time: the time.
     """
     first = query.last_batch + 1 if after is None else after
     for batch in _back_to(context, query, after, time):
@@ -80,9 +82,9 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
 
 
 def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
-    """Batches before one, the latest first, back to the last that is known to have begun by a time, it included."""
+    """Batches before `after`, the latest first, down to and including the last one known to have begun by `time`."""
     first = query.last_batch + 1 if after is None else after
-    limit = 1  # Mostly the one before has the time it began: only reconciled ones may not.
+    limit = 1  # Mostly one is enough: only reconciled batches may lack the time at which they began.
     while True:
         [earlier] = before(context.tx, [(query.key, first)], limit)
         for batch in earlier:
@@ -116,7 +118,7 @@ def _draft(context: Context, query: Query, pending: Pending, first: int, last: i
 
 
 def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
-    """The micro-batches between two ids where they are few, else the first and the last; whether these are all."""
+    """The micro-batches from `first` to `last`, and True; only the first and the last, and False, if they are many."""
     [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
     if len(batches) < STRETCH or batches[-1].last >= last:
         return batches, True
