@@ -16,16 +16,16 @@ from headwater_benchmarks.figures import percentile
 
 @dataclass(slots=True)
 class Measured:
-    """What one contestant did.
+    """The measurements of one contestant.
 
     Attributes:
-        triggers: of each round, milliseconds of each micro-batch's trigger.
-        writes: of each round, seconds of each batch write.
-        stream_processor_seconds: of driver and JVM, for all counted micro-batches.
+        triggers: for each round, the duration of each micro-batch's trigger in ms.
+        writes: for each round, the seconds of each batch write.
+        stream_processor_seconds: processor time of driver and JVM for all counted micro-batches.
         write_processor_seconds: the same for all counted writes, capture included.
-        micro_batches: all of the query's, those before the first round included.
-        sent: by the query, from its start to its end.
-        plan_seconds: from the end of a write of the large plan until its lineage was delivered.
+        micro_batches: micro-batches of the query, including those before the first round.
+        sent: events and bytes that the query sent, from its start to its end.
+        plan_seconds: time from the end of the write with the large plan until its lineage was delivered.
         memory: peaks in MB.
     """
 
@@ -53,7 +53,7 @@ class Runner:
         feed.fill(self.place.source, micro_batches * records)
         answer = self.line.ask("drain_query")
         batches = answer["batches"]
-        # Their ids begin at 0. The first finds no records, and is one all the same.
+        # Ids begin at 0. The first micro-batch reads no records, but is committed and counts.
         self.measured.micro_batches = batches[-1]["batch"] + 1
         if counts:
             self.measured.triggers.append([batch["milliseconds"] for batch in batches])
@@ -67,7 +67,7 @@ class Runner:
             self.measured.write_processor_seconds += answer["processor_seconds"]
 
     def count_sent(self) -> None:
-        """Ends the query, and counts what it has sent."""
+        """Ends the query, and counts the events and bytes that it sent."""
         self.line.ask("stop_query")
         match self.contestant.kind:
             case "headwater":
@@ -81,7 +81,7 @@ class Runner:
 def in_turns(
     runners: Sequence[Runner], rounds: int, warm_up: int, turn: Callable[[Runner, bool], Any], done: Callable[[], None]
 ) -> None:
-    """Round after round, each runner once; who comes first changes."""
+    """Every round gives each runner one turn, and begins with another runner."""
     for number in range(-warm_up, rounds):
         for offset in range(len(runners)):
             turn(runners[(number + offset) % len(runners)], number >= 0)
@@ -89,9 +89,9 @@ def in_turns(
 
 
 def ratios(rounds: Sequence[Sequence[float]], base: Sequence[Sequence[float]], share: float) -> list[float]:
-    """Of each round, this contestant's percentile over the other's: the two were measured within seconds.
+    """For each round, this contestant's percentile divided by the other's; both were measured within seconds.
 
-    Durations come in whole milliseconds; the median is taken within the class of equal ones.
+    Durations are whole milliseconds; the median is interpolated among equal values.
     """
 
     def figure(values: Sequence[float]) -> float:

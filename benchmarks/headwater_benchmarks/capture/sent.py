@@ -1,4 +1,4 @@
-"""What was sent: events and bytes."""
+"""Counts the events and bytes that a contestant sent."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from headwater_schemas.topics import TopicNames
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What one contestant has sent so far.
+    """Events and bytes that one contestant has sent so far.
 
     Attributes:
-        events: how many.
-        bytes: of them, with their keys.
-        kinds: how many of each kind.
+        events: number of events.
+        bytes: size of the events and their keys.
+        kinds: number of events of each kind.
     """
 
     events: int = 0

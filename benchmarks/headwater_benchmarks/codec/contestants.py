@@ -1,4 +1,4 @@
-"""Who encodes and decodes: Headwater's codec, fastavro alone, and JSON as OpenLineage's client writes it."""
+"""The codecs that are compared: Headwater's, fastavro alone, and JSON as OpenLineage's client writes it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MIXED = "MIXED"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is put to everybody.
+    """One task for every codec.
 
     Attributes:
         group: a kind of events, or `MIXED`.
-        direction: which way.
+        direction: whether to encode or to decode them.
     """
 
     group: str
@@ -43,9 +43,9 @@ class Codec:
 
     Attributes:
         name: for the report.
-        prepare: an event to what `encode` takes, as its users have it in their hands.
-        encode: that to bytes.
-        decode: bytes to what its users get.
+        prepare: converts an event to the argument of `encode`, the form in which users of the codec have it.
+        encode: converts that to bytes.
+        decode: converts bytes to the form that users of the codec get.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Codec:
 
 
 def codecs() -> list[Codec]:
-    """All of them.
+    """The three codecs.
 
-    Headwater's checks every field both ways, and gives typed events. fastavro takes and gives dicts, unchecked but for
-    what it can't write. OpenLineage's Python client writes with `json.dumps`, keys sorted.
+    Headwater's codec checks every field in both directions, and returns typed events. fastavro takes and returns dicts,
+    and checks only whether it can write them. OpenLineage's Python client uses `json.dumps` with sorted keys.
     """
     schema = current_schema().parsed
     decoder = Decoder()
@@ -82,36 +82,36 @@ def codecs() -> list[Codec]:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What one codec works on, by group.
+    """The input of one codec, by group.
 
     Attributes:
-        prepared: what it encodes.
-        values: what it decodes.
+        prepared: arguments of its `encode`.
+        values: arguments of its `decode`.
     """
 
     prepared: Mapping[str, Sequence[Any]]
     values: Mapping[str, Sequence[bytes]]
 
     def bytes_per_event(self, group: str) -> float:
-        """The mean of a group."""
+        """The mean size of a group's events."""
         return sum(map(len, self.values[group])) / len(self.values[group])
 
 
 def groups(events: Sequence[LineageEvent]) -> dict[str, list[LineageEvent]]:
-    """The events, all and by kind."""
+    """All events as `MIXED`, and the events of each kind."""
     kinds = sorted(Counter(event.kind for event in events))
     return {MIXED: list(events), **{kind: [event for event in events if event.kind == kind] for kind in kinds}}
 
 
 def material(codec: Codec, grouped: Mapping[str, Sequence[LineageEvent]]) -> Material:
-    """Everything that isn't measured, done before."""
+    """Prepare and encode all events; this isn't measured."""
     prepared = {group: [codec.prepare(event) for event in events] for group, events in grouped.items()}
     values = {group: [codec.encode(each) for each in ready] for group, ready in prepared.items()}
     return Material(prepared, values)
 
 
 def contestant(codec: Codec, works_on: Material) -> Contestant[Question]:
-    """One that answers by encoding or decoding a whole group; finds as many as there are."""
+    """A contestant that encodes or decodes a whole group, and returns the number of events."""
 
     def answer(question: Question) -> int:
         if question.direction == "encode":

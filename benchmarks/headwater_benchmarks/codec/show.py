@@ -11,7 +11,7 @@ from headwater_benchmarks.figures import shown_interval
 
 
 def view(document: Mapping[str, Any]) -> Table:
-    """For people: each kind's codecs one below the other."""
+    """A table with a row for each kind and codec."""
     table = Table(box=None, pad_edge=False)
     for heading in ("events", "codec"):
         table.add_column(heading)

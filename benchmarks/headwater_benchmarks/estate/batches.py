@@ -1,7 +1,7 @@
 """Offsets that micro-batches read and wrote.
 
-A topic's offsets grow with every micro-batch of the query that writes it; the queries that read it end each of their
-micro-batches somewhere within what was last written, so that one read interval lies across two written ones.
+A topic's offsets grow with every micro-batch of the query that writes it. A query that reads the topic ends each
+micro-batch somewhere within the last written range, so its ranges overlap two written ranges each.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from headwater_benchmarks.estate.lines import Lines, Query, partitions
 from headwater_benchmarks.estate.sizes import Sizes
 
 Offsets = NDArray[np.int64]
-"""Of each micro-batch (a row more than there are) and partition, the offset that it begins at."""
+"""A row for each micro-batch and one more, a column for each partition: the offset at which the micro-batch begins."""
 _MEAN_ROWS = 100
 """Per partition and micro-batch."""
 
 
 def written(sizes: Sizes, lines: Lines, topic: int) -> Offsets:
-    """Begins of what each micro-batch wrote to a topic; the last row is where the last one ended."""
+    """The first offset that each micro-batch wrote to a topic; the last row has the ends of the last micro-batch."""
     rng = np.random.default_rng([sizes.seed, 3, topic])
     many = partitions(topic)
     rows = rng.integers(_MEAN_ROWS // 2, _MEAN_ROWS * 3 // 2, (lines.batches, many))
@@ -28,7 +28,7 @@ def written(sizes: Sizes, lines: Lines, topic: int) -> Offsets:
 
 
 def read(sizes: Sizes, lines: Lines, query: Query) -> Offsets:
-    """Begins of what each micro-batch of a query read."""
+    """The first offset that each micro-batch of a query read; the last row has the ends of the last micro-batch."""
     ends = written(sizes, lines, query.reads)
     rng = np.random.default_rng([sizes.seed, 4, query.number])
     late = (rng.random((lines.batches, 1)) * np.diff(ends, axis=0)).astype(np.int64)

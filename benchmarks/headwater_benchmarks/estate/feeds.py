@@ -1,8 +1,8 @@
-"""What feeds what: datasets of a domain in a rough order, most data flowing forward, some of it back (cycles).
+"""Draws the FEEDS edges between datasets.
 
-Both degrees follow a power law: how much a dataset feeds, and how much it attracts, is drawn from a Pareto
-distribution. The tables of streaming pipelines feed the first datasets of domains; domains don't feed each other, so
-that how far a question reaches follows from a domain's size.
+The datasets of a domain have an order. Most edges point forward in it, some backward, so that there are cycles. In and
+out degrees follow a power law, drawn from a Pareto distribution. The tables of streaming pipelines feed the first
+datasets of domains. Domains don't feed each other, so a domain's size limits how many datasets a question reaches.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ Ints = NDArray[np.int64]
 _EXPONENT = 1.3
 _MOST_OF_ONE = 400
 _REACH_FORWARD = 1 / 6
-"""Of a domain: how far ahead data flows at most."""
+"""How far forward an edge goes at most, as a share of the domain."""
 _BACKWARD = 0.04
+"""Share of the edges that point backward."""
 _SECOND_JOB = 0.1
-"""Of datasets, which two jobs write."""
+"""Share of the datasets that two jobs write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class Feeds:
 
     Attributes:
         sources, targets: indexes of datasets, by ascending target.
-        jobs: of each edge, the index of its job.
-        job_targets: of each job, the dataset it writes. Jobs of streaming queries come first, in their order.
+        jobs: for each edge, the index of its job.
+        job_targets: for each job, the dataset that it writes. Jobs of streaming queries come first, in their order.
     """
 
     sources: Ints
@@ -66,7 +67,7 @@ def feeds_of(sizes: Sizes, lines: Lines) -> Feeds:
 
 
 def _domain(rng: np.random.Generator, low: int, high: int) -> Ints:
-    """Edges within the datasets from `low` to before `high`."""
+    """Edges among the datasets from `low` up to and without `high`."""
     size = high - low
     wanted = size * FEEDS_PER_DATASET
     gives = np.minimum(rng.pareto(_EXPONENT, size) + 0.1, _MOST_OF_ONE)
@@ -85,7 +86,7 @@ def _domain(rng: np.random.Generator, low: int, high: int) -> Ints:
 
 
 def _landings(rng: np.random.Generator, lines: Lines, bounds: Ints) -> Ints:
-    """Edges from the tables of the streaming pipelines into the first hundredth of the domains, two each."""
+    """Two edges from each table of the streaming pipelines to datasets in the first hundredth of a domain."""
     tables = np.array(sorted({query.writes for query in lines.queries if query.to_table}), dtype=np.int64).repeat(2)
     domains = rng.integers(0, len(bounds) - 1, len(tables))
     firsts, sizes = bounds[domains], np.diff(bounds)[domains]
@@ -93,7 +94,7 @@ def _landings(rng: np.random.Generator, lines: Lines, bounds: Ints) -> Ints:
 
 
 def _jobs(rng: np.random.Generator, targets: Ints, *, first: int) -> tuple[Ints, Ints]:
-    """Of each edge its job, numbered from `first`; and of each job the dataset it writes."""
+    """For each edge its job, numbered from `first`; and for each job the dataset that it writes."""
     size = int(targets.max()) + 1
     second = (rng.random(size) < _SECOND_JOB)[targets] & (rng.random(len(targets)) < 0.5)
     made, numbers = np.unique(targets * 2 + second, return_inverse=True)

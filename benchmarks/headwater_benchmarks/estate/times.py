@@ -1,4 +1,4 @@
-"""When things happened: within half a year from the first of January 2025."""
+"""Times of the generated estate: half a year from 1 January 2025."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 @lru_cache(1 << 16)
 def moment(seconds: int) -> str:
-    """That many seconds after the beginning, as Neo4j's import reads it."""
+    """The time that many seconds after the beginning, in the format of Neo4j's import."""
     return (_BEGIN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")

@@ -1,7 +1,8 @@
-"""The contestant's process: `python -m headwater_benchmarks.ingest.consumer --until-caught-up | --latencies`.
+"""Headwater in the benchmark: `python -m headwater_benchmarks.ingest.consumer --until-caught-up | --latencies`.
 
-It is `headwater consume` itself, wired by the same function and configured by the same variables, with two listeners:
-a source that notes when polls brought records, and metrics that note when each step was done. On stdout: one document.
+It is wired by the same function as `headwater consume` and configured by the same variables, with two additions: a
+source that records when a poll returned records, and metrics that record when each step was done. It prints one JSON
+document on stdout.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _STAGES = {
 
 
 class TimedSource(KafkaSource):
-    """The source, with a note of each poll that brought records."""
+    """The Kafka source, with the time of each poll that returned records."""
 
     def __init__(self, settings: Settings, timeline: Timeline) -> None:
         materializer = settings.materializer
@@ -56,7 +57,7 @@ class TimedSource(KafkaSource):
         self._timeline = timeline
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """As the source's."""
+        """As `KafkaSource.poll`."""
         begun = time.monotonic()
         polled = super().poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
         if polled.records:
@@ -65,14 +66,15 @@ class TimedSource(KafkaSource):
 
 
 class TimedMetrics(Metrics):
-    """The metrics, with a note of each step, and of what was in the graph when.
+    """The metrics, with the time of each step and the progress after each transaction.
 
     Attributes:
         begun: when the first partitions were assigned, and the processor time of this process until then; None before.
-        progress: after each transaction: when, events applied, relationships created, since the start, and the
-            processor time of this process.
-        latencies: of each event applied, if they are wanted: when it was produced, in ms of Unix time, and how many ms
-            later the transaction that holds it was committed.
+        progress: after each transaction: the time, the events applied and relationships created since the start, and
+            the processor time of this process.
+        latencies: for each applied event, if wanted: when it was produced, in ms of Unix time, and how many ms later
+            its transaction was committed.
+        nodes: nodes created since the start.
     """
 
     def __init__(self, timeline: Timeline, *, latencies: bool) -> None:
@@ -84,14 +86,14 @@ class TimedMetrics(Metrics):
         self.nodes = 0
 
     def timed(self, step: PipelineStep, seconds: float) -> None:
-        """A step took so long."""
+        """Record that a step is done, and how long it took."""
         super().timed(step, seconds)
         if step in _STAGES:
             now = time.monotonic()
             self._timeline.add(_STAGES[step], now - seconds, now)
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:
-        """Partitions came or went; so many are ours now."""
+        """Partitions were assigned or revoked; `assigned` is how many this consumer has now."""
         super().rebalanced(kind, assigned)
         if self.begun is None and assigned:
             self.begun = time.monotonic(), time.process_time()
@@ -110,7 +112,7 @@ class TimedMetrics(Metrics):
 
 
 def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
-    """What the process tells: totals, (processor) seconds from first assignment to last transaction, stages, memory."""
+    """The process's report: totals, stages, memory, and time from the first assignment to the last transaction."""
     begun, processor = metrics.begun or (0.0, 0.0)
     progress = [(at - begun, events, made, used - processor) for at, events, made, used in metrics.progress]
     seconds, _, relationships, processor_seconds = progress[-1] if progress else (0.0, 0, 0, 0.0)
@@ -124,13 +126,13 @@ def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) 
         "progress": progress,
         "latencies": metrics.latencies,
         "processor_seconds": processor_seconds,
-        # getrusage's peak is handed down by whoever started the process, with all that it had in memory then.
+        # getrusage's peak isn't used: a child inherits the peak of the process that started it.
         "peak_rss_mb": peak_mb(os.getpid()) or own_peak_mb(),
     }
 
 
 def main() -> None:
-    """Consume; then tell."""
+    """Consume, then print the report."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     settings = load_settings()
     timeline = Timeline()
@@ -141,7 +143,7 @@ def main() -> None:
 
 
 def _end_with(parent: int) -> None:
-    """A benchmark that was killed takes its consumer along, which else would wait for its servers for ever."""
+    """End this process when the benchmark is gone: it would otherwise wait for its servers forever."""
     while os.getppid() == parent:
         time.sleep(_LOOK_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)

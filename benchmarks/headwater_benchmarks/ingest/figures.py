@@ -9,7 +9,7 @@ from typing import Any
 from headwater_benchmarks.figures import percentile, ratio, spread
 from headwater_benchmarks.ingest.floor.write import Trial
 from headwater_benchmarks.ingest.rounds import Found
-from headwater_benchmarks.ingest.topic import Told
+from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import Goal
 
@@ -20,23 +20,25 @@ _WINDOWS = 5
 _UNCOUNTED_SHARE = 0.2
 
 
-def measurements(found: Found, told: Told, by_hand_distinct: int, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def measurements(
+    found: Found, contents: TopicContents, by_hand_distinct: int, trials: Sequence[Trial]
+) -> list[dict[str, Any]]:
     """Each contestant's figures over the rounds; events are distinct ones.
 
     Args:
-        found: by the rounds.
-        told: what was on the topic.
-        by_hand_distinct: distinct events that naive and sink got: all of them, but for `--by-hand`.
-        trials: of the floor's shapes, the fastest first; empty without a floor.
+        found: the results of the rounds.
+        contents: what was on the topic.
+        by_hand_distinct: distinct events that naive and sink got: all, unless `--by-hand` is given.
+        trials: the trials of the floor's shapes, the fastest first; empty without a floor.
     """
     turns = [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in found.consumer]
-    rates = {CONSUMER: _rates(told.distinct, turns)}
-    out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, told.distinct)]
+    rates = {CONSUMER: _rates(contents.distinct, turns)}
+    out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, contents.distinct)]
     if trials:
-        rates[FLOOR] = _rates(told.distinct, found.floor)
+        rates[FLOOR] = _rates(contents.distinct, found.floor)
         shape = {"shape": trials[0].shape.name, "rows": trials[0].rows}
         tried = [{"shape": t.shape.name, "rows": t.rows, "seconds": round(t.seconds, 3)} for t in trials]
-        out.append(_other(FLOOR, found.floor, rates, told.distinct, **shape, tried=tried))
+        out.append(_other(FLOOR, found.floor, rates, contents.distinct, **shape, tried=tried))
     for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
         if each:
             rates[name] = _rates(by_hand_distinct, each)
@@ -53,8 +55,8 @@ def _processor(turns: Sequence[Turn], events: int) -> dict[str, Any]:
     server = [turn.server / events * 1e6 for turn in turns if turn.server is not None]
     return {
         "processor_us_per_event": {
-            "client": _told([turn.client / events * 1e6 for turn in turns], 1),
-            "neo4j": _told(server, 1) if server else None,
+            "client": _rounded([turn.client / events * 1e6 for turn in turns], 1),
+            "neo4j": _rounded(server, 1) if server else None,
         }
     }
 
@@ -66,8 +68,8 @@ def _other(
     found = ratio(ratios)
     return {
         "name": name,
-        "seconds": _told([turn.seconds for turn in turns], 2),
-        "events_per_second": _told(rates[name], 1),
+        "seconds": _rounded([turn.seconds for turn in turns], 2),
+        "events_per_second": _rounded(rates[name], 1),
         "headwater_ratio": found["ratio"],
         "headwater_ratio_interval": found["interval"],
         **_processor(turns, counted),
@@ -88,16 +90,16 @@ def _samples(turns: Sequence[Turn]) -> dict[str, list[Any]]:
 def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates: Sequence[float]) -> dict[str, Any]:
     return {
         "name": CONSUMER,
-        "seconds": _told([turn.seconds for turn in turns], 2),
-        "events_per_second": _told(rates, 1),
-        "records_per_second": _told([each["applied"] / each["seconds"] for each in rounds], 1),
-        "relationships_per_second": _told([each["relationships"] / each["seconds"] for each in rounds], 1),
+        "seconds": _rounded([turn.seconds for turn in turns], 2),
+        "events_per_second": _rounded(rates, 1),
+        "records_per_second": _rounded([each["applied"] / each["seconds"] for each in rounds], 1),
+        "relationships_per_second": _rounded([each["relationships"] / each["seconds"] for each in rounds], 1),
         "relationships": rounds[-1]["relationships"],
         "nodes": rounds[-1]["nodes"],
         "records": rounds[-1]["applied"],
         "transactions": rounds[-1]["transactions"],
         "retries": sum(each["retries"] for each in rounds),
-        "peak_rss_mb": _told([each["peak_rss_mb"] for each in rounds], 1),
+        "peak_rss_mb": _rounded([each["peak_rss_mb"] for each in rounds], 1),
         "stages": _stages(rounds),
         "samples": _samples(turns),
     }
@@ -111,23 +113,23 @@ def _stages(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         hidden = [of["hidden"] / of["seconds"] for of, _ in both if of["hidden"] is not None and of["seconds"]]
         out[stage] = {
             "times": both[-1][0]["times"],
-            "seconds": _told([of["seconds"] for of, _ in both], 2),
-            "share": _told([of["seconds"] / whole for of, whole in both], 3),
-            "hidden": _told(hidden, 3) if hidden else None,
+            "seconds": _rounded([of["seconds"] for of, _ in both], 2),
+            "share": _rounded([of["seconds"] / whole for of, whole in both], 3),
+            "hidden": _rounded(hidden, 3) if hidden else None,
         }
     return out
 
 
-def latency(rate: float, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Milliseconds from producing an event to the commit that holds it, over stretches of equal length.
+def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Milliseconds from producing an event to the commit that includes it, over five parts of equal length.
 
     The first fifth of the time doesn't count: the consumer has just started.
 
     Args:
-        rate: at which events came.
-        told: by the consumer's process, with `latencies`.
+        rate: events per second that were sent.
+        measured: the report of the consumer's process, with `latencies`.
     """
-    samples = sorted(told["latencies"])
+    samples = sorted(measured["latencies"])
     first, last = samples[0][0], samples[-1][0]
     counted = first + (last - first) * _UNCOUNTED_SHARE
     width = max((last - counted) / _WINDOWS, 1)
@@ -140,12 +142,12 @@ def latency(rate: float, told: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "events_per_second": round(rate, 1),
         "events": len(every),
-        "p50_ms": _told([percentile(each, 0.5) for each in kept], 1),
-        "p99_ms": _told([percentile(each, 0.99) for each in kept], 1),
+        "p50_ms": _rounded([percentile(each, 0.5) for each in kept], 1),
+        "p99_ms": _rounded([percentile(each, 0.99) for each in kept], 1),
         "all_p50_ms": round(percentile(every, 0.5), 1),
         "all_p99_ms": round(percentile(every, 0.99), 1),
-        "transactions": told["transactions"],
-        "peak_rss_mb": round(told["peak_rss_mb"], 1),
+        "transactions": measured["transactions"],
+        "peak_rss_mb": round(measured["peak_rss_mb"], 1),
         "samples_ms": [[round(at - first), round(milliseconds, 1)] for at, milliseconds in samples],
     }
 
@@ -175,5 +177,5 @@ def goals(
     return wished
 
 
-def _told(values: Sequence[float], digits: int) -> dict[str, float]:
+def _rounded(values: Sequence[float], digits: int) -> dict[str, float]:
     return {name: round(value, digits) for name, value in asdict(spread(values)).items()}

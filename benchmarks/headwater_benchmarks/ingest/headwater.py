@@ -77,10 +77,12 @@ def drain(place: Place) -> dict[str, Any]:
         status = process.wait(_HOUR)
         if status != 0:
             raise HeadwaterError(f"The consumer ended with {status}. It said: {process.said}")
-        told = process.document
-    if told["dead_lettered"] or told["applied"] != told["consumed"]:
-        raise HeadwaterError(f"{told['applied']} of {told['consumed']} records were applied. It said: {process.said}")
-    return told
+        report = process.document
+    if report["dead_lettered"] or report["applied"] != report["consumed"]:
+        raise HeadwaterError(
+            f"{report['applied']} of {report['consumed']} records were applied. It said: {process.said}"
+        )
+    return report
 
 
 def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from headwater_benchmarks.ingest.floor.write import Trial, write_graph
 from headwater_benchmarks.ingest.headwater import Place, drain, steady, warm_up
 from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.servers import Database, Databases, relationships
-from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
+from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.dump import Comparison, compare, dump
@@ -26,14 +26,14 @@ from headwater_schemas.events import LineageEvent
 
 @dataclass(slots=True)
 class Found:
-    """What came of the rounds.
+    """The results of the rounds.
 
     Attributes:
-        consumer: what the consumer's process told, for each round; `relationships` are those in the graph, and
+        consumer: the report of the consumer's process, for each round; `relationships` are those in the graph, and
             `server_seconds` is Neo4j's processor time.
         floor, naive, sink: their turns.
-        latency: what it told of the steady rate, and which that was.
-        same: each graph beside the oracle's, where they were compared.
+        latency: the report at the steady rate, and that rate.
+        same: comparison of each graph with the oracle's, where they were compared.
     """
 
     consumer: list[dict[str, Any]] = field(default_factory=list)
@@ -46,24 +46,24 @@ class Found:
 
 @dataclass(slots=True)
 class Rounds:
-    """Everybody's turns.
+    """Runs the rounds: one turn for each contestant.
 
     Attributes:
         options: what to measure.
-        broker: its bootstrap servers.
-        topics: on it.
-        told: what is on the topic.
+        broker: bootstrap servers of the broker.
+        topics: its topics.
+        contents: what is on the topic.
         databases: for the consumer and the floor.
         by_hand: for naive and sink, which have constraints of their own; None without them.
-        floor: the final graph in the fastest shape, and which that is; None without it.
-        say: hears who does what.
-        found: what came of it so far.
+        floor: the statements of the fastest shape, and its trial; None without a floor.
+        say: called with a description of each turn.
+        found: the results so far.
     """
 
     options: Options
     broker: str
     topics: Topics
-    told: Told
+    contents: TopicContents
     databases: Databases
     by_hand: Databases | None
     floor: tuple[list[Phase], Trial] | None
@@ -101,11 +101,11 @@ class Rounds:
                 warm_up(database, self._warm_up)
                 wipe(database.driver, database.target.database)
             server = server_seconds(database)
-            told = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
-            told["server_seconds"] = since(database, server)
-            told["relationships_created"], told["relationships"] = told["relationships"], relationships(database)
+            report = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
+            report["server_seconds"] = since(database, server)
+            report["relationships_created"], report["relationships"] = report["relationships"], relationships(database)
             if number >= 0:
-                self.found.consumer.append(told)
+                self.found.consumer.append(report)
             if number == 0:
                 self._compare("headwater", database)
             if number == self.options.rounds - 1 and self.options.latency_seconds:
@@ -136,21 +136,23 @@ class Rounds:
                 self._say(number, name)
                 if new:
                     hand_written.write_events(database, [encode(event) for event in self._warm_up], size)
-                took = hand_written.write_events(database, self.told.values, size)
+                took = hand_written.write_events(database, self.contents.values, size)
             if number >= 0:
                 found.append(took)
 
     def _latency(self, database: Database) -> None:
-        rate = self.told.distinct / statistics.median(told["seconds"] for told in self.found.consumer) / 2
+        rate = self.contents.distinct / statistics.median(report["seconds"] for report in self.found.consumer) / 2
         self.say(f"latency at {rate:,.0f} events/s")
         events = list(Mixture(self.options.seed + 2).take(round(rate * self.options.latency_seconds)))
         place = Place(self.broker, f"{self.options.prefix}.live", f"{self.options.prefix}-live", database)
         self.found.latency = rate, steady(place, self.topics, events, rate=rate)
 
     def _compare(self, name: str, database: Database) -> None:
-        if self.told.delta is not None and self.options.small:
+        if self.contents.delta is not None and self.options.small:
             self.say(f"{name}: the graph beside the oracle's")
-            self.found.same[name] = compare(oracle(self.told.delta), dump(database.driver, database.target.database))
+            self.found.same[name] = compare(
+                oracle(self.contents.delta), dump(database.driver, database.target.database)
+            )
 
     def _say(self, number: int, name: str) -> None:
         self.say(f"{'warming up' if number < 0 else f'round {number + 1} of {self.options.rounds}'}: {name}")

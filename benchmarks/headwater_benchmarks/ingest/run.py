@@ -19,7 +19,7 @@ from headwater_benchmarks.ingest.headwater import Place, drain, warm_up
 from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.rounds import Found, Rounds
 from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers
-from headwater_benchmarks.ingest.topic import Told, Topics, in_memory
+from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.schema import wipe
@@ -42,10 +42,10 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
     with console.progress() as progress, servers.kafka() as broker:
         bench = _Bench(options, servers, broker, progress)
         load = os.getloadavg()[0]
-        told = bench.fill(options.prefix, options.events, folded=True)
-        found, tried = bench.rounds(told)
-        line = bench.curve(told, found) if options.curve else None
-    measured = measurements(found, told, told.values_distinct, tried)
+        contents = bench.fill(options.prefix, options.events, folded=True)
+        found, tried = bench.rounds(contents)
+        line = bench.curve(contents, found) if options.curve else None
+    measured = measurements(found, contents, contents.values_distinct, tried)
     late = latency(*found.latency) if found.latency is not None else None
     return report(
         "ingest",
@@ -55,7 +55,12 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
             "neo4j": locked_version("neo4j", "neo4j"),
             "java": java_runtime().version,
             "load_average_before": round(load, 1),
-            "topic": {"records": told.records, "distinct": told.distinct, "bytes": told.bytes, "kinds": told.kinds},
+            "topic": {
+                "records": contents.records,
+                "distinct": contents.distinct,
+                "bytes": contents.bytes,
+                "kinds": contents.kinds,
+            },
         },
         measurements=[
             *measured,
@@ -80,11 +85,11 @@ class _Bench:
         self._topics = Topics(broker, options.partitions)
         self._progress = progress
 
-    def fill(self, prefix: str, events: int, *, folded: bool) -> Told:
-        """A topic with so many events."""
+    def fill(self, prefix: str, events: int, *, folded: bool) -> TopicContents:
+        """Fill a topic with events."""
         task = self._progress.add_task("events", total=events)
         mixture = Mixture(self._options.seed)
-        told = self._topics.fill(
+        contents = self._topics.fill(
             prefix,
             mixture.take(events),
             folded=(folded and self._options.baselines) or self._options.small,
@@ -93,28 +98,28 @@ class _Bench:
             put=lambda: self._progress.advance(task),
         )
         self._progress.remove_task(task)
-        return told
+        return contents
 
-    def rounds(self, told: Told) -> tuple[Found, list[Trial]]:
-        """Everybody's turns, and what the floor's shapes took before."""
+    def rounds(self, contents: TopicContents) -> tuple[Found, list[Trial]]:
+        """Run all rounds; also returns the trials of the floor's shapes."""
         options = self._options
         with contextlib.ExitStack() as stack:
             databases = stack.enter_context(Databases(self._servers, fresh=not options.small))
             tried: list[Trial] = []
             floor = by_hand = None
-            if options.baselines and told.delta is not None:
-                tried = self._trials(told, databases)
-                floor = tried[0].shape.phases(final_graph(told.delta), tried[0].rows), tried[0]
+            if options.baselines and contents.delta is not None:
+                tried = self._trials(contents, databases)
+                floor = tried[0].shape.phases(final_graph(contents.delta), tried[0].rows), tried[0]
                 if not options.small:
-                    told.delta = None  # hundreds of MB, and nobody compares
-                # Of its own: constraints of Headwater's would be work for the baselines, too.
+                    contents.delta = None  # hundreds of MB, and large graphs aren't compared
+                # A separate server: on Headwater's the baselines would also pay for Headwater's constraints.
                 by_hand = stack.enter_context(Databases(self._servers, fresh=not options.small))
             task = self._task("rounds")
             rounds = Rounds(
                 options,
                 self._broker,
                 self._topics,
-                told,
+                contents,
                 databases,
                 by_hand,
                 floor,
@@ -122,10 +127,10 @@ class _Bench:
             )
             return rounds.run(), tried
 
-    def curve(self, told: Told, found: Found) -> dict[str, Any]:
-        """One long run. As many events as it takes, going by what was on the topic before."""
+    def curve(self, contents: TopicContents, found: Found) -> dict[str, Any]:
+        """One long run. The number of events is estimated from the relationships that the rounds made."""
         made = found.consumer[-1]["relationships_created"]
-        events = math.ceil(told.records * self._options.curve / made)
+        events = math.ceil(contents.records * self._options.curve / made)
         prefix = f"{self._options.prefix}.curve"
         many = self.fill(prefix, events, folded=False)
         task = self._task(f"curve to {self._options.curve:,} relationships")
@@ -148,11 +153,11 @@ class _Bench:
             "points": points,
         }
 
-    def _trials(self, told: Told, databases: Databases) -> list[Trial]:
+    def _trials(self, contents: TopicContents, databases: Databases) -> list[Trial]:
         wanted = self._options.batch_rows, self._options.tries
         task = self._progress.add_task("floor: shapes and batch sizes", total=trial_count(*wanted))
         with databases.empty() as (graph, _):
-            small = final_graph(in_memory(told.sample))
+            small = final_graph(in_memory(contents.sample))
             found = trials(graph, small, *wanted, lambda: self._progress.advance(task))
         self._progress.remove_task(task)
         return found

@@ -1,4 +1,4 @@
-"""The made-up events: on a topic for the consumer, and in memory for those who get them without one."""
+"""Puts the generated events on a topic for the consumer, and keeps some in memory for the baselines."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 _FLUSH_SECONDS = 120.0
 Value = bytes
-"""An encoded event: `Told` has a field of the type's own name."""
+"""An encoded event. An alias, since `TopicContents` has a field named `bytes`."""
 
 
 @dataclass(slots=True)
-class Told:
-    """What a stream of events comes to.
+class TopicContents:
+    """The contents of a topic.
 
     Attributes:
-        records: all of them.
-        distinct: without those that come again.
-        bytes: of keys and values.
-        kinds: records by kind.
-        delta: base facts of all, if they were wanted and still are.
-        sample: the first few.
-        values: the first few, encoded: for those who get them without a topic.
+        records: number of records.
+        distinct: number of distinct events, so repeated records count once.
+        bytes: size of keys and values.
+        kinds: number of records by kind.
+        delta: base facts of all events; None if they weren't wanted, or aren't needed any more.
+        sample: the first few events.
+        values: the first few records' values, for baselines that don't read the topic.
         values_distinct: how many distinct events these are.
     """
 
@@ -51,11 +51,11 @@ class Told:
 
 
 class Topics:
-    """Topics of one broker, to be filled.
+    """Creates and fills topics on one broker.
 
     Args:
-        bootstrap_servers: the broker's.
-        partitions: of each events topic.
+        bootstrap_servers: the broker's address.
+        partitions: partitions of each events topic.
     """
 
     def __init__(self, bootstrap_servers: str, partitions: int) -> None:
@@ -63,13 +63,13 @@ class Topics:
         self._partitions = partitions
 
     def create(self, prefix: str) -> str:
-        """Headwater's topics with this prefix; the name of the one for events."""
+        """Create Headwater's topics with this prefix; returns the name of the events topic."""
         names = TopicNames(prefix)
         ensure_topics(quiet({"bootstrap.servers": self._servers}), topic_specs(names, partitions=self._partitions))
         return names.events
 
     def producer(self) -> Producer:
-        """With the settings of Headwater's own publisher."""
+        """A producer with the settings of Headwater's publisher."""
         return Producer(quiet(PublisherSettings(bootstrap_servers=self._servers).producer_config()))
 
     def fill(
@@ -81,25 +81,25 @@ class Topics:
         sample: int = 0,
         values: int = 0,
         put: Callable[[], Any] = lambda: None,
-    ) -> Told:
-        """Produce all of them, and wait until they are there.
+    ) -> TopicContents:
+        """Produce events, and wait until all are acknowledged.
 
         Args:
-            prefix: of the topic's name.
-            events: to produce.
-            folded: whether their base facts are wanted.
-            sample: how many of the first are wanted.
-            values: how many of the first are wanted encoded.
-            put: called for each.
+            prefix: prefix of the topic's name.
+            events: the events to produce.
+            folded: whether to fold them into base facts.
+            sample: how many of the first events to keep.
+            values: how many of the first records' values to keep.
+            put: called for each event.
 
         Raises:
-            HeadwaterError: the broker doesn't take them.
+            HeadwaterError: the broker doesn't acknowledge the events.
         """
         topic, producer = self.create(prefix), self.producer()
-        told = _Telling(folded, sample, values)
+        counting = _Counting(folded, sample, values)
         for event in events:
             key, value = record_key(event), encode(event)
-            told.add(event, key, value)
+            counting.add(event, key, value)
             while True:
                 try:
                     producer.produce(topic, value, key)
@@ -110,18 +110,18 @@ class Topics:
             put()
         if producer.flush(_FLUSH_SECONDS):
             raise HeadwaterError("Kafka doesn't acknowledge the events.")
-        return told.told()
+        return counting.contents()
 
 
 def in_memory(events: Iterable[LineageEvent]) -> GraphDelta:
-    """Base facts of events that go to no topic."""
+    """Base facts of events that aren't put on a topic."""
     builder = Builder()
     for event in {event.event_id: event for event in events}.values():
         fold_event(builder, event)
     return builder.delta
 
 
-class _Telling:
+class _Counting:
     def __init__(self, folded: bool, sample: int, values: int) -> None:  # noqa: FBT001  read beside its call
         self._builder = Builder() if folded else None
         self._wanted = sample
@@ -146,8 +146,8 @@ class _Telling:
             if self._builder is not None:
                 fold_event(self._builder, event)
 
-    def told(self) -> Told:
-        return Told(
+    def contents(self) -> TopicContents:
+        return TopicContents(
             records=self._kinds.total(),
             distinct=len(self._ids),
             bytes=self._bytes,

@@ -14,11 +14,11 @@ from headwater_benchmarks.ingest.floor.shapes import SHAPES
 from headwater_benchmarks.ingest.floor.write import Trial
 from headwater_benchmarks.ingest.rounds import Found
 from headwater_benchmarks.ingest.show import view
-from headwater_benchmarks.ingest.topic import Told
+from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import report
 
-TOLD = Told(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
+TOLD = TopicContents(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
 TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]
 
 

@@ -1,7 +1,7 @@
-"""Answering the question: the latest micro-batches over several queries, and what each read and wrote, in short.
+"""Answers `timeline`: the latest micro-batches and runs of a job or dataset, with a short form of their positions.
 
-Each query's go down by batch id; queries are merged by time. A micro-batch that was only reconstructed has no time of
-its own and stands by the next later one of its query.
+Within a query, micro-batches are in descending order of batch id; the queries are merged by time. A reconciled
+micro-batch may have no time. It is placed next to the following micro-batch of its query.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LONGEST = 200
 
 
 def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
-    """Of the rows' uses, those that were produced, or those that were consumed."""
+    """The positions of the uses that were produced, or of those that were consumed."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
 
@@ -69,7 +69,7 @@ def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
         case "table_snapshot":
             text = f"snapshot {stored['snapshot_id']}"
         case "table_range":
-            # Of these the first is not part of it, and the last is.
+            # The first version is excluded, the last one included.
             text = f"versions after {stored['from_version'] or 'the beginning'} up to {stored['to_version']}"
         case "cdc":
             text = _range(stored["from_cdc"], stored["to_cdc"])
@@ -96,7 +96,7 @@ def _bytes(size: int) -> str:
 
 
 FIRST_PAGE = 2**63 - 1
-"""Before this batch are all of them."""
+"""A batch id that is greater than all others: the first page comes before it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -113,8 +113,8 @@ class Latest:
     """A page.
 
     Attributes:
-        intervals: ids.
-        before: for each query, the batch that the next page comes before; None where there is no next page.
+        intervals: node ids of the page's intervals.
+        before: for each query, the batch before which the next page begins; None if there is no next page.
     """
 
     intervals: list[int]
@@ -122,7 +122,7 @@ class Latest:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
-    """The latest `limit` of the micro-batches before these batches, by key of the query."""
+    """The latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
     queries = [{"key": key, "before": batch} for key, batch in before.items()]
     # One more than asked for shows whether there is a next page.
     rows = tx.rows("timeline/latest", queries=queries, begin=span.begin, end=span.end, limit=limit + 1)
@@ -142,21 +142,21 @@ def _timed(
 ) -> Iterator[tuple[tuple[datetime, str], tuple[str, int, datetime | None, int]]]:
     time = _LAST
     for each in found:
-        # Never later than the one after it, whatever the clocks had: the merge needs an order.
+        # Clocks may go back, but the merge needs an order: a batch is never later than the one after it.
         time = min(each[2] or time, time)
         yield (time, each[0]), each
 
 
 def written(before: Mapping[str, int]) -> str:
-    """As a cursor holds it."""
+    """`before` as text for a cursor."""
     return ",".join(f"{key}:{batch}" for key, batch in before.items())
 
 
 def read(text: str, queries: Iterable[str]) -> dict[str, int]:
-    """What `written` wrote; of queries that came since, nothing.
+    """The inverse of `written`; keys that aren't among `queries` are left out.
 
     Raises:
-        QuestionError: it didn't.
+        QuestionError: `written` didn't make this text.
     """
     known = set(queries)
     try:
@@ -178,17 +178,18 @@ def job_timeline(
     """The latest micro-batches and runs of a job.
 
     Args:
-        reader: of the graph.
-        job: as `resolve_job` understands.
-        begin: leave out what ended, and micro-batches that began, before.
-        end: leave out what began then or later. Micro-batches whose time isn't known are left out with either.
-        limit: most micro-batches, and most runs.
+        reader: reads the graph.
+        job: a name, key or namespace and name, as for `resolve_job`.
+        begin: leave out runs that ended, and micro-batches that began, before this time.
+        end: leave out runs and micro-batches that began at this time or later. With `begin` or `end`, micro-batches
+            without a known time are left out too.
+        limit: the largest number of micro-batches, and of runs.
         cursor: `next_cursor` of the page before.
 
     Raises:
         QuestionError: a span that ends before it begins, a limit beyond 1 to 1,000, a cursor of another question.
         NotFoundError: no such job; with the nearest names.
-        AmbiguousError: several are called that.
+        AmbiguousError: several jobs have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     return _timeline(reader, resolve_job, "job", job, Span(begin, end), limit, cursor)
@@ -203,7 +204,7 @@ def dataset_timeline(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Timeline:
-    """The latest micro-batches of queries, and the latest runs, that read or write a dataset; as `job_timeline`."""
+    """The latest micro-batches and runs that read or write a dataset; arguments and errors as for `job_timeline`."""
     return _timeline(reader, resolve_dataset, "dataset", dataset, Span(begin, end), limit, cursor)
 
 

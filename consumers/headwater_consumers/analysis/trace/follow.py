@@ -1,6 +1,6 @@
-"""Hop after hop, breadth-first; no part is followed twice, so that a cycle ends.
+"""Follows parts hop by hop, breadth-first. No part is followed twice, so a cycle ends.
 
-One hop further, for all parts of a level at once:
+One hop, for all parts of a level at once:
 
 part ── offsets ──▶ search by batch id ──┐
      ── files, versions ──▶ index ───────┼─▶ micro-batches ──▶ groups ──▶ (state) ──▶ hops
@@ -31,7 +31,7 @@ from headwater_schemas.events import Certainty
 
 @dataclass(slots=True)
 class _Followed:
-    """The parts that were followed already."""
+    """The parts that the trace has followed already."""
 
     offsets: dict[tuple[str, str | None], Spans] = field(default_factory=dict)
     files: set[tuple[str, str]] = field(default_factory=set)
@@ -40,7 +40,7 @@ class _Followed:
     by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
-        """What of a part is new; it is followed from now on."""
+        """The part without what was followed before, now marked as followed; None if nothing of it is new."""
         key = part.dataset.key
         if part.kind is PartKind.OFFSETS:
             return self._offsets(part)
@@ -63,7 +63,7 @@ class _Followed:
         return part
 
     def is_new(self, draft: Draft) -> bool:
-        """Whether a step that is only bounded by time is narrower than an earlier one; from now on it is known."""
+        """Whether a step is new: always, except a step bounded by time that lies within an earlier one."""
         key, first, last = draft.key
         if not key.endswith(BY_TIME):
             return True
@@ -84,14 +84,14 @@ class _Followed:
 def follow(
     context: Context, start: Sequence[Part], *, depth: int | None, limit: int, first: Sequence[Hop] = ()
 ) -> Trace:
-    """The trace from some parts.
+    """Trace some parts.
 
     Args:
-        context: of the trace.
-        start: where it begins.
-        depth: most hops; None: all.
-        limit: most steps altogether.
-        first: hops that are known already, from which `start` comes.
+        context: the trace's context.
+        start: the parts at which the trace begins.
+        depth: the largest number of hops; None: no limit.
+        limit: the largest number of steps in all.
+        first: hops that are known already and led to `start`.
     """
     followed = _Followed()
     first = [_shown(context, hop) for hop in first]
@@ -104,7 +104,7 @@ def follow(
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
         drafts = expand(context, pendings)
-        # Under one of a dataset's names is enough.
+        # A part counts as used if a step used it under any name of its dataset.
         used = {number for draft in drafts for pending in draft.pendings for number in alike[pending.number]}
         drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
@@ -137,7 +137,7 @@ def _onward(context: Context, hop: Hop) -> tuple[Part, ...]:
 
 
 def _shown(context: Context, hop: Hop) -> Hop:
-    """A hop whose parts are of the datasets that are shown for theirs."""
+    """The hop with each dataset under the name that answers show."""
     inputs, outputs = (tuple(map(context.datasets.shown, parts)) for parts in (hop.inputs, hop.outputs))
     return (
         hop
@@ -149,7 +149,7 @@ def _shown(context: Context, hop: Hop) -> Hop:
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
 ) -> tuple[list[Pending], dict[int, range]]:
-    """What is new of these parts, under each name of its dataset; and the numbers of the same ones, by number."""
+    """The new of these parts, under each name of their dataset; and by number, the numbers of the same part."""
     out: list[Pending] = []
     alike: dict[int, range] = {}
     for part, after, worst in parts:
@@ -171,7 +171,7 @@ def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
 
 
 def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
-    """The steps that used these parts, and what they made of them (backwards: from what)."""
+    """The steps that read these parts, with their outputs; backwards, the steps that wrote them, with their inputs."""
     queries = context.queries_of(pending.part.dataset.key for pending in pendings)
     taken: list[Taken] = []
     missing: list[Missing] = []
@@ -216,7 +216,7 @@ def _take(
 ) -> None:
     query, verb = located.want.query, "wrote" if context.backward else "read"
     if not located.recorded:
-        # Versions are found by index too; and a topic, or a table at rest, of which no batch records what it used.
+        # No batch records offsets of this dataset, so time alone bounds the batches. Versions are found by index.
         if pending.part.kind is PartKind.OFFSETS:
             whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
         return
@@ -224,7 +224,7 @@ def _take(
         part = _narrowed(pending.part, hit.spans)
         piece = sum(first <= hit.batch.first for first in located.rewinds)
         taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
-    if pending.after == 0 and pending.part.topic_id is not None and not _tells_incarnation(located):
+    if pending.after == 0 and pending.part.topic_id is not None and not _records_incarnation(located):
         name = query.name or query.query_id
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
@@ -239,7 +239,7 @@ def _take(
         context.notes[_not_used(context, query, _narrowed(pending.part, left), verb)] = None
 
 
-def _tells_incarnation(located: Located) -> bool:
+def _records_incarnation(located: Located) -> bool:
     uses = [
         use
         for hit in located.hits
@@ -253,7 +253,7 @@ def _narrowed(part: Part, spans: dict[int, list[tuple[int, int]]]) -> Part:
 
 
 def _rewound(located: Located, piece: int) -> str:
-    """A sentence where offsets go back: these aren't the only ones of their numbers."""
+    """A sentence if offsets went back: other records had the same offsets."""
     if not located.rewinds:
         return ""
     if piece:
@@ -262,7 +262,7 @@ def _rewound(located: Located, piece: int) -> str:
 
 
 def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
-    """Why a query has nothing of some offsets: it isn't that far yet, or it left them out."""
+    """A note on offsets that a query didn't use: it hasn't reached them yet, or it skipped them."""
     name, done = query.name or query.query_id, "written" if context.backward else "read"
     last = context.last_batch(query)
     ends: dict[int, int] = {}
@@ -309,7 +309,7 @@ def _by_index(
         if part.kind is PartKind.OFFSETS:
             continue
         for query in queries[part.dataset.key]:
-            if (query.key, pending.number) in found or _tells_all(context, query, part):
+            if (query.key, pending.number) in found or _lists_all(context, query, part):
                 continue
             why = (
                 "Which part is meant isn't known." if part.kind is PartKind.UNKNOWN else f"What it {verb} isn't listed."
@@ -317,8 +317,8 @@ def _by_index(
             whole.append((query, pending, why))
 
 
-def _tells_all(context: Context, query: Query, part: Part) -> bool:
-    """Whether a query would have been found by the index: its micro-batches list all their files, or their versions."""
+def _lists_all(context: Context, query: Query, part: Part) -> bool:
+    """Whether the index is sure to find a query that used the part: its batches list all their files or versions."""
     last = context.last_batch(query)
     uses = (last.writes if context.backward else last.reads)(part.dataset.key) if last is not None else []
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
@@ -379,7 +379,7 @@ def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
 def _not_replaced(
     context: Context, pending: Pending, matches: Sequence[tuple[Run, PartMatch]]
 ) -> Iterable[tuple[Run, PartMatch]]:
-    """Backwards, of runs that may have written an unknown part, none before the last that replaced everything."""
+    """The matches; backwards, for an unknown part, without runs before the last one that replaced everything."""
     if not context.backward or pending.part.kind is PartKind.OFFSETS:
         return matches
     out = []

@@ -1,9 +1,11 @@
-"""Which micro-batches read or wrote some offsets.
+"""Finds the micro-batches that read or wrote given offsets.
 
-A query's offsets grow from batch to batch, so the first batch that reaches an offset is searched for; those after it
-are looked at until they are past. Where offsets go back (`rewinds`) the query is searched in pieces. Batches without a
-record of what they read or wrote are passed over; where they leave offsets to nobody else, they are named as those that
-may have. So are batch ids between known ones that nothing is known of.
+- A query's offsets grow from batch to batch. So a search finds the first batch that reaches an offset, and the batches
+  after it are read until one begins behind the wanted offsets.
+- Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched by itself.
+- Batches without a record of what they read or wrote are skipped. If no other batch has the offsets, such a batch
+  becomes a guess: it may have read them.
+- Missing batch ids become a hole in the same way.
 """
 
 from __future__ import annotations
@@ -32,15 +34,15 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 FEW = 4
-"""Batches looked at from the first on; mostly one or two are enough."""
+"""Batches to read first, from the one that a search found; mostly one or two are enough."""
 STRETCH = 64
-"""Batches looked at where those few aren't enough."""
+"""Batches to read next if those few aren't enough."""
 WINDOW = 16
-"""Batches in a row that a second look reads, until one has a record of it."""
+"""Batches that each probe of a second search reads, until one has a record."""
 MOST_SPANS = 16
-"""Offsets of a partition that no batch has, in so many ranges, are asked after one by one; the rest isn't."""
+"""Ranges of offsets without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Batches that a hop looks at one by one; beyond them only the ends of a range are."""
+"""Batches that a hop reads one by one; of a longer range it reads these and the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class OffsetHit:
-    """A micro-batch that did, with the wanted offsets among its own."""
+    """A micro-batch that read (or wrote) wanted offsets; `spans` are those."""
 
     batch: Batch
     spans: Spans
@@ -65,10 +67,10 @@ class OffsetHit:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Batch ids in a row of which nothing is known, next to which wanted offsets are missing.
+    """Consecutive missing batch ids; no known batch next to them has the wanted offsets.
 
     Attributes:
-        first, last: the ids.
+        first, last: the first and last missing id.
         before: the known batch before them; None: they are the query's first.
         after: the known batch after them.
         spans: the wanted offsets that one of them may have read (or written).
@@ -83,22 +85,22 @@ class Hole:
 
 @dataclass(slots=True)
 class Located:
-    """What became of a Want.
+    """The result of searching for a Want, and the state of the search.
 
     Attributes:
-        want: it.
-        hits: micro-batches, by batch.
-        guesses: micro-batches without a record, next to which offsets are missing; by batch.
-        holes: batch ids that nothing is known of, next to which offsets are missing; by batch.
+        want: what is searched for.
+        hits: micro-batches that have wanted offsets, by batch id.
+        guesses: micro-batches without a record that may have the missing offsets, by batch id.
+        holes: missing batch ids that may have the missing offsets, by batch id.
         left: the wanted offsets that no hit has.
         recorded: whether any micro-batch of the query records what it read (or wrote) of the dataset.
-        met_unknown: whether some that was looked at doesn't.
-        seen: the batches that were looked at, by their first id.
-        earlier: of some of them the last known one before, by their first id.
-        unreached: pieces, and partitions of which no batch of the piece reaches any wanted offset.
-        rewinds: first batches of the pieces after the first.
-        cut: whether a range of more than MOST_BATCHES was only looked at in part: then its last batch is among the
-            hits, and what is in between is not.
+        met_unknown: whether the search read a micro-batch that doesn't record it.
+        seen: the micro-batches that were read, by their first id.
+        earlier: for some of these, by their first id: the last known micro-batch before it.
+        unreached: pairs of a piece and a partition such that no batch of the piece reaches a wanted offset.
+        rewinds: the first batch of each piece after the first piece.
+        cut: whether a range of more than MOST_BATCHES was read only in part: then its last batch is a hit, and batches
+            in between are missing.
     """
 
     want: Want
@@ -116,7 +118,7 @@ class Located:
 
 
 def pieces(tx: Transaction, queries: Iterable[Query]) -> dict[str, list[tuple[int, int]]]:
-    """The batch ids of each query, first and last of every piece within which offsets only grow; by the query's key."""
+    """By query key, the pieces of each query within which offsets only grow, as first and last batch id."""
     by_key = {query.key: query for query in queries}
     starts: dict[str, list[int]] = defaultdict(list)
     for row in tx.rows("trace/rewinds", queries=sorted(by_key)):
@@ -136,7 +138,7 @@ def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
     parts = pieces(tx, [want.query for want in wants])
     for located in out:
         located.rewinds = tuple(first for first, _ in parts[located.want.query.key][1:])
-    # All partitions at once: they mostly go together. What is left is looked for partition by partition.
+    # All partitions at once: mostly the same batches have them. What is left is searched partition by partition.
     _find(tx, [(located, piece, located.want.spans) for located in out for piece in parts[located.want.query.key]])
     again = [
         (located, piece, {partition: spans})
@@ -158,7 +160,7 @@ Job = tuple[Located, tuple[int, int], Spans]
 
 
 def _needs_another_look(located: Located, partition: int) -> bool:
-    """Whether a partition may have been passed over because another one, or a silent batch, was looked at."""
+    """Whether the first search may have missed a partition, because of another one or of a batch without a record."""
     several = len(located.want.spans) > 1
     if located.rewinds:
         return several or located.met_unknown
@@ -175,7 +177,7 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
             starts.append((job, search.found, job[1][1]))
         elif window > 1 or (len(job[2]) == 1 and not search.met_unknown):
             job[0].unreached.update((job[1], partition) for partition in job[2])
-    # A record, or what one batch wrote, was mostly read by one batch or two: STRETCH at once reads 60 in vain.
+    # Mostly one or two batches read an offset, or the output of one batch: reading STRETCH at once would waste 60.
     for limit in (FEW, STRETCH):
         found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], limit)
         ended = [
@@ -201,9 +203,9 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: in
 
 
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
-    """What may have read or written what is left: batches without a record, and ids that nothing is known of.
+    """Add guesses and holes for the offsets that are left: batches without a record, and missing ids.
 
-    They are those just before the first batch that reaches it, back to one that records what it read or wrote.
+    These lie between the first batch that reaches the offsets and the last batch before it that has a record.
     """
     single: list[Job] = [
         (located, piece, {partition: [span]})
@@ -232,7 +234,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
 
 
 def _left(located: Located, partition: int) -> list[tuple[int, int]]:
-    """The ranges that are left of a partition, at most MOST_SPANS, cut where a known batch has nothing between two."""
+    """The ranges of a partition that are left, at most MOST_SPANS, cut at the offset of a batch with an empty range."""
     points: set[int] = set()
     for batch in located.seen.values():
         uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
@@ -251,7 +253,7 @@ Around = tuple[int, list[Batch], bool]
 
 
 def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
-    """What is around the one range of each job; searched for only where what was seen already doesn't show it."""
+    """The batches around the one range of each job; searches only where those read already don't show them."""
     out: dict[int, Around] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
@@ -271,13 +273,13 @@ def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
 
 
 def _seen_end(job: Job) -> int | None:
-    """The first batch of those seen that reaches a range; the one after the last where none does. None: not seen."""
+    """The first seen batch that reaches a range; the id after the piece if no batch does; None if that isn't known."""
     located, piece, spans = job
     [partition] = spans
     if (piece, partition) in located.unreached:
         return piece[1] + 1
     for first in sorted(located.seen):
-        if piece[0] <= first <= piece[1] and _said(job, located.seen[first]):
+        if piece[0] <= first <= piece[1] and _reaches_wanted(job, located.seen[first]):
             return first
     return None
 
@@ -298,18 +300,18 @@ def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: i
 
 
 def _settled(job: Job, around: Around) -> bool:
-    """Whether the batches before the first one seen to reach a range show that none before it does."""
+    """Whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
     _, batches, all_of_them = around
     for batch in batches:
         if batch.first < job[1][0]:
             return True
-        if (reaches := _said(job, batch)) is not None:
+        if (reaches := _reaches_wanted(job, batch)) is not None:
             return not reaches
     return all_of_them
 
 
-def _said(job: Job, batch: Batch) -> bool | None:
-    """Whether a batch reaches the wanted offsets; None where it has no record."""
+def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
+    """Whether a batch reaches the wanted offsets; None if it has no record of them."""
     located, _, spans = job
     uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
     ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
@@ -318,7 +320,7 @@ def _said(job: Job, batch: Batch) -> bool | None:
 
 
 def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
-    """Give each hole to what it was found for, with the batch after it, and what of the wanted offsets lies in it."""
+    """Add each hole to the result that it was found for, with the batch after it and the wanted offsets in it."""
     beyond = stretches(tx, [(job[0].want.query.key, last + 1, last + 1) for job, _, last, _ in holes], 1)
     for (job, first, last, earlier), later in zip(holes, beyond, strict=True):
         located, _, spans = job
@@ -333,12 +335,12 @@ def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) 
 
 
 def holes_among(tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int) -> list[Hole]:
-    """The batch ids from `first` to `last` of a query of which nothing is known.
+    """The holes of a query among its batch ids from `first` to `last`.
 
     Args:
         tx: the transaction.
-        query: whose; its first and last batch that are known bound `first` and `last`.
-        batches: all that are known of these, by batch.
+        query: the query; `first` and `last` lie within its first and last known batch.
+        batches: all known batches from `first` to `last`, in order.
         first: the first batch id.
         last: the last one, included.
     """
@@ -370,7 +372,7 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
-        # Two sources may read one topic at their own pace: the first to reach, the last to be past.
+        # Two sources may read one topic at their own pace: one that reaches is enough, but both must be past.
         return all(reached_each) if test is _is_past else any(reached_each)
 
     return Search(want.query.key, *piece, reached, want.dataset)
@@ -387,7 +389,7 @@ def _is_past(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
 
 
 def _collect(job: Job, batches: Sequence[Batch]) -> bool:
-    """Take those of batches in a row that have wanted offsets; whether a later one was seen that is past them all."""
+    """Add the consecutive batches that have wanted offsets to the hits; True once a batch is past all of them."""
     located, _, spans = job
     located.seen |= {batch.first: batch for batch in batches}
     located.earlier |= {later.first: earlier for earlier, later in pairwise(batches)}

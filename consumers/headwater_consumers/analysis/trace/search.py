@@ -1,7 +1,8 @@
-"""The 32-ary search by batch id: the first interval of a query from which on something holds.
+"""The 32-ary search by batch id: finds the first interval of a query that meets a condition.
 
-Each round asks for 31 intervals by the index on (query, batch id), so that among a million it takes four rounds, of all
-searches at once, whatever ids are missing. What a search asks must be monotone: false, then true.
+The condition must be monotone: false up to some interval, true from it on. Each round reads 31 intervals by the index
+on (query, batch id), for all searches at once. Among a million intervals this takes four rounds, even if ids are
+missing.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from headwater_consumers.analysis.reader import Transaction
 
 FAN_OUT = 32
 _WIDE = 256
-"""Intervals in a row that are passed over to one that has a time; reconciled ones may have none."""
+"""Consecutive intervals that a probe reads until one has a time; reconciled ones may have none."""
 
 
 @dataclass(slots=True)
 class Search:
-    """One search, and as far as it has come.
+    """One search and its state.
 
     Attributes:
         query: key of the query.
         first, last: the batch ids to search, both included.
-        reached: what is asked of an interval's row; None where the row doesn't have it, which counts as not yet.
-        dataset: key of the dataset that the rows are about.
-        by: the property that is asked for, by time or watermark.
-        found: the first batch of the first interval for which it holds; None where there is none.
-        met_unknown: whether some row didn't have it.
+        reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
+        dataset: key of the dataset whose positions the rows have.
+        by: the property that the rows have, when the search is by time or watermark.
+        found: the first batch of the first interval that meets the condition; None if none does.
+        met_unknown: whether some row didn't have the value.
     """
 
     query: str
@@ -65,7 +66,7 @@ class Search:
         return (low + width * step // FAN_OUT for step in range(1, FAN_OUT))
 
     def take(self, answers: Sequence[tuple[int, Sequence[Record]]]) -> None:
-        """Draw conclusions from a round: batch ids in ascending order, each with the first intervals from there on."""
+        """Narrow the search by a round's answers: ascending batch ids, each with the first intervals from it on."""
         for at, all_rows in answers:
             rows = [row for row in all_rows if row["batch"] <= self.last]
             if not rows:
@@ -73,7 +74,7 @@ class Search:
                 return
             batch, holds = self._first_known(rows)
             if holds:
-                # What begins between `at` and this one has none: only those before `at` are open.
+                # No interval begins between `at` and this one, so only those before `at` are left to search.
                 self.found, self._high = batch, at
                 return
             self._low = max(self._low, batch)
@@ -88,13 +89,13 @@ class Search:
 
 
 def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: int = 1) -> None:
-    """Bring searches to their ends.
+    """Run searches until all are done.
 
     Args:
         tx: the transaction.
-        statement: one that returns `n`, `at`, `batch` for rows `n`, `query`, `at`, `dataset`, `by` of the probes.
-        searches: of any queries.
-        window: how many intervals in a row a probe looks at until one has the property.
+        statement: takes rows with `n`, `query`, `at`, `dataset`, `by` as probes, and returns `n`, `at`, `batch`.
+        searches: searches of any queries.
+        window: how many consecutive intervals a probe reads until one has the value.
     """
     open_ = [search for search in searches if not search.done]
     while open_:
@@ -112,7 +113,7 @@ def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: 
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
-    """Bring searches by time or watermark to their ends; a second time where an interval without one misled it."""
+    """Run searches by time or watermark; repeat, with a wider window, those that read an interval without the value."""
     run(tx, "trace/probe_times", searches)
     if misled := [search for search in searches if search.met_unknown]:
         for search in misled:

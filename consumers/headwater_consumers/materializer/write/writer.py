@@ -1,12 +1,12 @@
-"""GraphWriter: one GraphDelta, one transaction.
+"""GraphWriter: writes one GraphDelta in one transaction.
 
-The algebra is Python's alone. The transaction locks the anchors that the delta touches, reads their state, joins it
-with the delta and writes what that changes. Whatever else it touches belongs to one anchor (an Interval to its Query,
-a Column to its Dataset …), so two transactions that have anything in common follow one another, and a read after the
-locks is the latest there is.
+Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
+state, joins it with the delta and writes the changes. Every other node belongs to one anchor (an Interval to its Query,
+a Column to its Dataset …). So two transactions that have anything in common run one after the other, and a read after
+the locks sees the latest state.
 
-Rows of everything, as if all of it were new, are made ahead (`prepare_delta`), on the thread that decodes and folds:
-while one batch is written, the next only has to be sent.
+`prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So while one
+batch is written, the rows of the next are ready.
 """
 
 from __future__ import annotations
@@ -32,18 +32,17 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 8.0
-"""Times what is configured: a consumer that stands still holds locks for so long."""
+"""Longest limit, as a multiple of the configured one: a suspended consumer holds its locks for that long."""
 
 
 class Patience:
-    """How long Neo4j may take for the next transaction: longer after each that ran out of time.
+    """The time limit of the next transaction; each timeout doubles it.
 
-    A database that has just started plans every statement anew, and ends a transaction in the middle of that as in the
-    middle of anything else; the next attempt would begin where this one did. On a machine that is busy enough, none
-    would ever be committed.
+    A database that has just started plans every statement first. If the limit ends a transaction during that, the next
+    attempt begins from the start. On a busy machine, with a fixed limit, none would ever be committed.
 
     Args:
-        seconds: what is configured; None: no limit of ours.
+        seconds: the configured limit; None: the transaction has no limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -52,21 +51,21 @@ class Patience:
 
     @property
     def seconds(self) -> float | None:
-        """Of the next transaction."""
+        """The limit of the next transaction."""
         return None if self._seconds is None else self._seconds * self._times
 
     def committed(self) -> None:
-        """What is configured is enough."""
+        """A transaction was committed in time: back to the configured limit."""
         self._times = 1.0
 
     def ran_out(self) -> None:
-        """It wasn't: twice as long next time, up to eight times what is configured."""
+        """A transaction timed out: double the limit, up to eight times the configured one."""
         self._times = min(_LONGEST, 2 * self._times)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedDelta:
-    """A delta with its rows. Writing it changes nothing in it, so that it can be written again."""
+    """A delta with its rows. Writing doesn't change it, so it can be written again."""
 
     delta: GraphDelta
     jobs: NodeRows
@@ -98,11 +97,11 @@ class GraphWriter:
     """Writes deltas into one database. Safe to use from several threads and processes at once.
 
     Args:
-        driver: to it.
+        driver: the Neo4j driver.
         database: its name; None: the user's home database.
-        timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. A process that stands still
-            in the middle of one would hold its locks, and with them every other writer, for ever. After a transaction
-            that ran out of it, the next may take longer (`Patience`).
+        timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit, a process
+            that is suspended within a transaction would keep its locks and block every other writer forever. After a
+            timeout the next transaction has a longer limit (`Patience`).
     """
 
     def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
@@ -123,12 +122,12 @@ class GraphWriter:
         """Write a delta in one transaction, committed on return. Applying it again changes nothing.
 
         Args:
-            what: the delta, with its rows if they were made ahead.
+            what: the delta, with its rows if they were made in advance.
 
         Raises:
-            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, once its own retries of transient
-                errors (a deadlock, a leader switch) are at an end. Nothing was written, or, where the connection broke
-                during the commit, maybe all of it.
+            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, after its own retries of transient
+                errors (a deadlock, a leader switch). Nothing was written; if the connection broke during the commit,
+                all of it may have been.
         """
         within = unit_of_work(timeout=self._patience.seconds)(write)
         try:
@@ -144,22 +143,22 @@ class GraphWriter:
 
 
 def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCounters:
-    """The statements of one transaction, in the order that keeps two of them from deadlock: labels, then keys."""
+    """Run the statements of one transaction. Their order, by label and then by key, avoids deadlocks of two writers."""
     run = WriteTransaction(tx)
     rows = what if isinstance(what, PreparedDelta) else prepare_delta(what)
     delta = rows.delta
 
-    # Step 1: anchors that others hang on, with their registers.
+    # Step 1: anchors that other nodes refer to, with their registers.
     jobs = rows.jobs.write(run)
     datasets = rows.datasets.write(run)
     rows.queries.write(run)
 
-    # Step 2: what belongs to datasets.
+    # Step 2: nodes that belong to datasets.
     write_aliases(run, delta, datasets)
     write_columns(run, delta, datasets)
     rows.versions.write(run)
 
-    # Step 3: the other anchors, and what belongs to queries.
+    # Step 3: the other anchors, and nodes that belong to queries.
     run_links, job_names = write_runs(run, delta, rows.runs)
     new_plans = write_plans(run, delta, rows.plans)
     intervals, new_intervals = write_intervals(run, delta, rows.intervals)
@@ -168,7 +167,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     rows.links.write(run, run_links, job_names)
     write_edges(run, new_plans)
 
-    # Step 5: what else is derived.
+    # Step 5: further derived facts.
     write_declared(run, delta, jobs)
     write_next(run, intervals, new_intervals)
     return run.summary

@@ -1,8 +1,8 @@
-"""A Delta table's log: a commit's contents and files, and which version a micro-batch of a streaming query has made.
+"""A Delta table's log: a commit's contents and files, and the version that a streaming query's micro-batch made.
 
-`_delta_log/<version, 20 digits>.json` has an action a line. A commit of Delta's streaming sink has the action
-`{"txn": {"appId": <query id>, "version": <batch id>}}`, by which the sink itself knows what it has written already: so
-the version that has it is the micro-batch's, whoever else writes to the table.
+`_delta_log/<version, 20 digits>.json` has one action per line. A commit of Delta's streaming sink has the action
+`{"txn": {"appId": <query id>, "version": <batch id>}}`, with which the sink itself avoids writing a micro-batch twice.
+So a commit with this action is the micro-batch's, even if others write to the table too.
 Format: the protocol of Delta Lake, "Transaction Identifiers" and "Commit Provenance Information".
 """
 
@@ -21,7 +21,7 @@ from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, partition_path
 from headwater_schemas.events import Position, TableSnapshot
 
-# Commits that one question looks at, others' included.
+# Commits that one search reads, including those of other writers.
 _MAX_COMMITS: Final = 200
 # Micro-batches remembered, of all queries that write to the table.
 _REMEMBERED: Final = 1_000
@@ -30,11 +30,11 @@ Actions = dict[str, Any]
 
 
 class DeltaLog:
-    """One table's log, read as far as questions need it: mostly one commit for each micro-batch.
+    """One table's log, read only as far as needed: mostly one commit for each micro-batch.
 
     Args:
         path: root of the table.
-        files: to read it with.
+        files: reads the log's files.
     """
 
     def __init__(self, path: str, files: TextFiles) -> None:
@@ -46,10 +46,10 @@ class DeltaLog:
         self._earliest: dict[str, int] = {}
 
     def streamed(self, query_id: str, batch_id: int) -> tuple[int, Actions] | None:
-        """The version that a micro-batch has made, with its commit's actions.
+        """The version that a micro-batch made, with its commit's actions.
 
-        None where it made none (Delta commits nothing for a batch that another start has written), where its commit
-        isn't kept any more, or is further away than so many others.
+        None if it made none (Delta commits nothing for a batch that another start has written), if its commit has been
+        deleted, or if more than `_MAX_COMMITS` commits lie between it and those read before.
         """
         wanted = (query_id, batch_id)
         if self._next < 0:
@@ -59,7 +59,7 @@ class DeltaLog:
                 break
             self._next += 1
         for _ in range(_MAX_COMMITS):
-            # A query's commits are in the order of its micro-batches: behind an earlier one there is no later one.
+            # A query's commits are in the order of its micro-batches: no later one comes before an earlier one.
             met = self._earliest.get(query_id, batch_id) < batch_id
             if wanted in self._found or met or self._low == 0 or not self._read(self._low - 1):
                 break
@@ -67,7 +67,7 @@ class DeltaLog:
         return self._found.get(wanted)
 
     def _read(self, version: int) -> bool:
-        """Reads a commit; False where there is none."""
+        """Reads a commit; False if there is none."""
         actions = delta_commit(self._files, self._path, version)
         if (transaction := actions.get("txn")) is not None:
             app, batch = str(transaction["appId"]), int(transaction["version"])
@@ -78,33 +78,33 @@ class DeltaLog:
         return bool(actions)
 
     def _checkpointed(self) -> int:
-        """A version to begin at: Delta's own last checkpoint, some commits ago; without one the table is young."""
+        """The version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
         text = self._files.read(f"{self._path}/_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
 
 def delta_commit(files: TextFiles, path: str, version: int) -> Actions:
-    """The actions of a Delta commit that there is one of: `commitInfo`, `txn`; empty where it isn't kept any more."""
+    """The actions `commitInfo` and `txn` of a Delta commit; empty if the commit has been deleted."""
     return delta_actions(delta_text(files, path, version))
 
 
 def delta_text(files: TextFiles, path: str, version: int) -> str:
-    """A Delta commit as it is written, an action a line; empty where it isn't kept any more."""
+    """The text of a Delta commit, one action per line; empty if the commit has been deleted."""
     return files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json") or ""
 
 
 def delta_actions(text: str) -> Actions:
-    """The actions of a commit's text that there is one of: `commitInfo`, `txn`."""
+    """The actions `commitInfo` and `txn` of a commit's text; a commit has at most one of each."""
     actions: Actions = {}
     for line in text.splitlines():
-        # Files, of which there may be thousands, are of no interest here.
+        # Skip the actions on files, of which there may be thousands.
         if line.startswith(('{"commitInfo"', '{"txn"')):
             actions.update(json.loads(line))
     return actions
 
 
 def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ...] = ()) -> Position:
-    """A Delta version that was written, with the contents of its commit."""
+    """The position of a written Delta version, from its commit's `commitInfo`."""
     return Position(
         table_snapshot=TableSnapshot(
             format="delta",
@@ -117,7 +117,7 @@ def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ..
 
 
 def delta_counts(metrics: dict[str, str]) -> Counts:
-    """What a commit counted, of its `operationMetrics`."""
+    """Rows, bytes and files from a commit's `operationMetrics`."""
 
     def first(*names: str) -> int | None:
         return next((int(metrics[name]) for name in names if name in metrics), None)
@@ -129,7 +129,7 @@ def delta_counts(metrics: dict[str, str]) -> Counts:
     )
 
 
-# A commit of more files isn't worth the reading: its partitions stay unknown.
+# A commit with more files isn't read: its partitions stay unknown.
 _MAX_FILES: Final = 10_000
 
 
@@ -148,26 +148,27 @@ class _Checksum(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class DeltaFiles:
-    """What a commit does to files.
+    """The files that a commit adds and removes.
 
     Attributes:
-        added: how many it adds; None where it has too many to look at.
-        partitions: those that it adds files to, or removes files from; empty of a table without, and of too many.
+        added: how many files it adds; None if the commit has too many to read.
+        partitions: partitions that it adds files to or removes files from; empty for a table without partitions, or if
+            there are too many.
     """
 
     added: int | None
     partitions: frozenset[Partition] = frozenset()
 
     def plus(self, other: DeltaFiles) -> DeltaFiles:
-        """What two commits do."""
+        """The effect of two commits together."""
         if self.added is None or other.added is None:
             return DeltaFiles(None)
         return DeltaFiles(self.added + other.added, _few(self.partitions | other.partitions))
 
     def paths(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """The partitions as `key=value/…`, in order; none where a key isn't one of `columns`.
+        """The partitions as `key=value/…`, sorted; empty if a key isn't one of `columns`.
 
-        With column mapping Delta has names of its own for columns, which mean nothing to anybody else.
+        With column mapping, Delta's log has physical column names, which nobody else uses.
         """
         known = set(columns)
         if any(name not in known for partition in self.partitions for name, _ in partition):
@@ -179,7 +180,7 @@ def delta_files(text: str) -> DeltaFiles:
     """The files of a commit's text.
 
     Raises:
-        msgspec.DecodeError: it is no text of a commit.
+        msgspec.DecodeError: the text isn't a commit's.
     """
     lines = [line for line in text.splitlines() if line.startswith(('{"add":', '{"remove":'))]
     if len(lines) > _MAX_FILES:
@@ -197,6 +198,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(files: TextFiles, path: str, version: int) -> int | None:
-    """How many files a version of a table has, by the checksum beside its commit; None without one."""
+    """How many files a version of a table has, from the checksum file beside its commit; None if there is none."""
     text = files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

@@ -1,9 +1,9 @@
-"""MERGE, UPDATE and DELETE: which columns of the table get which values, the branches of a MERGE kept apart.
+"""MERGE, UPDATE and DELETE: which columns of the table get which values, branch by branch.
 
-Spark rewrites them into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). A connector whose
-tables run them as commands of their own reads these with what is here, so that both come out alike: for each WHEN, and
-each column that it sets to something else than it had, an attribute that names its branch. Rows that are kept as they
-are come from no one.
+Spark rewrites these statements into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). A
+connector with commands of its own for them (Delta) uses the functions of this module, so that both give the same
+lineage: for each WHEN, and each column that it changes, an attribute that names its branch. Unchanged columns have no
+edge.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Branch:
     """One WHEN of a MERGE, or the whole of an UPDATE.
 
     Attributes:
-        when: `WHEN MATCHED`; None of an UPDATE.
+        when: such as `WHEN MATCHED`; None for an UPDATE.
         action: `UPDATE`, `INSERT` or `DELETE`.
-        condition: what follows AND, or WHERE.
-        values: what it sets.
+        condition: the condition after AND, or after WHERE.
+        values: the columns that it sets, with their new values.
     """
 
     when: str | None
@@ -51,14 +51,14 @@ class Branch:
         return f"{self.when}{more} THEN {self.action}"
 
     def by(self) -> frozenset[Indirect]:
-        """What decides whether a row is of this branch."""
+        """The fields that decide whether a row belongs to this branch."""
         if self.condition is None:
             return frozenset()
         return influences([self.condition], Kind.FILTER_DEPENDENCY, self.text)
 
 
 def merged_rows(operator: Operator) -> Relation:
-    """Spark's own MERGE: instructions over the join of both sides, each of which makes a row or drops it."""
+    """Spark's own MERGE: instructions over the join of both sides; each instruction makes a row or drops it."""
     child = operator.child
     scope = operator.scope()
     output = operator.attributes()
@@ -78,7 +78,7 @@ def merged_rows(operator: Operator) -> Relation:
 
 
 def rows_replaced(operator: Operator) -> Relation:
-    """What a rewritten MERGE, UPDATE or DELETE writes: the table's columns, without those that stay as they were."""
+    """The columns that a rewritten MERGE, UPDATE or DELETE changes; unchanged columns are left out."""
     child = operator.child
     tree = operator.node.tree("originalTable") or operator.node.tree("table")
     target = operator.reader.read(tree, operator.outer) if tree else Relation()
@@ -102,7 +102,7 @@ def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], s
         case "Keep":
             yield Branch(when, action, condition, tuple(_row(rest, output, scope)))
         case "Split":
-            # A changed row as a deleted and an inserted one: the second has the values.
+            # An update as a deleted and an inserted row: the inserted one has the new values.
             values = rest[len(rest) // 2 :]
             yield Branch(when, action, condition, tuple(_row(values, output, scope)))
         case _:
@@ -110,7 +110,7 @@ def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], s
 
 
 def _deletes(row: list[Nodes], output: list[Attribute]) -> bool:
-    # A row that records what is to become of the one it stands for (RowDeltaUtils.DELETE_OPERATION).
+    # A row of a delta begins with the operation on the table's row, here RowDeltaUtils.DELETE_OPERATION.
     return output[0].name == "__row_operation" and row[0][0].get("value") == "1"
 
 
@@ -120,7 +120,7 @@ def _row(trees: Iterable[Nodes], output: list[Attribute], scope: Scope) -> Itera
 
 
 def children(nodes: Nodes) -> list[Nodes]:
-    """The subtrees right below the root."""
+    """The subtrees directly below the root."""
     found: list[Nodes] = []
     start, missing = 1, 0
     for position in range(1, len(nodes)):
@@ -132,13 +132,13 @@ def children(nodes: Nodes) -> list[Nodes]:
 
 
 def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterable[Indirect] = ()) -> Relation:
-    """What branches set of a target, each column by itself, where they set it to something else than it was.
+    """The columns of a target that branches change, each with its new value.
 
     Args:
-        rows: where the rows come from.
+        rows: the relation that the rows come from.
         target: the table.
-        branches: what sets which columns, and what deletes.
-        on: more that decides which rows there are.
+        branches: the branches, those that delete rows included.
+        on: further influences on which rows there are, such as the ON condition.
     """
     kept = [
         replace(b, values=tuple((a, column) for a, column in b.values if not _stays(a.name, column, target)))
@@ -149,7 +149,7 @@ def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterab
 
 
 def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
-    # Ids of their own: several branches set one column. Spark's are positive.
+    # Several branches may set the same column, so each gets a new id. Spark's ids are positive, these are negative.
     number = -2
     for branch in branches:
         for attribute, column in branch.values:
@@ -161,7 +161,7 @@ def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
 
 
 def _stays(name: str, column: Column, target: Relation) -> bool:
-    """Whether a column is set to what it was, by whatever condition."""
+    """Whether a column keeps its value, also if an expression with a condition says so on both sides."""
     own = {Field(dataset, (name,)) for dataset in target.rows}
     if not own or {direct.field for direct in column.direct} - own:
         return False
