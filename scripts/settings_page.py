@@ -35,22 +35,28 @@ PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """\
 # Every setting
 
-Written by `uv run scripts/settings_page.py` from the settings' types; not by hand.
+`uv run scripts/settings_page.py` writes this page from the settings' types. Don't edit it by hand.
 
-A setting of a command stands in a file, the one that `HEADWATER_CONFIG` names, else `headwater.toml` in the working
-directory, or in the environment, which wins; a flag of the command wins over both. `group` in section `[materializer]`
-is the variable `HEADWATER_MATERIALIZER_GROUP`. Below the file come the addresses and the password of the stack that is
-running in this data folder, and below that the defaults. An unknown name is an error that names the nearest known one.
+A command takes a setting from the first of these that has it:
 
-A job that is captured reads [its own settings](#captured-jobs); under `headwater run` the sections `kafka`, `topic` and
-`registry` hold for it, too.
+1. a flag of the command;
+2. the environment: `group` in section `[materializer]` is the variable `HEADWATER_MATERIALIZER_GROUP`;
+3. a file: the one that `HEADWATER_CONFIG` names, else `headwater.toml` in the working directory;
+4. the stack that is running in this data folder, for addresses and the password;
+5. the default.
+
+An unknown name is an error that names the nearest known one.
+
+A captured job reads [its own settings](#captured-jobs). Under `headwater run` the sections `kafka`, `topic` and
+`registry` apply to it too.
 """
 
 CAPTURE = """\
 ## Captured jobs
 
-By the first of these that is there: an argument of `attach` (or `headwater run --set NAME=VALUE`), a Spark property,
-the variable. What each does to a job is in [Capture](capture.md#settings) and [Outbox](outbox.md).
+A job takes a setting from the first of these that has it: an argument of `attach` (or `headwater run --set
+NAME=VALUE`), a Spark property, the variable. [Capture](capture.md#settings) and [Outbox](outbox.md) describe what each
+setting does.
 """
 
 OTHERS = """\

@@ -59,19 +59,19 @@ class Neo4jSettings(Section):
     """How to reach Neo4j."""
 
     uri: Address | None = None
-    """`bolt://host:7687`, `neo4j+s://…`. There is no default: another's database may be at the usual address."""
+    """`bolt://host:7687`, `neo4j+s://…`. There is no default: the usual address may be somebody else's database."""
     user: str = "neo4j"
-    """Who connects."""
+    """The user name."""
     password: SecretStr = SecretStr("")
-    """That user's. Better in the environment than in a file that others read."""
+    """The user's password. Put it into the environment rather than into a file that others can read."""
     database: str = "neo4j"
-    """Its name in the server."""
+    """The name of the database in the server."""
 
     def require_uri(self) -> str:
-        """Where the database is.
+        """The address of the database.
 
         Raises:
-            NotConfiguredError: nothing says so.
+            NotConfiguredError: no address is configured.
         """
         if self.uri is None:
             raise NotConfiguredError(
@@ -82,16 +82,16 @@ class Neo4jSettings(Section):
 
 
 class TopicSettings(Section):
-    """Headwater's own topics: their names, and what they are created with where they are missing."""
+    """Headwater's own topics: their names, and how missing ones are created."""
 
     prefix: TopicPrefix = "lineage"
     """First part of every topic name: `<prefix>.events`, `<prefix>.events.dlq`, `<prefix>.schemas`."""
     partitions: Annotated[int, Field(ge=1)] = DEFAULT_PARTITIONS
-    """Of the events topic; as many consumers can share the work."""
+    """Partitions of the events topic; at most this many consumers can share the work."""
     replication_factor: Annotated[int, Field(ge=BROKER_DEFAULT)] = BROKER_DEFAULT
-    """Of all three topics. -1: the broker's default."""
+    """Replicas of all three topics. -1: the broker's default."""
     max_message_bytes: Annotated[int, Field(ge=65_536, le=1_000_000_000)] = DEFAULT_MAX_MESSAGE_BYTES
-    """The largest record batch that the events topic takes."""
+    """The largest record batch that the events topic accepts."""
 
     def names(self) -> TopicNames:
         """The topics' names."""

@@ -48,7 +48,7 @@ class LogSettings(Section):
     format: LogFormat | None = None
     """Default: text on a terminal, JSON elsewhere."""
     level: LogLevel = LogLevel.INFO
-    """The lowest level that is written. Of other packages than Headwater's, WARNING at least."""
+    """The lowest level that is written. Other packages than Headwater's are logged from WARNING up."""
 
 
 LogFormatOption = Annotated[

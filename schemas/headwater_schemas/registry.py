@@ -28,12 +28,12 @@ _MAX_ABSENT = 10_000
 
 
 class RegistrySettings(BaseModel):
-    """A registry and the credentials for it.
+    """A schema registry and its credentials.
 
     Attributes:
-        url: `http(s)://host:port`, of one that is Confluent-compatible; None: there is no registry.
-        username, password: for basic authentication, where the registry requires it.
-        timeout_seconds: of each request.
+        url: `http(s)://host:port` of a Confluent-compatible registry; None: there is no registry.
+        username, password: for basic authentication, if the registry requires it.
+        timeout_seconds: time limit of each request.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -11,12 +11,12 @@ DEFAULT_TIMEOUT_SECONDS = 30.0
 
 
 class AnalysisSettings(BaseModel):
-    """Whose graph is asked, and for how long. Where Neo4j is stands in the section `neo4j`."""
+    """Questions to the graph. The section `neo4j` has the database."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     tenant: Annotated[str, Field(min_length=1)] = DEFAULT_TENANT
-    """Whose lineage: the tenant that the events carry."""
+    """The tenant whose lineage is shown."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = DEFAULT_TIMEOUT_SECONDS
-    """For one question, all its statements together; Neo4j ends it then."""
+    """Time limit of a question, for all its statements together; then Neo4j ends it."""

@@ -11,35 +11,35 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ServeSettings(BaseModel):
-    """How the server behaves. Whose graph it asks is in the sections `neo4j` and `analysis`."""
+    """The HTTP server. The sections `neo4j` and `analysis` have its database and tenant."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """The address to listen on. There is no log-in: whoever reaches it reads the graph."""
+    """The address to listen on. There is no log-in: everybody who can reach it can read the graph."""
 
     port: Annotated[int, Field(ge=0, le=65_535)] = 8470
     """The port. 0 takes a free one and logs which."""
 
     allowed_hosts: str = ""
-    """Names that requests may call this server by, with commas between; `*` is any. Empty: the loopback's names and
-    `host` itself, so that no web site can make a browser read the graph under a name of its own. `headwater serve`
-    requires names where `host` isn't a loopback address."""
+    """Host names that requests may use for this server, separated by commas; `*` is any. Empty: the loopback names and
+    `host`, so that no web site can point its own host name at this server and read the graph through a visitor's
+    browser. `headwater serve` requires names if `host` isn't a loopback address."""
 
     threads: Annotated[int, Field(ge=1, le=256)] = 8
-    """Questions asked at the same time; each holds a thread and a connection to Neo4j."""
+    """Questions answered at the same time; each uses a thread and a connection to Neo4j."""
 
     waiting_max: Annotated[int, Field(ge=0, le=10_000)] = 64
-    """Questions that may wait for a thread. More are refused at once, with 503."""
+    """Questions that may wait for a thread. More are rejected at once, with 503."""
 
     timeout_max_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
     """The longest that one question may take, whatever its `timeout`."""
 
     page_default_items: Annotated[int, Field(ge=1, le=1_000)] = 100
-    """Items on a page where a request names no `limit`."""
+    """Items on a page if a request has no `limit`."""
 
     page_max_items: Annotated[int, Field(ge=1, le=1_000)] = 1_000
-    """Most items on a page, whatever `limit` is given."""
+    """The largest number of items on a page, whatever the `limit`."""
 
     body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
     """The largest body of a request."""
@@ -48,7 +48,7 @@ class ServeSettings(BaseModel):
     """How long the body of a request may take to arrive. Only then does it count as a question."""
 
     bodies_per_client_max: Annotated[int, Field(ge=1, le=10_000)] = 16
-    """Bodies that one client may be sending at the same time. One more, and the oldest is given up."""
+    """Bodies that one client may be sending at the same time. With one more, the oldest is dropped."""
 
     head_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
     """How long the head of a request may take to arrive, from its connection or its first byte on."""
@@ -57,19 +57,19 @@ class ServeSettings(BaseModel):
     """How long a connection is kept for the next request."""
 
     send_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 30.0
-    """How long a client may take nothing of its answer."""
+    """How long a client may go without reading any of its answer."""
 
     connections_max: Annotated[int, Field(ge=1, le=100_000)] = 512
-    """Connections at the same time. One more takes the place of the one that has waited longest without a request."""
+    """Connections at the same time. One more replaces the connection that has been idle for longest."""
 
     connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """The same of one address; of IPv6, of one /64."""
+    """The same for one client address; for IPv6, for one /64 network."""
 
     policy: str | None = None
-    """A policy file (TOML) by which impacts are judged. None: the one that comes with Headwater."""
+    """The policy file (TOML) for impacts. None: Headwater's default policy."""
 
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
-    """How long requests under way may go on when the server is stopped."""
+    """How long requests in progress may continue when the server is stopped."""
 
     def hosts(self) -> frozenset[str] | None:
         """The names that requests may call it by, in lower case; None is any."""

@@ -10,7 +10,7 @@ from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolic
 
 
 class MaterializerSettings(BaseModel):
-    """How the consumer behaves. Where Kafka and Neo4j are is in the sections of those names."""
+    """The consumer. The sections `kafka` and `neo4j` have the cluster and the database."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -18,37 +18,37 @@ class MaterializerSettings(BaseModel):
     """The consumer group. Consumers of one group share the partitions."""
 
     http_host: str = "127.0.0.1"
-    """The address that /metrics, /livez and /readyz are served on; 0.0.0.0 in a container."""
+    """The address on which /metrics, /livez and /readyz are served; 0.0.0.0 in a container."""
 
     http_port: Annotated[int, Field(ge=0, le=65_535)] = 9464
-    """Their port. 0 takes a free one and says which."""
+    """Their port. 0 takes a free one and logs it."""
 
     batch_max_records: Annotated[int, Field(ge=1, le=100_000)] = 4_000
-    """Most records in one transaction."""
+    """The largest number of records in one transaction."""
 
     batch_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 2_097_152
-    """Most bytes of keys and values in one transaction."""
+    """The largest size of keys and values in one transaction."""
 
     batch_target_seconds: Annotated[float, Field(ge=0.05, le=60)] = 2.0
-    """Batches become smaller where a transaction takes longer."""
+    """Batches become smaller while transactions take longer than this."""
 
     queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 4_096
-    """Most that the Kafka client fetches ahead."""
+    """How much the Kafka client fetches ahead at most."""
 
     write_timeout_seconds: Annotated[float, Field(ge=1, le=3_600)] = 60.0
-    """After which Neo4j ends a transaction, so that a consumer that stands still can't hold the others' locks."""
+    """After this time Neo4j ends a transaction, so that a suspended consumer can't block the others by its locks."""
 
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 20.0
     """How long a batch that is being written may take to finish when partitions are revoked or the consumer stops."""
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=60)] = 10.0
-    """The longest wait between two attempts while Kafka or Neo4j is away."""
+    """The longest wait between two attempts while Kafka or Neo4j is unreachable."""
 
     dead_letter_max_ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Stop when more than this share of the last records are dead letters. 1 never stops."""
 
     dead_letter_window_records: Annotated[int, Field(ge=1)] = 1_000
-    """How many records that share is of."""
+    """The number of last records of which `dead_letter_max_ratio` is a share."""
 
     dead_letter_min: Annotated[int, Field(ge=1)] = 100
     """Fewer dead letters than this in the window never stop the consumer."""

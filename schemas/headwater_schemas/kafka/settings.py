@@ -39,19 +39,19 @@ ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
 
 
 class KafkaSettings(BaseModel):
-    """A cluster and the credentials for it. Immutable, closed to unknown names, and never shows a secret.
+    """A Kafka cluster and its credentials. Immutable; rejects unknown names; never shows a secret.
 
     Attributes:
-        bootstrap_servers: `host:port,…`. There is no default: the broker at the usual address may belong to others.
+        bootstrap_servers: `host:port,…`. There is no default: the usual address may be somebody else's broker.
         cluster_name: stands for the broker list in dataset namespaces, `kafka://<cluster_name>`.
         cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
             environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
-        security_protocol: how to talk to it.
+        security_protocol: how to connect.
         sasl_mechanism, sasl_username, sasl_password: for SASL_PLAINTEXT and SASL_SSL.
         ssl_ca_location: PEM file of the certificate authorities to trust; None: the system's.
         ssl_certificate_location, ssl_key_location, ssl_key_password: this client's certificate, for mutual TLS.
-        client_properties: further librdkafka settings by their own names, e.g. for OAuth. They win over the rest. In
-            the environment a JSON object, `{"sasl.oauthbearer.method": "oidc"}`.
+        client_properties: further librdkafka properties, e.g. for OAuth. They win over the other settings. In the
+            environment a JSON object, `{"sasl.oauthbearer.method": "oidc"}`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -57,8 +57,8 @@ class EmissionPolicy(StrEnum):
     Attributes:
         WARN: what isn't delivered when the job ends is lost, with a warning. No outbox, unless a path is given.
         RETRY: what isn't delivered waits in the outbox, for the next start if need be.
-        FAIL_JOB: as RETRY; and `close()` raises, or the process exits with 1, where not all lineage is durable.
-        FAIL_CLOSED: as FAIL_JOB; and no streaming query runs on without the lineage of what it has committed.
+        FAIL_JOB: as RETRY; and `close()` raises, or the process exits with 1, if not all lineage is durable.
+        FAIL_CLOSED: as FAIL_JOB; and without durable lineage foreachBatch waits, and any other query is stopped.
     """
 
     WARN = "warn"
@@ -84,47 +84,47 @@ class CaptureSettings(BaseSettings):
         job_namespace: OpenLineage's job namespace.
         tenant: whose graph the lineage belongs to.
         job_owner: who answers for the job, e.g. `team:flights`.
-        job_criticality: how much depends on it, e.g. `tier-1`.
-        job_code_version: version of its code. Default: the git commit of the script's checkout, `-dirty` where it has
-            uncommitted changes; None outside of one.
+        job_criticality: how much depends on the job, e.g. `tier-1`.
+        job_code_version: version of the job's code. Default: the git commit of the script's checkout, with `-dirty` if
+            it has uncommitted changes; None outside of a checkout.
         job_config_version: version or digest of its configuration.
         job_tags: `key=value` or `key`, comma-separated in the environment.
-        capture_enabled: False makes `attach` do nothing at all, and cost nothing.
+        capture_enabled: False: `attach` does nothing at all, and costs nothing.
         capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are recorded as runs, with what
             they read.
         capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
-        capture_queue_max_bytes: how much of the JVM's memory they may keep from being freed, by an estimate: each keeps
-            its query's plans alive. Default: an eighth of the driver's heap.
-        capture_drain_timeout_seconds: at most this long the end of the script waits for lineage to be delivered.
-        capture_stall_seconds: at most this long it waits for a Kafka that acknowledges nothing, if there is an outbox.
+        capture_queue_max_bytes: how much JVM memory these callbacks may hold, by an estimate: each keeps its query's
+            plans alive. Default: an eighth of the driver's heap.
+        capture_drain_timeout_seconds: how long the end of the script waits at most for lineage to be delivered.
+        capture_stall_seconds: how long it waits at most while Kafka acknowledges nothing, if there is an outbox.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
-        capture_literals: whether the texts of expressions show the literals that the job's code has.
+        capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
             well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
-        coalesce_max_seconds: how long a micro-batch waits for others, at most.
-        reconcile_max_batches: at a query's start, how many of the micro-batches that its checkpoint has are backfilled,
-            the last ones; 0: nothing is backfilled.
+        coalesce_max_seconds: how long a micro-batch waits for others at most.
+        reconcile_max_batches: how many of the last micro-batches in its checkpoint are backfilled at a query's start;
+            0: none.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
-        kafka_cluster_names: the same where a job has to do with several clusters, by cluster id, or by brokers of each.
+        kafka_cluster_names: the same for a job that uses several clusters, by cluster id or by brokers of each.
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
         kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
             see `headwater_schemas.kafka.KafkaSettings`.
         registry_url, registry_username, registry_password, registry_timeout_seconds: a schema registry to register the
             schema with; see `headwater_schemas.registry.RegistrySettings`.
-        emission_policy: what becomes of the job where lineage isn't durable; see `EmissionPolicy`.
+        emission_policy: what happens to the job if lineage isn't durable; see `EmissionPolicy`.
         emission_wait_seconds: under `fail_closed`, how long an interval may take to become durable before its query is
-            stopped. A foreachBatch function is held back instead, from the first moment.
+            stopped. A query with foreachBatch isn't stopped: its next micro-batch waits.
         outbox_enabled: False keeps events in memory only.
-        outbox_path: where the outbox is. Default: the user's folder for state; see `outbox_folder`.
-        outbox_max_bytes: how much it may hold.
-        outbox_when_full: what gives way then.
+        outbox_path: the folder of the outbox. Default: the user's folder for state; see `outbox_folder`.
+        outbox_max_bytes: how much the outbox may hold.
+        outbox_when_full: which events are dropped when the outbox is full.
         topic_prefix: first part of the name of Headwater's topics.
-        topic_partitions, topic_replication_factor: of the topics, where capture finds them missing and creates them.
-        topic_max_message_bytes: the largest event; also what the events topic is created with; the schema has to fit.
+        topic_partitions, topic_replication_factor: for missing topics, which capture creates.
+        topic_max_message_bytes: the largest event. Capture creates the events topic with it. The schema has to fit too.
     """
 
     model_config = SettingsConfigDict(
