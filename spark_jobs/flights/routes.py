@@ -1,7 +1,7 @@
 """Streaming query 3: count flights per route with foreachBatch, which upserts a table and publishes what changed.
 
-The table is Parquet with one partition a micro-batch: partition N holds every route as of batch N. A batch reads the
-newest partition before its own and overwrites its own, so a batch that is run again after a crash counts nothing twice.
+The table is Parquet with one partition per micro-batch: partition N has the counts of every route after batch N. A batch
+reads the newest earlier partition and overwrites its own, so a batch that runs again after a crash counts nothing twice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def count_routes(flights: DataFrame) -> DataFrame:
 
 
 def merge(before: DataFrame | None, changed: DataFrame) -> DataFrame:
-    """The counts after a micro-batch: those before it with its own added. The order of the two does not matter."""
+    """The counts after a micro-batch: the earlier counts plus its own."""
     every = changed if before is None else before.unionByName(changed)
     return every.groupBy("origin", "dest").agg(
         F.sum("flights").alias("flights"),

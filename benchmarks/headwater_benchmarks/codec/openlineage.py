@@ -1,8 +1,8 @@
-"""The made-up events' facts as OpenLineage writes them: the JSON that a client of it would send.
+"""Converts the generated events to the JSON that an OpenLineage client would send for the same facts.
 
-Each is a RunEvent, DatasetEvent or JobEvent of spec 2-0-2 with the facets that hold the same facts. What OpenLineage
-has no facet for (offsets, watermarks) is in one custom facet each. A plan is a run event whose outputs have the column
-lineage; OpenLineage has no other place for it, and repeats it with each run.
+Each becomes a RunEvent, DatasetEvent or JobEvent of spec 2-0-2. OpenLineage has no facet for offsets and watermarks;
+here each of the two is a custom facet. OpenLineage has column lineage only in the outputs of a run event, and repeats
+it with each run; so a plan becomes a run event.
 
 https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
@@ -46,7 +46,7 @@ def openlineage(event: LineageEvent) -> Json:
         out["job"]["facets"] = _job_facets(event.producer, event.job_event)
         return out | {"schemaURL": f"{_SPEC}/JobEvent", "inputs": [], "outputs": []}
     out["schemaURL"] = f"{_SPEC}/RunEvent"
-    # A plan is nobody's run here; some run has to say it.
+    # A PlanEvent may have no run, but a RunEvent must: make up a run id.
     run_id = event.run.run_id if event.run is not None else str(uuid.uuid5(uuid.NAMESPACE_URL, event.event_id))
     out["run"] = {"runId": run_id, "facets": {}}
     if event.run_event is not None:

@@ -1,4 +1,4 @@
-"""`headwater soak`: faults of every class against the materializer, and the graph compared after each."""
+"""`headwater soak`: injects faults of every class around the materializer, and compares the graph after each."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _least(minutes: float | None, wanted: int | None) -> int:
 
 
 class _Shown:
-    """Progress on a terminal; a line for each fault everywhere."""
+    """Shows progress on a terminal, and a line for each fault on a terminal or elsewhere."""
 
     def __init__(self, progress: Progress, seconds: float | None) -> None:
         self._progress = progress

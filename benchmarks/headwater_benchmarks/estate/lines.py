@@ -1,10 +1,10 @@
-"""Streaming pipelines: one shape, many times.
+"""Streaming pipelines, all of the same shape:
 
     T0 ─q0─▶ T1 ─q1─▶ T2 ─q3─▶ T4 ─q5─▶ T6 ─q7─▶ table 8
               │                           └─q8─▶ table 9
               └─q2─▶ T3 ─q4─▶ T5 ─q6─▶ T7 ─q9─▶ table 10
 
-So a record of T0 is traced over five hops, through ten queries, into three tables.
+So a trace of a record of T0 has five hops and reaches three tables through ten queries.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from headwater_benchmarks.estate.sizes import BATCHES_PER_QUERY, Sizes
 
 QUERIES = ((0, 1), (1, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 8), (6, 9), (7, 10))
-"""Of each query of a pipeline, the dataset that it reads and the one that it writes, by number within the pipeline."""
+"""For each query of a pipeline, the numbers of the dataset that it reads and of the dataset that it writes."""
 
 DATASETS = 11
 TOPICS = 8
-"""The first of a pipeline's datasets; the others are tables."""
+"""So many of a pipeline's datasets, the first ones, are topics; the others are tables."""
 
 _PARTITIONS = (8, 16, 24, 32, 48, 64)
 _LEAST_BATCHES = 20
@@ -46,7 +46,7 @@ class Lines:
     """All pipelines; their datasets are the first of the estate.
 
     Attributes:
-        lines: how many.
+        lines: number of pipelines.
         batches: micro-batches of each query.
         queries: in order of their numbers.
     """
@@ -76,7 +76,7 @@ def partitions(topic: int) -> int:
 
 
 def lines_of(sizes: Sizes) -> Lines:
-    """The pipelines of an estate: as many as its micro-batches make at `BATCHES_PER_QUERY`, and one at least."""
+    """The pipelines of an estate: its intervals divided by those of a pipeline, at least one."""
     lines = max(1, round(sizes.intervals / (BATCHES_PER_QUERY * len(QUERIES))))
     batches = max(_LEAST_BATCHES, round(sizes.intervals / (lines * len(QUERIES))))
     queries = tuple(

@@ -1,4 +1,4 @@
-"""Jobs, their plans and runs, and the datasets that they read and write."""
+"""Writes the CSV files of jobs, plans, runs and queries, and of their relationships with each other and datasets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USE = ("key", "certainty", "position", "file_count:long", "file_bytes:long", "m
 
 
 def write_jobs(estate: Estate, sheets: Sheets) -> None:
-    """Sheets `Job`, `Plan`, `Run`, `Query`, and what ties them to each other and to datasets."""
+    """Write the sheets `Job`, `Plan`, `Run` and `Query`, and those of their relationships."""
     _nodes(estate, sheets)
     _ties(estate, sheets)
     _asset_graph(estate, sheets)
@@ -102,7 +102,7 @@ def _asset_graph(estate: Estate, sheets: Sheets) -> None:
 
 
 def _uses(estate: Estate, sheets: Sheets) -> None:
-    """What batch runs consumed and produced: files, by the digest of their manifest."""
+    """CONSUMED and PRODUCED of batch runs, with positions of files by the digest of their manifest."""
     streams = len(estate.lines.queries)
     consumed = sheets.relationship("CONSUMED", *_USE, of="-run")
     produced = sheets.relationship("PRODUCED", *_USE, of="-run")

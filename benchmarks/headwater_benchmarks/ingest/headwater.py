@@ -1,4 +1,4 @@
-"""The contestant: one consumer in a process of its own, from a topic that is full, or at a steady rate."""
+"""Headwater in the benchmark: one consumer in a process of its own, on a full topic or at a steady rate."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _TURN_SECONDS = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a consumer stands between.
+    """The topic and the database of a consumer.
 
     Attributes:
         bootstrap_servers: the broker.
-        prefix: of its topics.
-        group: the consumer group: a new one begins at the topic's beginning.
+        prefix: prefix of its topics.
+        group: the consumer group; a new group begins at the topic's beginning.
         database: the graph.
     """
 
@@ -45,7 +45,7 @@ class Place:
     database: Database
 
     def variables(self) -> dict[str, str]:
-        """The consumer's environment. What is set in ours of the materializer's other settings holds for it too."""
+        """The consumer's variables. It inherits other `HEADWATER_MATERIALIZER_…` variables from this process."""
         target = self.database.target
         return {
             "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers,
@@ -60,7 +60,7 @@ class Place:
 
 
 def warm_up(database: Database, events: Sequence[LineageEvent]) -> None:
-    """The consumer's own statements on a few events, so that a JVM that has just started has compiled them."""
+    """Write a few events with the consumer's statements, so that a fresh JVM has compiled and planned them."""
     writer = GraphWriter(database.driver, database.target.database)
     writer.ensure_schema()
     for at in range(0, len(events), _WARM_UP_BATCH):
@@ -68,7 +68,7 @@ def warm_up(database: Database, events: Sequence[LineageEvent]) -> None:
 
 
 def drain(place: Place) -> dict[str, Any]:
-    """One consumer, until it has caught up with the topic; what it tells.
+    """Run a consumer until it has caught up with the topic; returns its report.
 
     Raises:
         HeadwaterError: it failed, or didn't apply everything.
@@ -86,7 +86,7 @@ def drain(place: Place) -> dict[str, Any]:
 
 
 def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate: float) -> dict[str, Any]:
-    """One consumer that has caught up, and events that come at a steady rate; what it tells, with `latencies`.
+    """Send events at a steady rate to a consumer that has caught up; returns its report, with `latencies`.
 
     Raises:
         HeadwaterError: it failed, or didn't apply everything.
@@ -101,7 +101,7 @@ def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate
             ahead = begun + number / rate - time.monotonic()
             if ahead > 0:
                 producer.poll(0)
-                # Not for each event: a thousand awakenings a second would be work that others do without.
+                # Don't wake for each event: a thousand times a second would cost processor time of the others.
                 time.sleep(max(ahead, _TURN_SECONDS))
             producer.produce(topic, value, key)
         producer.flush(_SETTLE_SECONDS)

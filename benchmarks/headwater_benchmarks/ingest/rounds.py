@@ -1,4 +1,4 @@
-"""The rounds: each contestant in turn gets an empty database, and who comes first changes from round to round."""
+"""The rounds: each contestant in turn gets an empty database; each round begins with another contestant."""
 
 from __future__ import annotations
 
@@ -72,8 +72,7 @@ class Rounds:
     _warm_up: list[LineageEvent] = field(default_factory=list)
 
     def run(self) -> Found:
-        """All of them; one more before that doesn't count where a server is shared, which is still cold then.
-
+        """Run all rounds. If contestants share servers, a first round, in which these are cold, doesn't count.
         Raises:
             HeadwaterError: a server or the consumer failed.
         """
@@ -86,7 +85,7 @@ class Rounds:
 
     @property
     def turns(self) -> Sequence[Callable[[int], None]]:
-        """One for each contestant; takes the number of the round, negative for one that doesn't count."""
+        """A function for each contestant. Its argument is the number of the round, negative if it doesn't count."""
         turns: list[Callable[[int], None]] = [self._consumer]
         if self.floor is not None:
             turns.append(self._floor)

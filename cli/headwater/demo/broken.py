@@ -19,12 +19,12 @@ _PRODUCER = "https://headwater/demo"
 
 @dataclass(frozen=True, slots=True)
 class BrokenRecord:
-    """A record and what it is broken by.
+    """A record that can't be applied.
 
     Attributes:
-        title: For people.
+        title: What is wrong with it, for output.
         reason: The `headwater.reason` that its dead letter must have.
-        value: Its bytes.
+        value: The record's bytes.
     """
 
     title: str
@@ -51,7 +51,7 @@ def _interval_without_micro_batches() -> bytes:
         job=JobRef("default", "flights.broken"),
         interval_event=IntervalEvent(query_id="00000000-0000-4000-8000-000000000000", entries=()),
     )
-    # Not by `codec.encode`, which refuses it.
+    # `codec.encode` would refuse this event.
     schema = current_schema()
     out = BytesIO()
     out.write(SINGLE_OBJECT_MAGIC + schema.fingerprint)
@@ -61,10 +61,10 @@ def _interval_without_micro_batches() -> bytes:
 
 
 def send(bootstrap_servers: str, topic: str, *, timeout_seconds: float = 30.0) -> None:
-    """Put the three onto the topic and wait until they are acknowledged.
+    """Send the three records to the topic and wait until they are acknowledged.
 
     Raises:
-        KafkaException: One of them was not.
+        KafkaException: One of them was not acknowledged.
     """
     failed: list[KafkaError] = []
 
@@ -72,7 +72,7 @@ def send(bootstrap_servers: str, topic: str, *, timeout_seconds: float = 30.0) -
         if error is not None:
             failed.append(error)
 
-    # Its log is of retries while the broker is young; what counts arrives by callback.
+    # While a broker starts, librdkafka logs its retries. Failures that count arrive in the callback.
     quiet = {"log_level": 2}
     producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all", "enable.idempotence": True, **quiet})
     for record in broken_records():

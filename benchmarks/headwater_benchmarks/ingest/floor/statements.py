@@ -1,4 +1,4 @@
-"""The floor's statements. Their texts are made of `Label` and `RelType`, two closed lists, and of nothing else."""
+"""The floor's statements. Their texts contain only values of `Label` and `RelType`, two closed enums."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headwater_consumers.facts.model import Label
 
 
 def create_nodes(label: Label) -> LiteralString:
-    """Nodes of one label. `$rows`: their properties."""
+    """Create nodes of one label. `$rows` has their properties."""
     return f"UNWIND $rows AS row CREATE (n:{label}) SET n = row"
 
 
 def create_relationships(kind: Kind) -> LiteralString:
-    """Relationships of one kind. `$rows`: `start` and `end`, keys, and `properties`."""
+    """Create relationships of one kind. Each of `$rows` has `start` and `end`, which are keys, and `properties`."""
     return (
         "UNWIND $rows AS row "
         f"MATCH (a:{kind.start} {{key: row.start}}) MATCH (b:{kind.end} {{key: row.end}}) "
@@ -24,14 +24,15 @@ def create_relationships(kind: Kind) -> LiteralString:
 
 
 def create_owners(label: Label, kinds: Sequence[Kind]) -> LiteralString:
-    """Nodes of one label, with the relationships that tie them to nodes which are there already.
+    """Create nodes of one label, with their relationships to nodes that exist already.
 
-    `$rows`: `node`, properties, and for the kind at place i a list `r<i>` of `at` and `properties`; `at` is the place
-    of the other end's key in `$<label of that end>`, so that each is looked up once a statement.
+    Each of `$rows` has the properties of a node, `node`, and for the i-th kind a list `r<i>` of maps with `at` and
+    `properties`. `$<label of the other end>` lists keys; `at` is the index of the other end's key in it. So each key is
+    looked up once per statement.
 
     Args:
-        label: of the nodes.
-        kinds: of the relationships; each begins or ends at the label.
+        label: label of the nodes.
+        kinds: kinds of the relationships; each begins or ends at the label.
     """
     others = dict.fromkeys(other_end(label, kind) for kind in kinds)
     parts = [

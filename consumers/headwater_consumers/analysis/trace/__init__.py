@@ -1,17 +1,21 @@
-"""Traces: which micro-batches and runs a record went through, forwards to the ends or back to where it came from.
+"""Traces: which micro-batches and runs a record went through, forwards or backwards.
 
 answer      parts of datasets, steps, hops
-question    the ways to ask
-spans       offset ranges: intersections, unions, what is left
-uses        CONSUMED and PRODUCED as they are stored ⇒ parts
-batches     micro-batches and runs as they are stored, also one after the other
-search      the 32-ary search by batch id: never a scan of a query's intervals
-locate      which micro-batches of which queries used a part
-by_time     those that can only be bounded by time
-match       whether a use has to do with a part; parts: what a batch gave out
-state       what a query keeps from batch to batch, and so how far a record can spread
-steps       micro-batches ⇒ hops; taken: what a hop is made of
-follow      hop after hop; context: what the hops of one trace share
+question    the forms of the question
+spans       offset ranges: intersections, unions, differences
+uses        stored CONSUMED and PRODUCED relationships ⇒ parts
+batches     reads micro-batches and runs, by id or in order
+search      the 32-ary search by batch id, without a scan of a query's intervals
+locate      finds the micro-batches that used given offsets
+indexed     finds the micro-batches and runs that used given files or versions, by index
+by_time     hops that only time bounds
+match       whether a CONSUMED or PRODUCED concerns a part
+parts       the parts that a batch read or wrote
+state       which micro-batches a record can reach through a query's state
+steps       micro-batches ⇒ hops
+taken       a hop before it is numbered, and what it is made of
+follow      follows parts hop by hop
+context     what the hops of one trace share
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Run facets of a streaming run's events, each JSON of its own.
+"""Run facets of a streaming run's events, each as JSON.
 
-A run can end within a micro-batch, where its foreachBatch function failed half-way. Each of the writes that were made
-by then is durable, and Spark will run the whole micro-batch again at the next start. They are no interval, since there
-is none before the commit; so the terminal event of the run reports them.
+If a foreachBatch function fails, the run ends within a micro-batch. The writes that the function made before are
+durable, and Spark runs the whole micro-batch again at the next start. There is no interval for them, since the
+micro-batch isn't committed. So the run's terminal event reports them, in the facet `headwater_uncommitted`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_GAPS: Final = 100
 
 
 def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
-    """The facets of each change of a run's state: event time, state, and the last gaps met."""
+    """The facets of every event of a run: event time, state, and the last gaps."""
     facets = {}
     if run.event_time:
         facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
@@ -35,7 +35,7 @@ def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
 
 
 def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """Whether the query writes by itself: of one that doesn't, no micro-batch is known to have written something."""
+    """The facet with the query's sink, and whether the sink is a callback such as foreachBatch, which may write nothing."""
     link = description.streaming if description is not None else None
     if link is None or sink is None:
         return {}
@@ -45,11 +45,11 @@ def sink_facet(description: PlanDescription | None, sink: str | None, producer: 
 
 UNCOMMITTED_FACET: Final = "headwater_uncommitted"
 """The run facet of a streaming run that ended within a micro-batch: `{"batches": [{"batchId": 7, "outputs": [{…}]}]}`.
-Of each output `namespace` and `name`, and as far as known `rows` and a table's `version`."""
+Each output has `namespace` and `name`, and if known `rows` and a table's `version`."""
 
 
 def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
-    """The writes inside foreachBatch of micro-batches that weren't committed, by batch id in order."""
+    """By batch id, ascending: the writes inside foreachBatch of micro-batches that weren't committed."""
     return {
         batch: writes
         for batch, writes in sorted(run.writes.items())
