@@ -1,7 +1,8 @@
 """Streaming query 3: count flights per route with foreachBatch, which upserts a table and publishes what changed.
 
-The table is Parquet with one partition per micro-batch: partition N has the counts of every route after batch N. A batch
-reads the newest earlier partition and overwrites its own, so a batch that runs again after a crash counts nothing twice.
+The table is Parquet with one partition per micro-batch: partition N has the counts of every route after batch N. A
+batch reads the newest earlier partition and overwrites its own, so a batch that runs again after a crash counts nothing
+twice.
 """
 
 from __future__ import annotations

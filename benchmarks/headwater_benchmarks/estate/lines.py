@@ -1,4 +1,4 @@
-"""Streaming pipelines, all of the same shape:
+"""Streaming pipelines, all of one shape.
 
     T0 ─q0─▶ T1 ─q1─▶ T2 ─q3─▶ T4 ─q5─▶ T6 ─q7─▶ table 8
               │                           └─q8─▶ table 9

@@ -73,6 +73,7 @@ class Rounds:
 
     def run(self) -> Found:
         """Run all rounds. If contestants share servers, a first round, in which these are cold, doesn't count.
+
         Raises:
             HeadwaterError: a server or the consumer failed.
         """

@@ -35,7 +35,7 @@ def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
 
 
 def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """The facet with the query's sink, and whether the sink is a callback such as foreachBatch, which may write nothing."""
+    """The facet with the query's sink, and whether it is a callback (foreachBatch), which may write nothing."""
     link = description.streaming if description is not None else None
     if link is None or sink is None:
         return {}
