@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import IntervalEvent
 from support.events import LATER, full_interval_event, full_run_event
@@ -28,3 +29,9 @@ def test_another_report_of_the_same_id_is_stale_and_still_joined() -> None:
 def test_counts_add_up_when_joined() -> None:
     delta = fold([full_run_event()]).join(fold([full_run_event(), full_run_event()]))
     assert (delta.events, delta.duplicates) == (3, 1)
+
+
+def test_no_event_is_counted_before_one_was_folded() -> None:
+    empty = fold([])
+    assert (empty.events, empty.duplicates, empty.stale) == (0, 0, 0)
+    assert (GraphDelta().events, GraphDelta().duplicates, GraphDelta().stale) == (0, 0, 0)

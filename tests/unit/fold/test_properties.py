@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
+from headwater_consumers.facts.model import KEYED, Label
+from headwater_consumers.facts.nodes import IntervalFacts, Variant
+from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled, without_stamps_of_the_schema
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
@@ -111,3 +112,56 @@ def test_a_tie_goes_to_one_value_from_either_side() -> None:
     join(right, one)
     assert left == right
     assert not beats("description", one["description"], one["description"])
+
+
+def test_every_label_with_registers_is_read_back() -> None:
+    labels = {"Job", "Dataset", "Column", "Version", "Query", "Run", "Plan", "Interval", "Conflict"}
+    assert set(REGISTERS) == labels
+    assert REGISTERS[Label.CONFLICT] == REGISTERS[Label.INTERVAL]
+
+
+def test_types_with_a_key_of_their_own() -> None:
+    assert {"CONSUMED", "DERIVES", "FEEDS", "GENERATES", "INFLUENCES", "PRODUCED"} == KEYED
+
+
+def test_settled_properties_have_the_stamp_of_each_register() -> None:
+    older, newer = "1" * STAMP_LENGTH, "2" * STAMP_LENGTH
+    stored = {
+        "key": "run:1",
+        "state": "RUNNING",
+        "error": None,
+        "_l": 7,
+        "facet_names": ["cpu"],
+        "_stamp": older,
+        "_stamps": [newer + "state", newer + "owners"],
+    }
+    assert settled(stored, {"state": "state", "error": "error"}) == {
+        "key": "run:1",
+        "state": "RUNNING",
+        "facet_names": ["cpu"],
+        "_stamps": [older + "facet:cpu", newer + "owners", newer + "state"],
+    }
+    assert settled({"rows": 3}, {"rows": "rows"}, older) == {"rows": 3, "_stamps": [older + "rows"]}
+    assert settled({"rows": 3}, {"rows": "rows"}) == {"rows": 3}
+
+
+def test_the_schemas_stamp_is_no_columns() -> None:
+    column = {"type": "int", "ordinal": 2, "_stamp": "s", "_stamps": ["t"], "_schema": "u"}
+    assert without_stamps_of_the_schema(column) == {"type": "int", "ordinal": 2}
+
+
+def _of(stamp: str, provenance: str) -> Variant:
+    return Variant(registers={"provenance": (stamp, provenance)})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner"),
+    [
+        pytest.param(("b", _of("1", "RECONCILED")), ("a", _of("2", "OBSERVED")), "a", id="the greater stamp"),
+        pytest.param(("b", _of("1", "OBSERVED")), ("a", _of("1", "RECONCILED")), "a", id="then the greater value"),
+        pytest.param(("a", _of("1", "OBSERVED")), ("b", _of("1", "OBSERVED")), "b", id="then the greater digest"),
+        pytest.param(("b", _of("1", "OBSERVED")), ("a", _of("1", "OBSERVED")), "b", id="whichever came first"),
+    ],
+)
+def test_one_variant_is_the_interval(first: tuple[str, Variant], second: tuple[str, Variant], winner: str) -> None:
+    assert IntervalFacts({}, "query", 3, dict([first, second])).winner == winner

@@ -74,3 +74,37 @@ def test_a_source_of_ones_own_may_have_offsets_like_kafkas() -> None:
     shelf = DatasetRef("memory://spark/app", "shelves")
     assert found(kafka_checkpoint(1), [shelf]) == {0: [shelf]}
     assert found(kafka_checkpoint(1), [HERE, shelf], {0: "memory://spark/app shelves"}) == {0: [shelf]}
+
+
+def test_an_error_names_what_it_may_be() -> None:
+    with pytest.raises(UnknownOriginError) as error:
+        found(kafka_checkpoint(1), [HERE, THERE])
+    assert str(error.value) == (
+        "source 0 (Kafka, topic in): which dataset it is isn't known; not one of kafka://here in, kafka://there in"
+    )
+
+
+def test_a_checkpoint_without_a_micro_batch_has_no_sources() -> None:
+    made = HandWritten()
+    assert origins(QueryLog(made.location, made.files), made.files, [HERE], {}) == ((), 0)
+
+
+def test_two_sources_that_nothing_describes_are_not_the_one_dataset_left() -> None:
+    made = HandWritten()
+    made.run(0, 5, 6)
+    with pytest.raises(UnknownOriginError) as error:
+        found(made, [RATE])
+    assert error.value.source == 0
+
+
+def test_a_topic_is_on_the_cluster_that_has_it() -> None:
+    assert found(kafka_checkpoint(1), [HERE, DatasetRef("kafka://there", "other")]) == {0: [HERE]}
+
+
+@pytest.mark.parametrize("log", ["0", "9.compact"])
+def test_a_folder_is_found_by_the_newest_log_there_is(log: str) -> None:
+    made = HandWritten()
+    line = json.dumps({"path": "file:///data/in/1.json", "timestamp": 1, "batchId": 0})
+    made.files.texts[f"file:/cp/sources/0/{log}"] = f"v1\n{line}"
+    made.run(0, {"logOffset": 9})
+    assert found(made, [FOLDER]) == {0: [FOLDER]}

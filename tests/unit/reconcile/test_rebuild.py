@@ -174,3 +174,31 @@ def test_an_event_is_divided_where_it_would_be_too_large() -> None:
     assert all(len(encode(event)) <= 256 * 1024 for event in events)
     told = [entry.batch_id for event in events if event.interval_event for entry in event.interval_event.entries]
     assert told == list(range(20))
+
+
+def test_a_source_logged_twice_beside_another_keeps_its_place() -> None:
+    other = PlanInput(dataset=DatasetRef("memory://spark/app", "rate"), kind=SourceKind.GENERATED, source_index=1)
+    made = HandWritten()
+    made.run(0, {"in": {"0": 4}}, {"in": {"0": 4}}, 7)
+    kafka, opaque = rebuilder(made, IN, other, sources=2).entry(0).inputs
+    assert kafka.dataset == IN.dataset
+    assert opaque.position is not None
+    assert opaque.position.opaque is not None
+    assert opaque.position.opaque.to_json == "7"
+
+
+def test_outputs_are_reported_unless_they_need_proof() -> None:
+    made = kafka_checkpoint(1)
+    output = PlanOutput(dataset=DatasetRef("kafka://here", "out"), kind=SourceKind.KAFKA)
+    rebuilt = Rebuilder(QueryLog(made.location, made.files), made.files, inputs=[IN], sources=1, outputs=[output])
+    assert [use.dataset for use in rebuilt.entry(0).outputs] == [DatasetRef("kafka://here", "out")]
+
+
+def test_in_order_each_log_is_read_once() -> None:
+    made = kafka_checkpoint(4)
+    rebuilt = rebuilder(made, IN)
+    made.files.asked.clear()
+    for batch in range(4):
+        rebuilt.entry(batch)
+    read = [path for path in made.files.asked if path.startswith("file:/cp/offsets/")]
+    assert read == [f"file:/cp/offsets/{batch}" for batch in range(4)]
