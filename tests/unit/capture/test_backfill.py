@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.backfill.backfill import Backfill
+from headwater_producers.spark.backfill.backfill import Backfill, BackfillTask
+from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
@@ -35,10 +39,6 @@ from headwater_schemas.events import (
 )
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 from support.checkpoints import BEGAN_MS, QUERY, kafka_checkpoint
-
-if TYPE_CHECKING:
-    import pytest
-
 
 IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")
 OBSERVED, RECONCILED = Provenance.OBSERVED, Provenance.RECONCILED
@@ -520,3 +520,65 @@ def test_a_clock_that_is_set_back_while_a_query_runs_hides_nothing() -> None:
         made.run(batch, {"in": {"0": 15 + 10 * batch}})
     stage.flow.terminated("run", None, BEGAN)
     assert stage.told() == [(RECONCILED, [0, 1, 2])]
+
+
+def test_an_event_has_as_many_as_may_share_one() -> None:
+    stage = Stage(kafka_checkpoint(60).files)
+    stage.start(at=BEGAN + timedelta(hours=1))
+    assert stage.told() == [(RECONCILED, list(range(50))), (RECONCILED, list(range(50, 60)))]
+
+
+@pytest.mark.parametrize(
+    ("reason", "noted", "gone", "unrecoverable", "gaps"),
+    [
+        pytest.param(
+            EmissionReason.START, 3, range(0), [2, 3, 5, 6], [(5, 6, "NEVER")], id="what a note has was emitted"
+        ),
+        pytest.param(
+            EmissionReason.START, None, range(0), [0, 2], [(0, 0, "UNKNOWN"), (2, 2, "UNKNOWN")], id="no note"
+        ),
+        pytest.param(CHECKPOINT, 3, range(0), [2, 3], [(2, 3, "NEVER")], id="of this start nothing was emitted"),
+        pytest.param(CHECKPOINT, None, range(0), [0], [(0, 0, "NEVER")], id="of this start, without a note"),
+        pytest.param(CHECKPOINT, None, range(3), [3, 4], [(0, 4, "NEVER")], id="purged, and the next ones unreadable"),
+        pytest.param(CHECKPOINT, None, range(3), [5], [(0, 2, "NEVER"), (5, 5, "NEVER")], id="others between"),
+        pytest.param(CHECKPOINT, None, range(3), [], [(0, 2, "NEVER")], id="purged alone"),
+        pytest.param(CHECKPOINT, None, range(0), [], [], id="nothing"),
+    ],
+)
+def test_a_gap_is_what_is_gone_and_was_not_emitted(
+    reason: EmissionReason, noted: int | None, gone: range, unrecoverable: list[int], gaps: list[tuple[int, int, str]]
+) -> None:
+    made = kafka_checkpoint(0)
+    log = QueryLog(made.location, made.files)
+    run = StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN, query=Query())
+    rebuilder = Rebuilder(log, made.files, inputs=(), sources=None)
+    task = BackfillTask(run, rebuilder, log, deque(), reason, None, noted, gone, None, unrecoverable=unrecoverable)
+    found = task.missing(BEGAN)
+    assert [(gap.first, gap.last, gap.emitted.name) for gap in found] == gaps
+    assert {(gap.query_id, gap.name, gap.noticed_at) for gap in found} <= {(QUERY, "copy", BEGAN)}
+
+
+def test_alone_unless_they_may_share_an_event() -> None:
+    made, sink = kafka_checkpoint(2), RecordingSink()
+
+    def emit(event: LineageEvent) -> bool:
+        sink.publish(event)
+        return True
+
+    backfill = Backfill(context=event_context(), emit=emit, files=made.files, max_batches=100)
+    parts = StreamEmitter(
+        context=event_context(),
+        emit=emit,
+        dedup=DedupCache(),
+        files=made.files,
+        sinks=SinkOffsets(NoTopics()),
+        store=LastEmittedStore(),
+    )
+    flow = StreamFlow(parts, wait_seconds=5.0, clock=lambda: 0.0, backfill=backfill)
+    later = BEGAN + timedelta(hours=1)
+    flow.started(StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=later, query=Query()))
+    flow.announce_planned()
+    while flow.behind:
+        flow.backfill_next()
+    told = [event.interval_event for event in sink.of_kind("INTERVAL") if event.interval_event]
+    assert [[entry.batch_id for entry in each.entries] for each in told] == [[0], [1]]
