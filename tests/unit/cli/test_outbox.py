@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from headwater.cli import main
+from headwater.commands import outbox
 from headwater_producers.outbox.adoption import DAMAGED
 from headwater_producers.outbox.store import SUFFIX, Store
 from headwater_producers.publisher import Record
@@ -112,6 +113,7 @@ def test_without_a_broker_all_stays(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left(root, WRONG, "orders", 9).close()
+    monkeypatch.setattr(outbox, "_CONNECT_SECONDS", 1.0)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", f"127.0.0.1:{probe.getsockname()[1]}")
