@@ -16,9 +16,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.graph import Neo4jGraph
-from headwater_consumers.materializer.kafka_source import KafkaSource
+from headwater.lean_imports import without
+
+with without("numpy", "pandas"):
+    from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
+    from headwater_consumers.materializer.graph import Neo4jGraph
+    from headwater_consumers.materializer.kafka_source import KafkaSource
 
 STATUS = 137
 """What a shell calls SIGKILL."""
