@@ -26,6 +26,11 @@ SLICE = (
 )
 
 
+# A run of the tests goes through so many of the random ones; `-m study` has the rest, and the sweeps all.
+QUERIES = 10
+PROGRAMS = 20
+
+
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> SparkSession:
     return apart(spark)
@@ -39,14 +44,18 @@ def test_what_changes_an_output_is_in_its_lineage(session: SparkSession, title: 
     assert not verdict.missing
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed < QUERIES else pytest.mark.study) for seed in range(20)]
+)
 def test_what_changes_an_output_of_a_random_query_is_in_its_lineage(session: SparkSession, seed: int) -> None:
     verdict = judged(session, random_query(seed))
     assert verdict.skipped is None
     assert not verdict.missing
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed < PROGRAMS else pytest.mark.study) for seed in range(40)]
+)
 def test_what_changes_an_output_of_a_random_program_is_in_its_lineage(session: SparkSession, seed: int) -> None:
     verdict = judged(session, random_program(seed))
     assert verdict.skipped is None, random_program(seed)
