@@ -71,6 +71,23 @@ def _interruptible() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _spark_starts_quickly(request: pytest.FixtureRequest) -> Iterator[None]:
+    """For the tests' own session and for every script in a process of its own."""
+    cache = getattr(request.config, "cache", None)  # there is none with `-p no:cacheprovider`
+    with pytest.MonkeyPatch.context() as patch:
+        if cache is not None and any(_starts_spark(item) for item in request.session.items):
+            from support.class_data import spark_variables
+
+            for name, value in spark_variables(cache.mkdir("class-data")).items():
+                patch.setenv(name, value)
+        yield
+
+
+def _starts_spark(item: pytest.Item) -> bool:
+    return item.nodeid.startswith("tests/spark/") or item.get_closest_marker("spark") is not None
+
+
 @pytest.fixture(scope="session")
 def stack() -> Iterator[StackUnderTest]:
     with running_stack() as running:
