@@ -16,8 +16,8 @@ from headwater.reconciling.reconcile import reconcile
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater.settings import connected_settings
 from headwater.show import reconciled as show
-from headwater_producers.spark.backfill.origins import UnknownOriginError
-from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
+from headwater_producers.spark.common.errors import CheckpointError, UnknownOriginError
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import LineageEvent
 
 

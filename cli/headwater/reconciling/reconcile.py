@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from headwater.reconciling.knowledge import Knowledge
 from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
+from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.common.versions import capture_version
-from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanOutput, SourceKind
-from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import spans
+from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
 from headwater_schemas.events import DatasetRef, IntervalEntry, LineageEvent
 
 
@@ -52,7 +53,7 @@ def reconcile(
     Raises:
         CheckpointError: which datasets it is about is unknown, or its logs can't be read.
     """
-    inputs, count = origins(log, files, known.reads, sources)
+    inputs, count = origins(log, known.reads, sources)
     output = known.writes[0] if len(known.writes) == 1 else None
     rebuilder = Rebuilder(
         log,

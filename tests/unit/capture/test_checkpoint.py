@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.interval import source_offsets
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from support.capture import DictFiles, recorded
 
@@ -18,6 +19,11 @@ def progress_of(*sources: dict[str, object]) -> Progress:
     return parse_progress(json.dumps(document))
 
 
+def first_offsets(of: Checkpoint, progress: Progress) -> dict[int, object]:
+    logged = of.logged(source_offsets(progress, ()))
+    return {index: source.first for index, source in logged.items() if source.first is not None}
+
+
 def kafka(topic: str, **ends: int) -> dict[str, object]:
     offsets = {partition.removeprefix("p"): end for partition, end in ends.items()}
     return {"description": f"KafkaV2[Subscribe[{topic}]]", "startOffset": None, "endOffset": {topic: offsets}}
@@ -26,29 +32,29 @@ def kafka(topic: str, **ends: int) -> dict[str, object]:
 def test_first_offsets_of_a_recorded_query() -> None:
     # As Spark 4.0 writes it: a zero byte first.
     first = checkpoint(**{"sources/0/0": '\0v1\n{"in":{"0":0,"1":3}}'})
-    assert first.first_offsets(parse_progress(recorded("kafka_first_batch"))) == {0: {"in": {0: 0, 1: 3}}}
+    assert first_offsets(first, parse_progress(recorded("kafka_first_batch"))) == {0: {"in": {0: 0, 1: 3}}}
 
 
 def test_a_batch_with_a_start_needs_no_look() -> None:
     files = DictFiles()
-    assert Checkpoint("/cp", files).first_offsets(parse_progress(recorded("kafka_next_batch"))) == {}
+    assert first_offsets(Checkpoint("/cp", files), parse_progress(recorded("kafka_next_batch"))) == {}
     assert files.asked == []
 
 
 def test_each_source_has_its_own_log() -> None:
     both = checkpoint(**{"sources/0/0": 'v1\n{"a":{"0":1}}', "sources/1/0": 'v1\n{"b":{"0":2}}'})
     progress = progress_of(kafka("a", p0=5), kafka("b", p0=5))
-    assert both.first_offsets(progress) == {0: {"a": {0: 1}}, 1: {"b": {0: 2}}}
+    assert first_offsets(both, progress) == {0: {"a": {0: 1}}, 1: {"b": {0: 2}}}
 
 
 def test_a_log_that_can_not_lead_to_the_end_is_of_another_source() -> None:
     for text in ('v1\n{"b":{"0":1}}', 'v1\n{"a":{"0":6}}', 'v1\n{"a":{"9":0}}', "v1\nnothing"):
-        assert checkpoint(**{"sources/0/0": text}).first_offsets(progress_of(kafka("a", p0=5))) == {}
+        assert first_offsets(checkpoint(**{"sources/0/0": text}), progress_of(kafka("a", p0=5))) == {}
 
 
 def test_sources_are_in_the_order_of_their_folders() -> None:
     logs = {f"sources/{number}/0": f'v1\n{{"{name}":{{"0":{number}}}}}' for number, name in enumerate("edcba")}
-    found = checkpoint(**logs).first_offsets(progress_of(*(kafka(name, p0=9) for name in "edcba")))
+    found = first_offsets(checkpoint(**logs), progress_of(*(kafka(name, p0=9) for name in "edcba")))
     assert found == {index: {name: {0: index}} for index, name in enumerate("edcba")}
 
 
@@ -68,8 +74,8 @@ def test_an_iceberg_source_logs_where_it_began() -> None:
     end = {"version": 1, "snapshot_id": 71, "position": 2, "scan_all_files": False}
     first = checkpoint(**{"sources/0/offsets/0": json.dumps({**end, "position": 0})})
     source: dict[str, object] = {"description": "SparkMicroBatchStream@7", "startOffset": None, "endOffset": end}
-    assert first.initial_offsets(progress_of(source)) == {0: {**end, "position": 0}}
-    assert first.initial_offsets(progress_of({**source, "startOffset": end})) == {}
+    assert first_offsets(first, progress_of(source)) == {0: {**end, "position": 0}}
+    assert first_offsets(first, progress_of({**source, "startOffset": end})) == {}
 
 
 def test_watermark_after() -> None:
@@ -96,7 +102,8 @@ def test_files_of_a_file_source() -> None:
         "startOffset": {"logOffset": 0},
         "endOffset": {"logOffset": 1},
     }
-    taken = logs.files_taken(progress_of(source))
-    assert taken[0].paths == ("file:///in/b",)
+    taken = logs.logged(source_offsets(progress_of(source), ()))[0].files
+    assert taken is not None
+    assert taken.paths == ("file:///in/b",)
     other: dict[str, object] = {**source, "description": "Another[that counts in logOffset]"}
-    assert logs.files_taken(progress_of(other)) == {}
+    assert logs.logged(source_offsets(progress_of(other), ())) == {}

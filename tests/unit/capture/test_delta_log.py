@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from headwater_producers.spark.connectors.delta.log import DeltaLog
-from headwater_producers.spark.connectors.stream_commits import SinkCommits, sink_at
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanOutput, SourceKind
+from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
 from support.capture import DictFiles
 
@@ -31,7 +32,7 @@ class Table:
         self.files.texts[f"file:/t/_delta_log/{version:020d}.json"] = text
 
     def log(self) -> DeltaLog:
-        return DeltaLog("file:/t", self.files)
+        return DeltaLog(TextFolder("file:/t", self.files))
 
 
 def version(found: tuple[int, Any] | None) -> int | None:

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from headwater_producers.spark.connectors.answer import LoggedSource
+from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, source_rows
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress, parse_progress
+from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, OffsetRange
 from support.capture import recorded
 
@@ -37,7 +40,7 @@ def test_a_recorded_micro_batch() -> None:
 
 
 def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:
-    facts = MicroBatchFacts(first_offsets={0: {"in": {0: 2, 1: 0}}})
+    facts = MicroBatchFacts(logged={0: LoggedSource(first={"in": {0: 2, 1: 0}})})
     entry = interval_entry(parse_progress(recorded("kafka_first_batch")), [topic("in")], facts)
     [use] = entry.inputs
     assert use.position is not None
@@ -126,7 +129,7 @@ def test_files_of_a_file_source() -> None:
     progress = changed("kafka_next_batch", startOffset={"logOffset": 0}, endOffset={"logOffset": 1})
     files = FileSet(count=2, manifest_digest="x")
     source = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=0)
-    [use] = interval_entry(progress, [source], MicroBatchFacts(source_files={0: files})).inputs
+    [use] = interval_entry(progress, [source], MicroBatchFacts(logged={0: LoggedSource(files=files)})).inputs
     assert use.position is not None
     assert (use.position.files, use.files, use.certainty) == (files, 2, Certainty.EXACT)
 
@@ -153,11 +156,13 @@ def test_two_sources_of_one_topic_are_one_use_where_they_agree() -> None:
     ],
 )
 def test_rows_are_counted_once(rows: int | None, read_often: bool, expected: int | None) -> None:
-    source = SourceProgress(description="k", start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, rows=rows)
-    assert source_rows(source, None, read_often=read_often) == expected
+    ranges = REGISTRY.read_range(
+        SourceOffsets(start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, kind=SourceKind.KAFKA)
+    )
+    assert source_rows(ranges, rows, read_often=read_often) == expected
 
 
 def test_rows_of_a_source_without_offsets_are_not_known_when_it_may_be_read_often() -> None:
-    source = SourceProgress(description="rate", start=3, end=4, rows=10)
-    assert source_rows(source, None, read_often=True) is None
-    assert source_rows(source, None, read_often=False) == 10
+    ranges = REGISTRY.read_range(SourceOffsets(description="rate", start=3, end=4))
+    assert source_rows(ranges, 10, read_often=True) is None
+    assert source_rows(ranges, 10, read_often=False) == 10

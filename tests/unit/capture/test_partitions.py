@@ -9,6 +9,7 @@ import pytest
 from headwater_producers.spark.connectors.delta.log import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind
 from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange
@@ -124,5 +125,5 @@ def test_more_partitions_than_are_listed() -> None:
 
 def test_files_of_a_delta_version() -> None:
     files = DictFiles({f"/t/_delta_log/{7:020d}.crc": '{"tableSizeBytes":9,"numFiles":4,"metadata":{}}'})
-    assert files_of_version(files, "/t/", 7) == 4
-    assert files_of_version(files, "/t", 8) is None
+    assert files_of_version(TextFolder("/t/", files), 7) == 4
+    assert files_of_version(TextFolder("/t", files), 8) is None

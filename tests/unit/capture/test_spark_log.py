@@ -6,6 +6,7 @@ import json
 import pytest
 
 from headwater_producers.spark.connectors.files.log import file_set, parse_log, sink_files, source_files
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from support.capture import DictFiles
 
@@ -24,20 +25,20 @@ def source_log(**batches: list[str]) -> str:
 
 
 def paths_of(files: DictFiles, batch: int) -> tuple[str, ...] | None:
-    found = sink_files(files, "/out", batch)
+    found = sink_files(TextFolder("/out", files), batch)
     return None if found is None else found.paths
 
 
 def test_a_sink_batch_is_its_own_log_file() -> None:
     files = DictFiles({"/out/_spark_metadata/3": sink_log("b", "a")})
-    found = sink_files(files, "/out/", 3)
+    found = sink_files(TextFolder("/out/", files), 3)
     assert found is not None
     assert (found.count, found.bytes, found.paths) == (2, 20, ("a", "b"))
     assert found.manifest_digest == hashlib.sha256(b"a\nb\n").hexdigest()
 
 
 def test_a_sink_batch_without_files_is_an_empty_set() -> None:
-    found = sink_files(DictFiles({"/out/_spark_metadata/0": "v1"}), "/out", 0)
+    found = sink_files(TextFolder("/out", DictFiles({"/out/_spark_metadata/0": "v1"})), 0)
     assert found is not None
     assert (found.count, found.bytes, found.paths) == (0, 0, ())
 
@@ -78,7 +79,8 @@ def test_source_files_are_those_of_the_log_batches_after_the_start() -> None:
             "/cp/2.compact": source_log(b0=["a"], b1=["b"], b2=["c"]),
         }
     )
-    taken = [source_files(files, "/cp", after, up_to) for after, up_to in [(None, 0), (0, 2), (2, 2), (2, 3)]]
+    log = TextFolder("/cp", files)
+    taken = [source_files(log, after, up_to) for after, up_to in [(None, 0), (0, 2), (2, 2), (2, 3)]]
     assert [None if each is None else each.paths for each in taken] == [("a",), ("b", "c"), (), None]
 
 

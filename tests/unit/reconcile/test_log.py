@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.jvm.files import LocalFiles
-from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from support.capture import DictFiles
 from support.checkpoints import BEGAN_MS, QUERY, HandWritten, kafka_checkpoint
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwater_producers.spark.backfill.origins import UnknownOriginError, origins
+from headwater_producers.spark.backfill.origins import origins
+from headwater_producers.spark.common.errors import UnknownOriginError
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import DatasetRef
 from support.checkpoints import HandWritten, kafka_checkpoint
@@ -16,7 +17,7 @@ FOLDER, RATE = DatasetRef("file", "/data/in"), DatasetRef("memory://spark/app", 
 def found(
     made: HandWritten, known: list[DatasetRef], given: dict[int, str] | None = None
 ) -> dict[int, list[DatasetRef]]:
-    inputs, _ = origins(QueryLog(made.location, made.files), made.files, known, given or {})
+    inputs, _ = origins(QueryLog(made.location, made.files), known, given or {})
     out: dict[int, list[DatasetRef]] = {}
     for each in inputs:
         assert each.source_index is not None

@@ -23,12 +23,13 @@ from typing import Final
 import msgspec
 
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
+from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.common.metrics import Emitted
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.events.context import Emit, EventContext
 from headwater_producers.spark.events.writes import Write, outputs_inside
 from headwater_producers.spark.jvm.files import TextFiles
-from headwater_producers.spark.streaming.checkpoint import CheckpointError, QueryLog
+from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
 from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun

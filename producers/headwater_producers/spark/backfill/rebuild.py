@@ -15,13 +15,19 @@ from typing import Any, Final
 
 import msgspec
 
-from headwater_producers.spark.connectors.files.log import SOURCE, log_offset
-from headwater_producers.spark.connectors.stream_commits import SinkCommits
+from headwater_producers.spark.common.errors import CheckpointError
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, PlanOutput
-from headwater_producers.spark.streaming.checkpoint import Checkpoint, CheckpointError, LoggedBatch, QueryLog
-from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, sink_outputs
+from headwater_producers.spark.streaming.checkpoint import Checkpoint, LoggedBatch, QueryLog
+from headwater_producers.spark.streaming.interval import (
+    MicroBatchFacts,
+    SinkCommits,
+    interval_entry,
+    sink_outputs,
+    source_offsets,
+)
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress
 from headwater_schemas.events import (
     Certainty,
@@ -91,7 +97,8 @@ class Rebuilder:
         starts = self._ends(self._batch(before)) if before is not None else (None,) * len(self._ends(batch))
         is_exact = batch_id == 0 or before == batch_id - 1
         progress = self._progress(batch, starts)
-        if not is_exact and any(log_offset(s.end) is not None and s.start != s.end for s in progress.sources):
+        sources = source_offsets(progress, self._inputs)
+        if not is_exact and any(REGISTRY.needs_start(each) and each.start != each.end for each in sources):
             raise CheckpointError(
                 f"micro-batch {batch_id}: the offsets of the one before it are gone, so which files it took isn't known"
             )
@@ -99,9 +106,7 @@ class Rebuilder:
             progress,
             self._inputs,
             MicroBatchFacts(
-                first_offsets=self._checkpoint.first_offsets(progress),
-                initial_offsets=self._checkpoint.initial_offsets(progress),
-                source_files=self._checkpoint.files_taken(progress),
+                logged=self._checkpoint.logged(sources),
                 outputs=self._written(batch_id),
                 watermark_after=self._checkpoint.watermark_after(batch_id),
             ),
@@ -133,9 +138,7 @@ class Rebuilder:
             watermark=batch.watermark,
             has_watermark=batch.watermark is not None,
             sources=tuple(
-                SourceProgress(
-                    description=SOURCE if log_offset(end) is not None else "", start=start, end=end, rows=None
-                )
+                SourceProgress(description="", start=start, end=end, rows=None)
                 for start, end in zip(starts, ends, strict=True)
             ),
             sink="",

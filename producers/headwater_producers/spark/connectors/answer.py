@@ -12,7 +12,7 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan.column import DataType
-from headwater_schemas.events import Certainty, Position, Storage
+from headwater_schemas.events import Certainty, FileSet, Position, Storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,19 @@ class Scanned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedSource:
+    """What a checkpoint has of a micro-batch of a streaming source, in the source's own folder.
+
+    Attributes:
+        first: the offset at which the source began, as its own JSON, parsed; None: it isn't logged, or isn't needed.
+        files: of a source of files, those of the micro-batch.
+    """
+
+    first: Any = None
+    files: FileSet | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeRead:
     """What a micro-batch read of one dataset of a source.
 
@@ -36,11 +49,13 @@ class RangeRead:
         position: the range; None where it isn't known.
         certainty: of `position`.
         dataset: its name, where the source has several; None: the range is of the source as a whole.
+        most_rows: how many rows it has at the most; None where the offsets don't bound them.
     """
 
     position: Position | None
     certainty: Certainty
     dataset: str | None = None
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

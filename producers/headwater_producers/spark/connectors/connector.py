@@ -8,6 +8,11 @@
     what did this batch command commit?            batch_log(run)      ─▶ BatchLog
     what did this micro-batch commit?              stream_log(sink)    ─▶ StreamLog
 
+and of streaming sources, about what only they can read in a checkpoint
+
+    what has its own folder of this micro-batch?   logged(source)      ─▶ LoggedSource
+    which datasets is it?                          origin(source)      ─▶ PlanInput …
+
 A connector answers None for what isn't its own. `registry.py` picks the connectors to ask by the names of JVM classes
 that they declare; `connectors/__init__.py` lists them. What they are asked about is in `question.py`,
 the answers in `answer.py`.
@@ -20,6 +25,7 @@ from typing import Any, ClassVar, Protocol
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
+    LoggedSource,
     RangeRead,
     Scanned,
     StreamLog,
@@ -27,6 +33,7 @@ from headwater_producers.spark.connectors.answer import (
     V2Table,
 )
 from headwater_producers.spark.connectors.question import (
+    CheckpointSource,
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -35,8 +42,8 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
 )
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.jvm.files import TextFiles
-from headwater_producers.spark.plan.description import DatasetChange, SourceKind
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_producers.spark.plan.description import DatasetChange, PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
@@ -53,6 +60,8 @@ class Connector(Protocol):
         providers: what catalogs call tables of its own format.
         kinds, offset: of streaming sources, whose offsets have no class: kinds that are its own, and the keys that an
             offset of its own has.
+        needs_start: whether without the offset at which a micro-batch began it isn't known what it read; of other
+            sources that is bounded by an earlier offset.
         operators: how the operators of its own are read that are in a plan's JSON, by class.
     """
 
@@ -61,6 +70,7 @@ class Connector(Protocol):
     providers: ClassVar[frozenset[str]] = frozenset()
     kinds: ClassVar[frozenset[SourceKind]] = frozenset()
     offset: ClassVar[frozenset[str]] = frozenset()
+    needs_start: ClassVar[bool] = False
     operators: ClassVar[Mapping[str, OperatorRule]] = {}
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -93,6 +103,35 @@ class Connector(Protocol):
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         """What a streaming source gave to a micro-batch."""
+        return None
+
+    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
+        """What a checkpoint has of a micro-batch of a streaming source, in the source's own folder.
+
+        Raises:
+            OSError, ValueError, Py4JError: it can't be read.
+        """
+        return None
+
+    def subscribed(self, offset: Any, folder: TextFolder | None) -> frozenset[str] | None:
+        """Names of the datasets of a streaming source that reads several.
+
+        Args:
+            offset: its newest.
+            folder: its own in the checkpoint, where that is to be asked too.
+
+        Raises:
+            OSError, ValueError, Py4JError: the checkpoint can't be read.
+        """
+        return None
+
+    def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
+        """Which datasets a streaming source of a checkpoint is.
+
+        Raises:
+            UnknownOriginError: it is of this technology, and may be any of several datasets, or none that is known.
+            OSError, ValueError, Py4JError: the checkpoint can't be read.
+        """
         return None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
+from headwater_producers.spark.connectors.answer import LoggedSource
 from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, setting
 from headwater_producers.spark.plan.column import Column
 from headwater_producers.spark.plan.description import PlanDescription, PlanInput, SourceKind, Upstream, WriteMode
@@ -19,7 +20,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.tree import Node, expression_id
-from headwater_schemas.events import DatasetRef, FileSet, SchemaDefinition, Storage, Symlink
+from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
 logger = logging.getLogger(__name__)
 
@@ -275,18 +276,38 @@ class SourceOffsets:
 
     Attributes:
         start, end: its offsets before and after, as their own JSON, parsed; None where Spark has none.
-        first: where the source began, as its log in the checkpoint has it; None: it isn't logged, or isn't needed.
-        files: of a source of files, those of this micro-batch, by its log in the checkpoint.
-        kind: what sort of source the plan has there; None: no plan names it.
+        description: as a progress has it: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
+        kind: what sort of source the plan has there; None: no plan names it, and it may be of any sort.
         from_beginning: see `PlanInput`.
+        logged: see `Connector.logged`.
     """
 
     start: Any
     end: Any
-    first: Any = None
-    files: FileSet | None = None
+    description: str = ""
     kind: SourceKind | None = None
     from_beginning: bool = False
+    logged: LoggedSource = field(default_factory=LoggedSource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointSource:
+    """A streaming source of which there is a checkpoint alone.
+
+    Attributes:
+        index: which of the sources it is.
+        end: its last offset, as its own JSON, parsed; None where it has none yet.
+        folder: its own in the checkpoint: `sources/<i>`.
+        known: the datasets that the query is known to read.
+        given: what a person states of it: a path or URI, namespace and name with a space between, of Kafka the
+            namespace alone.
+    """
+
+    index: int
+    end: Any
+    folder: TextFolder
+    known: Sequence[DatasetRef]
+    given: str | None = None
 
 
 @dataclass(frozen=True)
@@ -335,6 +356,11 @@ class StreamSink:
     def path(self) -> str:
         """The path in the description: the one place where it is written out in full."""
         return self.description.partition("[")[2].removesuffix("]")
+
+    @property
+    def folder(self) -> TextFolder:
+        """The folder at that path."""
+        return TextFolder(self.path, self.files)
 
 
 def is_ignoring(description: PlanDescription) -> bool:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V1Table, V2Table
+from headwater_producers.spark.connectors.answer import (
+    BatchLog,
+    LoggedSource,
+    RangeRead,
+    Scanned,
+    StreamLog,
+    V1Table,
+    V2Table,
+)
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.question import (
+    CheckpointSource,
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -16,9 +25,9 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
 )
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option
-from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.description import DatasetChange, PlanInput
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
@@ -96,10 +105,35 @@ class Registry:
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         """See `Connector.read_range`."""
-        keys = source.end.keys() if isinstance(source.end, dict) else set[str]()
-        mine = (each for each in self._connectors if source.kind in each.kinds or (each.offset and keys >= each.offset))
-        found = (each.read_range(source) for each in mine)
+        found = (each.read_range(source) for each in self.of_source(source))
         return next((ranges for ranges in found if ranges is not None), None)
+
+    def of_source(self, source: SourceOffsets) -> Iterator[Connector]:
+        """The connectors that a streaming source may be of, by the kind that its plan names or its offset's keys."""
+        keys = source.end.keys() if isinstance(source.end, dict) else set[str]()
+        for each in self._connectors:
+            is_kind = source.kind in each.kinds if source.kind is not None else bool(each.kinds)
+            if is_kind or (each.offset and keys >= each.offset):
+                yield each
+
+    def needs_start(self, source: SourceOffsets) -> bool:
+        """See `Connector.needs_start`."""
+        return any(each.needs_start for each in self.of_source(source))
+
+    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
+        """See `Connector.logged`."""
+        found = (each.logged(source, folder) for each in self.of_source(source))
+        return next((logged for logged in found if logged is not None), None)
+
+    def subscribed(self, offset: Any, folder: TextFolder | None = None) -> frozenset[str] | None:
+        """See `Connector.subscribed`."""
+        found = (each.subscribed(offset, folder) for each in self._connectors)
+        return next((names for names in found if names is not None), None)
+
+    def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
+        """See `Connector.origin`."""
+        found = (each.origin(source) for each in self._connectors)
+        return next((inputs for inputs in found if inputs is not None), None)
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         """See `Connector.batch_log`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +16,45 @@ class TextFiles(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """The names of what is in a folder, in no order; none where there is no such folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFolder:
+    """A folder of small text files: a checkpoint, a part of one, a table.
+
+    Attributes:
+        path: of the folder.
+        files: to read it with.
+    """
+
+    path: str
+    files: TextFiles
+
+    def at(self, name: str) -> str:
+        """The path of what has a name below the folder."""
+        return f"{self.path.rstrip('/')}/{name}"
+
+    def folder(self, name: str) -> TextFolder:
+        """A folder below this one."""
+        return TextFolder(self.at(name), self.files)
+
+    def read(self, name: str) -> str | None:
+        """The text of a file below the folder; None where there is no such file."""
+        return self.files.read(self.at(name))
+
+    def names(self, name: str) -> list[str]:
+        """The names of what is in a folder below this one, in no order; none where there is no such folder."""
+        return self.files.names(self.at(name))
+
+    def logged_json(self, name: str) -> Any:
+        """What a file of one of Spark's logs has behind its version line; None without a JSON object there.
+
+        Raises:
+            ValueError: it is no JSON.
+        """
+        _, _, body = (self.read(name) or "").partition("\n")
+        line = body.strip().partition("\n")[0]
+        return json.loads(line) if line.startswith("{") else None
 
 
 class LocalFiles:

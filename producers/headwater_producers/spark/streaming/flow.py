@@ -18,7 +18,6 @@ from typing import Final, Protocol
 
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
-from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.batch import hash_of, job_events
 from headwater_producers.spark.events.context import Emit, EventContext, fitting
 from headwater_producers.spark.events.datasets import dataset_bodies
@@ -36,7 +35,7 @@ from headwater_producers.spark.streaming.facets import (
     uncommitted_facet,
     uncommitted_writes,
 )
-from headwater_producers.spark.streaming.interval import interval_entry, micro_batch_facts
+from headwater_producers.spark.streaming.interval import SinkCommits, interval_entry, micro_batch_facts
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress
 from headwater_producers.spark.streaming.run import (
@@ -141,7 +140,7 @@ class StreamEmitter:
             now: monotonic seconds, for how long it may wait for others.
         """
         job = _job(run)
-        if run.description is not None and run.read_topics(progress.topics()):
+        if run.has_patterns and run.read_topics(progress.topics()) and run.description is not None:
             self._datasets(run, job, run.description, at)
             run.plan_digest = self._plan(run, job, [run.description], at)
             if run.touch(run.description):

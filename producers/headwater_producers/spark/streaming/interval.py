@@ -6,22 +6,92 @@ Its progress, and what isn't in it: from the checkpoint, the sink's log and the 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from headwater_producers.spark.connectors.answer import RangeRead
-from headwater_producers.spark.connectors.kafka.connector import KafkaOffsets, kafka_offsets, kafka_ranges
+from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, SinkCommit, StreamLog
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets, counted, writing_ended
-from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.question import SourceOffsets, StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY
-from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.writes import Write, outputs_inside
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, IntervalEntry, OpaqueRange, Position
+from headwater_producers.spark.streaming.progress import Progress
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, OpaqueRange, Position
+
+logger = logging.getLogger(__name__)
+
+
+class SinkCommits:
+    """The log of one query's sink, which has what a micro-batch wrote: EXACT, also after a new start of the query.
+
+    | sink | its log | a micro-batch's entry |
+    |---|---|---|
+    | `FileSink[file:/out]` | `_spark_metadata/` | the file of its number |
+    | `DeltaSink[file:/t]` | `_delta_log/` | the commit with the transaction (query id, batch id) |
+    | an Iceberg table | its snapshots | the one whose summary has query id and epoch |
+
+    All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is reported.
+
+    Args:
+        sink: its description, as in a progress.
+        query_id: the query's.
+        files: to read the log with.
+        log: of the sink, where the query's own could be asked.
+    """
+
+    def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
+        self._query_id = query_id
+        self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
+
+    def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
+        """A micro-batch's use of the one dataset that the sink writes; without a position where its log can't be read.
+
+        Args:
+            output: the dataset.
+            batch_id: of a micro-batch that is committed.
+            rows: as the progress has them; of sinks of the first API it has none.
+        """
+        commit = self._commit(batch_id)
+        if commit is None:
+            return DatasetUse(dataset=output.dataset, rows=rows)
+        return DatasetUse(
+            dataset=output.dataset,
+            position=commit.position,
+            certainty=Certainty.EXACT,
+            rows=commit.counts.rows if rows is None else rows,
+            bytes=commit.counts.bytes,
+            files=commit.counts.files,
+        )
+
+    def _commit(self, batch_id: int) -> SinkCommit | None:
+        if self._log is None:
+            return None
+        try:
+            return self._log.written(self._query_id, batch_id)
+        except Exception as error:
+            # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
+            logger.info(
+                "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
+                self._query_id,
+                batch_id,
+                type(error).__name__,
+            )
+            return None
+
+
+def sink_at(files: TextFiles, path: str) -> str:
+    """The description of a sink that writes to `path`, by the log there; empty where that can't be read."""
+    try:
+        return REGISTRY.sink_at(path, files) or ""
+    except Exception:
+        # A topic, a table of another machine: nothing that these files can read.
+        logger.debug("no sink's log at %s", path, exc_info=True)
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +99,14 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        first_offsets: by source, the Kafka offsets the source began with; needed where the progress has no start.
-        initial_offsets: the same of other sources that log them, as their own JSON, parsed.
-        source_files: by source, the files of this batch, for file sources.
+        logged: by source, what the checkpoint has of it.
         outputs: what was written, one use a dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
     """
 
-    first_offsets: Mapping[int, KafkaOffsets] = field(default_factory=dict)
-    initial_offsets: Mapping[int, Any] = field(default_factory=dict)
-    source_files: Mapping[int, FileSet] = field(default_factory=dict)
+    logged: Mapping[int, LoggedSource] = field(default_factory=dict)
     outputs: tuple[DatasetUse, ...] = ()
     watermark_after: datetime | None = None
     plan_digest: str | None = None
@@ -62,16 +128,16 @@ def interval_entry(
         read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
             adds them up. Offsets bound the true count; without them it isn't known then.
     """
-    by_source: dict[int, list[PlanInput]] = {}
-    for each in inputs:
-        if each.source_index is not None:
-            by_source.setdefault(each.source_index, []).append(each)
+    inputs = tuple(inputs)
+    by_source = _by_source(inputs)
     uses: list[DatasetUse] = []
     rows: list[int | None] = []
-    for index, source in enumerate(progress.sources):
-        read = by_source.get(index, [])
-        counted = _rows(index, source, read, facts, read_often=read_often)
-        uses += _source_uses(index, source, read, facts, counted)
+    for index, source in enumerate(source_offsets(progress, inputs)):
+        asked = replace(source, logged=facts.logged.get(index, source.logged))
+        ranges = REGISTRY.read_range(asked)
+        counted = source_rows(ranges, progress.sources[index].rows, read_often=read_often)
+        if (read := by_source.get(index)) is not None:
+            uses += _uses(counted, read, ranges or (_opaque(asked),))
         rows.append(counted)
     return IntervalEntry(
         batch_id=progress.batch_id,
@@ -91,46 +157,49 @@ def interval_entry(
     )
 
 
-def source_rows(source: SourceProgress, first: KafkaOffsets | None, *, read_often: bool) -> int | None:
+def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
+    found: dict[int, list[PlanInput]] = {}
+    for each in inputs:
+        if each.source_index is not None:
+            found.setdefault(each.source_index, []).append(each)
+    return found
+
+
+def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[SourceOffsets]:
+    """The sources of a micro-batch, as connectors are asked about them; `inputs` are of the query's plan."""
+    by_source = _by_source(inputs)
+    found: list[SourceOffsets] = []
+    for index, source in enumerate(progress.sources):
+        read = by_source[index][0] if index in by_source else None
+        found.append(
+            SourceOffsets(
+                start=source.start,
+                end=source.end,
+                description=source.description,
+                kind=read.kind if read is not None else None,
+                from_beginning=read is not None and read.from_beginning,
+            )
+        )
+    return found
+
+
+def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
     """How many rows a source gave to a micro-batch, each counted once; None where that isn't known.
 
-    Offsets are an upper bound: transaction markers and compaction leave holes. So a count above them is of several
-    reads; it is taken for the offsets where it is a multiple of them.
+    A count above what its offsets allow is of several reads; it is taken for that where it is a multiple of it.
+
+    Args:
+        ranges: what it read; None where no connector reads its offsets.
+        rows: as the progress counts them.
+        read_often: see `interval_entry`.
     """
-    if (end := kafka_offsets(source.end)) is None:
-        return None if read_often else source.rows
-    read = kafka_ranges(kafka_offsets(source.start), end, first).values()
-    span = sum(part.to_exclusive - part.from_ for topic in read for part in topic.ranges.ranges)
-    if source.rows is None or source.rows <= span:
-        return source.rows
-    return span if span > 0 and source.rows % span == 0 else None
-
-
-def _rows(
-    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts, *, read_often: bool
-) -> int | None:
-    if not _is_kafka(inputs):
-        return None if read_often else source.rows
-    return source_rows(source, facts.first_offsets.get(index), read_often=read_often)
-
-
-def _source_uses(
-    index: int, source: SourceProgress, inputs: list[PlanInput], facts: MicroBatchFacts, rows: int | None
-) -> Iterable[DatasetUse]:
-    if not inputs:
-        return []
-    start = facts.initial_offsets.get(index) if source.start is None else source.start
-    ranges = REGISTRY.read_range(
-        SourceOffsets(
-            start=source.start,
-            end=source.end,
-            first=facts.first_offsets.get(index, facts.initial_offsets.get(index)),
-            files=facts.source_files.get(index),
-            kind=inputs[0].kind,
-            from_beginning=inputs[0].from_beginning,
-        )
-    )
-    return _uses(rows, inputs, ranges or (_opaque(start, source.end),))
+    bounds = [each.most_rows for each in ranges] if ranges is not None else [None]
+    if None in bounds:
+        return None if read_often else rows
+    most = sum(bound for bound in bounds if bound is not None)
+    if rows is None or rows <= most:
+        return rows
+    return most if most > 0 and rows % most == 0 else None
 
 
 def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]) -> Iterator[DatasetUse]:
@@ -155,17 +224,13 @@ def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]
             )
 
 
-def _opaque(start: Any, end: Any) -> RangeRead:
+def _opaque(source: SourceOffsets) -> RangeRead:
     """Of offsets that no connector reads: as they are."""
-    if end is None:
+    if source.end is None:
         return RangeRead(position=None, certainty=Certainty.UNKNOWN)
-    position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(end)))
+    start = source.logged.first if source.start is None else source.start
+    position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(source.end)))
     return RangeRead(position=position, certainty=Certainty.EXACT)
-
-
-def _is_kafka(inputs: list[PlanInput]) -> bool:
-    """By the plan: a source of one's own may have offsets of the same shape. A source of nothing known may be any."""
-    return not inputs or inputs[0].kind is SourceKind.KAFKA
 
 
 def _json(offset: Any) -> str | None:
@@ -200,7 +265,7 @@ def micro_batch_facts(
         commits: of the query's sink.
         sinks: the end offsets of the topics that are written.
     """
-    described = description.outputs if description is not None else ()
+    inputs, described = (description.inputs, description.outputs) if description is not None else ((), ())
     written = [output for write in writes for output in write.description.outputs] if writes else described
     topics = {output.dataset for output in written if output.kind is SourceKind.KAFKA}
     if topics:
@@ -214,9 +279,7 @@ def micro_batch_facts(
     if progress.rows_out is not None and topics:
         outputs = counted(outputs, progress.rows_out)
     return MicroBatchFacts(
-        first_offsets=checkpoint.first_offsets(progress) if checkpoint is not None else {},
-        initial_offsets=checkpoint.initial_offsets(progress) if checkpoint is not None else {},
-        source_files=checkpoint.files_taken(progress) if checkpoint is not None else {},
+        logged=checkpoint.logged(source_offsets(progress, inputs)) if checkpoint is not None else {},
         outputs=outputs,
         watermark_after=(
             checkpoint.watermark_after(progress.batch_id) if checkpoint is not None and progress.has_watermark else None

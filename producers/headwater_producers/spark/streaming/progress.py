@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_schemas.events import QualityResult
 
 STATE_FACET: Final = "headwater_state"
@@ -167,9 +167,9 @@ class Progress:
         return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
-        """The topics of each Kafka source."""
-        ends = ((index, kafka_offsets(source.end)) for index, source in enumerate(self.sources))
-        return {index: frozenset(end) for index, end in ends if end is not None}
+        """The topics of each source that has any, by its index."""
+        read = ((index, REGISTRY.subscribed(source.end)) for index, source in enumerate(self.sources))
+        return {index: topics for index, topics in read if topics is not None}
 
 
 def parse_progress(text: str) -> Progress:

@@ -33,11 +33,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from headwater_producers.spark.connectors.answer import StreamLog
-from headwater_producers.spark.connectors.stream_commits import SinkCommits
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
 from headwater_producers.spark.streaming.gaps import Gap
+from headwater_producers.spark.streaming.interval import SinkCommits
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, StateTally
 from headwater_schemas.events import (
@@ -477,6 +477,12 @@ class StreamRun:
             old, _ = self.emitted.popitem(last=False)
             self.writes.pop(old, None)
             self.called.discard(old)
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether one of its sources subscribes to a pattern of topics."""
+        link = self.description.streaming if self.description is not None else None
+        return link is not None and bool(link.pattern_sources)
 
     def read_topics(self, topics: Mapping[int, Collection[str]]) -> bool:
         """Describes the query anew where sources that subscribe to a pattern read other topics than it lists."""

@@ -13,6 +13,7 @@ import functools
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import Committed, SinkCommit
@@ -31,7 +32,7 @@ from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import latest_snapshot
 from headwater_producers.spark.connectors.question import CommandRun, StreamSink, is_ignoring
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.jvm.files import JvmFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import setting
 from headwater_producers.spark.plan.column import DataType
@@ -93,6 +94,10 @@ class DeltaCommits:
         # Delta commits nothing where no row is met.
         self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
 
+    @cached_property
+    def _table(self) -> TextFolder:
+        return TextFolder(self._path, JvmFiles(self._run.session.sparkContext))
+
     def schema(self) -> DataType:
         """The table's newest schema, as Spark's JSON."""
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
@@ -116,11 +121,10 @@ class DeltaCommits:
         """The commits of a transaction, else those of a kind that were made within a time; newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = _OPERATIONS.get(self._name, _WRITES), self._transaction()
-        files = JvmFiles(session.sparkContext)
         newest = int(latest_snapshot(session, self._path).version())
         found: list[_Commit] = []
         for number in range(newest, max(-1, newest - MAX_COMMITS), -1):
-            text = delta_text(files, self._path, number)
+            text = delta_text(self._table, number)
             actions = delta_actions(text)
             info = actions.get("commitInfo", {})
             if transaction is not None:
@@ -150,8 +154,7 @@ class DeltaCommits:
         how = newest.info.get("operationParameters", {})
         doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
         added = changed.added if doubtful else None
-        files = JvmFiles(self._run.session.sparkContext)
-        there = files_of_version(files, self._path, newest.version) if added is not None else None
+        there = files_of_version(self._table, newest.version) if added is not None else None
         counts = [delta_counts(each.info.get("operationMetrics", {})) for each in found]
         return Committed(
             delta_snapshot(newest.version, newest.info, changed.paths(columns)),
@@ -185,7 +188,7 @@ class StreamedCommits:
     """The log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
 
     def __init__(self, sink: StreamSink) -> None:
-        self._log = DeltaLog(sink.path, sink.files)
+        self._log = DeltaLog(sink.folder)
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
         """The version that a micro-batch has made."""

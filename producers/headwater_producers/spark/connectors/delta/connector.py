@@ -20,7 +20,7 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
 )
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.leaves import Leaf
@@ -93,7 +93,7 @@ class Delta(Connector):
         return commits.StreamedCommits(sink) if sink.name == SINK else None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
-        return f"{SINK}[{path}]" if files.names(f"{path.rstrip('/')}/_delta_log") else None
+        return f"{SINK}[{path}]" if TextFolder(path, files).names("_delta_log") else None
 
     def v1_table(self, table: Any) -> DeltaV1Table:
         return DeltaV1Table(table, "delta")

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_producers.spark.events.writes import Counts
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, partition_path
 from headwater_schemas.events import Position, TableSnapshot
 
@@ -30,16 +30,10 @@ Actions = dict[str, Any]
 
 
 class DeltaLog:
-    """One table's log, read only as far as needed: mostly one commit for each micro-batch.
+    """The log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
 
-    Args:
-        path: root of the table.
-        files: reads the log's files.
-    """
-
-    def __init__(self, path: str, files: TextFiles) -> None:
-        self._path = path.rstrip("/")
-        self._files = files
+    def __init__(self, table: TextFolder) -> None:
+        self._table = table
         self._found: OrderedDict[tuple[str, int], tuple[int, Actions]] = OrderedDict()
         # Versions from `_low` up to and without `_next` have been read.
         self._low = self._next = -1
@@ -68,7 +62,7 @@ class DeltaLog:
 
     def _read(self, version: int) -> bool:
         """Reads a commit; False if there is none."""
-        actions = delta_commit(self._files, self._path, version)
+        actions = delta_commit(self._table, version)
         if (transaction := actions.get("txn")) is not None:
             app, batch = str(transaction["appId"]), int(transaction["version"])
             self._found[(app, batch)] = (version, actions)
@@ -79,18 +73,18 @@ class DeltaLog:
 
     def _checkpointed(self) -> int:
         """The version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
-        text = self._files.read(f"{self._path}/_delta_log/_last_checkpoint")
+        text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
 
-def delta_commit(files: TextFiles, path: str, version: int) -> Actions:
+def delta_commit(table: TextFolder, version: int) -> Actions:
     """The actions `commitInfo` and `txn` of a Delta commit; empty if the commit has been deleted."""
-    return delta_actions(delta_text(files, path, version))
+    return delta_actions(delta_text(table, version))
 
 
-def delta_text(files: TextFiles, path: str, version: int) -> str:
+def delta_text(table: TextFolder, version: int) -> str:
     """The text of a Delta commit, one action per line; empty if the commit has been deleted."""
-    return files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.json") or ""
+    return table.read(f"_delta_log/{version:020d}.json") or ""
 
 
 def delta_actions(text: str) -> Actions:
@@ -197,7 +191,7 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
     return partitions if len(partitions) <= MAX_PARTITIONS else frozenset()
 
 
-def files_of_version(files: TextFiles, path: str, version: int) -> int | None:
+def files_of_version(table: TextFolder, version: int) -> int | None:
     """How many files a version of a table has, from the checksum file beside its commit; None if there is none."""
-    text = files.read(f"{path.rstrip('/')}/_delta_log/{version:020d}.crc")
+    text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

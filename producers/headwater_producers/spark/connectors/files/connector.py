@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import unquote
 
-from headwater_producers.spark.connectors.answer import RangeRead, StreamLog
+from headwater_producers.spark.common.errors import UnknownOriginError
+from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog
+from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
 from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
 from headwater_producers.spark.connectors.question import (
+    CheckpointSource,
     JvmCommand,
     JvmLeaf,
     SourceOffsets,
@@ -22,7 +25,7 @@ from headwater_producers.spark.connectors.question import (
     write_mode,
 )
 from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
@@ -46,6 +49,7 @@ class Files(Connector):
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT})
     offset = frozenset({"logOffset"})
+    needs_start = True
     opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -67,9 +71,22 @@ class Files(Connector):
         return _insert(command) if command.name == _INSERT else _sink(command)
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        if source.files is None:
+        if source.logged.files is None:
             return None
-        return (RangeRead(position=Position(files=source.files), certainty=Certainty.EXACT),)
+        return (RangeRead(position=Position(files=source.logged.files), certainty=Certainty.EXACT),)
+
+    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
+        # A source of one's own may count in `logOffset`, too.
+        is_own = not source.description or source.description.startswith(SOURCE)
+        if not is_own or (up_to := log_offset(source.end)) is None:
+            return None
+        return LoggedSource(files=source_files(folder, log_offset(source.start), up_to))
+
+    def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
+        if source.given is not None or (up_to := log_offset(source.end)) is None:
+            return None
+        dataset = _folder(source, a_file(source.folder, up_to))
+        return (PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=source.index),)
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         if write.description.command != _INSERT or not is_ignoring(write.description):
@@ -78,11 +95,27 @@ class Files(Connector):
         return write.written.files == 0
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
-        return SinkLog(sink.path, sink.files) if sink.name == SINK else None
+        return SinkLog(sink.folder) if sink.name == SINK else None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
         # Of whatever has no log of its own.
         return f"{SINK}[{path}]"
+
+
+def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
+    """The deepest known folder that a file is in."""
+    if path is None:
+        raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
+    # Spark logs what a file source takes percent-encoded (`SparkPath.urlEncoded`).
+    file = naming.path(unquote(path))
+    above = [
+        each
+        for each in source.known
+        if each.namespace == file.namespace and f"{file.name}/".startswith(f"{each.name.rstrip('/')}/")
+    ]
+    if not above:
+        raise UnknownOriginError(source.index, f"files such as {path}", source.known)
+    return max(above, key=lambda each: len(each.name))
 
 
 def _streamed(leaf: JvmLeaf, path: str) -> Leaf:

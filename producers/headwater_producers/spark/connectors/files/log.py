@@ -16,7 +16,7 @@ from typing import Final
 
 from headwater_producers.spark.connectors.answer import SinkCommit
 from headwater_producers.spark.events.writes import Counts
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
@@ -31,7 +31,8 @@ SOURCE: Final = "FileStreamSource"
 
 def log_offset(offset: object) -> int | None:
     """The log batch that an offset of a source of files is: `{"logOffset": 3}`; None of another source's."""
-    return int(offset["logOffset"]) if isinstance(offset, dict) and "logOffset" in offset else None
+    number = offset.get("logOffset") if isinstance(offset, dict) else None
+    return int(number) if isinstance(number, int | str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +61,18 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
     )
 
 
-def sink_files(files: TextFiles, sink_path: str, batch_id: int) -> FileSet | None:
+def sink_files(sink: TextFolder, batch_id: int) -> FileSet | None:
     """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
-    folder = f"{sink_path.rstrip('/')}/_spark_metadata"
-    if (text := files.read(f"{folder}/{batch_id}")) is not None:
+    folder = sink.folder("_spark_metadata")
+    if (text := folder.read(f"{batch_id}")) is not None:
         return file_set(parse_log(text))
-    if (text := files.read(f"{folder}/{batch_id}.compact")) is None:
+    if (text := folder.read(f"{batch_id}.compact")) is None:
         return None
     before: set[str] = set()
     for earlier in range(batch_id - 1, max(-1, batch_id - 1 - _MAX_LOOK_BACK), -1):
-        if (delta := files.read(f"{folder}/{earlier}")) is not None:
+        if (delta := folder.read(f"{earlier}")) is not None:
             before.update(file.path for file in parse_log(delta))
-        elif (compacted := files.read(f"{folder}/{earlier}.compact")) is not None:
+        elif (compacted := folder.read(f"{earlier}.compact")) is not None:
             before.update(file.path for file in parse_log(compacted))
             break
         else:
@@ -79,15 +80,24 @@ def sink_files(files: TextFiles, sink_path: str, batch_id: int) -> FileSet | Non
     return file_set([file for file in parse_log(text) if file.path not in before])
 
 
-def source_files(files: TextFiles, log_folder: str, after: int | None, up_to: int) -> FileSet | None:
+def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | None:
     """The files a file source took in log batches `(after, up_to]`; None where the log doesn't have it (any more)."""
     taken: list[LoggedFile] = []
     for number in range(0 if after is None else after + 1, up_to + 1):
-        text = files.read(f"{log_folder}/{number}")
-        if text is None and (text := files.read(f"{log_folder}/{number}.compact")) is None:
+        text = log.read(f"{number}")
+        if text is None and (text := log.read(f"{number}.compact")) is None:
             return None
         taken += [file for file in parse_log(text) if file.log_batch == number]
     return file_set(taken)
+
+
+def a_file(log: TextFolder, up_to: int) -> str | None:
+    """One file that a file source took, as late as possible; None where its log names none."""
+    for number in range(up_to, -1, -1):
+        for name in (f"{number}", f"{number}.compact"):
+            if (text := log.read(name)) is not None and (logged := parse_log(text)):
+                return logged[0].path
+    return None
 
 
 def file_set(logged: Iterable[LoggedFile]) -> FileSet:
@@ -104,20 +114,14 @@ def file_set(logged: Iterable[LoggedFile]) -> FileSet:
 
 
 class SinkLog:
-    """The log of a streaming query's file sink; see `StreamLog`.
+    """The log of a streaming query's file sink; see `StreamLog`."""
 
-    Args:
-        path: of the sink.
-        files: to read it with.
-    """
-
-    def __init__(self, path: str, files: TextFiles) -> None:
-        self._path = path
-        self._files = files
+    def __init__(self, sink: TextFolder) -> None:
+        self._sink = sink
 
     def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
         """The files of a micro-batch: its entry has its number."""
-        added = sink_files(self._files, self._path, batch_id)
+        added = sink_files(self._sink, batch_id)
         if added is None:
             return None
         return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))

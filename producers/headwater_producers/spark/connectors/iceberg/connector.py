@@ -6,18 +6,20 @@ A streaming offset is
 
 A bound of a range is the snapshot and how many of its files have been read, `8271…:3`; how many it has isn't in the
 offset. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first
-snapshot (`scan_all_files`) has the files of the whole table then.
+snapshot (`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
+`sources/<i>/offsets/0`, as JSON without a version line.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V2Table
+from headwater_producers.spark.connectors.answer import BatchLog, LoggedSource, RangeRead, Scanned, StreamLog, V2Table
 from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
 from headwater_producers.spark.connectors.catalog.tables import (
     CatalogEntry,
@@ -38,6 +40,7 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
     unwrapped,
 )
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, private
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.leaves import Leaf
@@ -154,13 +157,19 @@ class Iceberg(Connector):
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         if not is_offset(source.end):
             return None
-        start, to = source.first if source.start is None else source.start, _bound(source.end)
+        start, to = source.logged.first if source.start is None else source.start, _bound(source.end)
         if to is None:
             return None
         changes = TableRange(format="iceberg", from_=_bound(start) if is_offset(start) else None, to=to)
         known = start is not None or source.from_beginning
         certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
         return (RangeRead(position=Position(table_range=changes), certainty=certainty),)
+
+    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
+        if source.start is not None or not is_offset(source.end):
+            return None
+        text = folder.read("offsets/0")
+        return LoggedSource(first=json.loads(text)) if text is not None else None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         table = run.command.subject

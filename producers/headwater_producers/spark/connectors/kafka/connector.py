@@ -1,32 +1,36 @@
 """Apache Kafka: what each question about topics is answered with, and its offsets as Spark writes them.
 
-An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start.
+An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
+source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks.
 What a streaming sink wrote isn't in any log that can be read: see `sink_offsets.py`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead, Scanned
+from headwater_producers.spark.common.errors import UnknownOriginError
+from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan, SourceOffsets
+from headwater_producers.spark.connectors.question import CheckpointSource, JvmCommand, JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.rdd import made_of
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, private
-from headwater_producers.spark.plan.description import SourceKind
+from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
-from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange, Position
+from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
 # A topic of more partitions isn't worth so many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000
 _V1: Final = "KafkaRelation"
 _WRITE: Final = "KafkaStreamingWrite"
 _SCAN: Final = "KafkaScan"
+_CLUSTER: Final = "kafka://"
 
 
 class Kafka(Connector):
@@ -54,11 +58,34 @@ class Kafka(Connector):
         end = kafka_offsets(source.end)
         if end is None:
             return None
-        read = kafka_ranges(kafka_offsets(source.start), end, source.first)
+        read = kafka_ranges(kafka_offsets(source.start), end, source.logged.first)
         return tuple(
-            RangeRead(position=Position(kafka=found.ranges), certainty=found.certainty, dataset=topic)
+            RangeRead(
+                position=Position(kafka=found.ranges),
+                certainty=found.certainty,
+                dataset=topic,
+                # Transaction markers and compaction leave holes.
+                most_rows=sum(part.to_exclusive - part.from_ for part in found.ranges.ranges),
+            )
             for topic, found in sorted(read.items())
         )
+
+    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
+        if source.start is not None or (end := kafka_offsets(source.end)) is None:
+            return None
+        return LoggedSource(first=first_offsets(folder, end))
+
+    def subscribed(self, offset: Any, folder: TextFolder | None) -> frozenset[str] | None:
+        offsets = [offset] if folder is None else [folder.logged_json("0"), offset]
+        known = [topics for each in offsets if (topics := kafka_offsets(each)) is not None]
+        return frozenset(topic for topics in known for topic in topics) if known else None
+
+    def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
+        topics = kafka_offsets(source.end) if _may_be_kafka(source.known, source.given) else None
+        if not topics:
+            return None
+        read = (_topic(topic, source) for topic in sorted(topics))
+        return tuple(PlanInput(dataset=each, kind=SourceKind.KAFKA, source_index=source.index) for each in read)
 
 
 def _positions(partitions: Iterable[Any]) -> Mapping[str, Position]:
@@ -154,6 +181,20 @@ def _offset(value: Any) -> int:
     return number
 
 
+def first_offsets(log: TextFolder, end: KafkaOffsets) -> KafkaOffsets | None:
+    """Where a source began, by its log in the checkpoint; None where that can't lead to `end`, and so isn't its own."""
+    first = kafka_offsets(log.logged_json("0"))
+    return first if first is not None and _can_lead_to(first, end) else None
+
+
+def _can_lead_to(first: KafkaOffsets, end: KafkaOffsets) -> bool:
+    return all(
+        topic in end and partition in end[topic] and offset <= end[topic][partition]
+        for topic, parts in first.items()
+        for partition, offset in parts.items()
+    )
+
+
 def is_of_pattern(description: str) -> bool:
     """Whether a source, by its description in a progress, subscribes to a pattern of topics."""
     return "[SubscribePattern[" in description
@@ -167,3 +208,23 @@ def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]
             end = source["endOffset"]
             found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
     return found
+
+
+def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
+    """A source of one's own may have offsets of the same shape; it reads nothing of Kafka's."""
+    if given is not None:
+        return given.startswith(_CLUSTER)
+    return not known or any(each.namespace.startswith(_CLUSTER) for each in known)
+
+
+def _topic(topic: str, source: CheckpointSource) -> DatasetRef:
+    """A topic on the cluster that is stated or known."""
+    if source.given is not None:
+        return DatasetRef(source.given.rstrip("/"), topic)
+    on_kafka = [each for each in source.known if each.namespace.startswith(_CLUSTER)]
+    # A topic that a pattern met later is on the cluster of the others.
+    clusters = {each.namespace for each in on_kafka if each.name == topic} or {each.namespace for each in on_kafka}
+    if len(clusters) != 1:
+        among = [DatasetRef(each, topic) for each in sorted(clusters)]
+        raise UnknownOriginError(source.index, f"Kafka, topic {topic}", among)
+    return DatasetRef(clusters.pop(), topic)
