@@ -1,30 +1,49 @@
-"""The statements that show micro-batches return each stored field that the answers have, and no others."""
+"""A stored field of a micro-batch is shown by declaring it in an answer: statements return the node whole."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from neo4j.time import DateTime
 
 from headwater_consumers import cypher
+from headwater_consumers.analysis.interval_fields import stored_fields, stored_values
 from headwater_consumers.analysis.runs import IntervalItem
 from headwater_consumers.analysis.timeline import TimelineInterval
-from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.owners import REGISTERS
+from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES
 
-IDENTITY = {"key", "query", "query_id", "batch_id"}
 RUNS = ("first_bad_interval", "intervals", "last_good_interval", "last_interval")
-SHOWN = {**{f"runs/{name}": IntervalItem for name in RUNS}, "timeline/intervals": TimelineInterval}
+COMPUTED = {
+    IntervalItem: {"inputs", "outputs", "quality", "missing", "gaps", "overlaps", "rewinds", "conflicts"},
+    TimelineInterval: {"consumed", "produced", "missing_before", "gaps", "overlaps", "conflicts"},
+}
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_a_statement_returns_what_the_answer_shows(name: str) -> None:
-    fields = {field.name for field in dataclasses.fields(SHOWN[name])}
-    stored = fields & (IDENTITY | REGISTERS[Label.INTERVAL].keys())
-    if "quality" in fields:
-        stored |= {property_ for property_, register in REGISTERS[Label.INTERVAL].items() if register == "quality"}
-    found = re.search(r"i \{([^}]*)\} AS interval", cypher.load("headwater_consumers.analysis", name))
-    assert found is not None
-    returned = {each.strip().removeprefix(".") for each in found[1].split(",")}
-    assert returned | IDENTITY == stored | IDENTITY
+@pytest.mark.parametrize("name", [*(f"runs/{name}" for name in RUNS), "timeline/intervals"])
+def test_a_statement_returns_the_node_whole(name: str) -> None:
+    assert "i {.*} AS interval" in cypher.load("headwater_consumers.analysis", name)
+
+
+@pytest.mark.parametrize("answer", COMPUTED)
+def test_a_field_of_an_answer_is_stored_or_computed(answer: type[Any]) -> None:
+    fields = {field.name for field in dataclasses.fields(answer)}
+    assert fields == {*stored_fields(answer), *COMPUTED[answer]}
+    assert not COMPUTED[answer] & set(stored_fields(answer))
+
+
+@pytest.mark.parametrize("answer", COMPUTED)
+def test_values_are_those_of_the_node_and_times_are_pythons(answer: type[Any]) -> None:
+    at = datetime(2024, 1, 1, 12, tzinfo=UTC)
+    stored = {name: DateTime.from_native(at) if name in ENTRY_TIMES else f"of {name}" for name in stored_fields(answer)}
+    values = stored_values(answer, stored | {"_stamp": "x"})
+    assert values == {name: at if name in ENTRY_TIMES else f"of {name}" for name in stored_fields(answer)}
+    assert set(stored_values(answer, {}).values()) == {None}
+
+
+def test_what_a_micro_batch_reports_is_stored() -> None:
+    new = dataclasses.make_dataclass("New", [("state_bytes", int), ("another", int)])
+    assert "state_bytes" in ENTRY_REGISTERS
+    assert stored_values(new, {"state_bytes": 7, "another": 8}) == {"state_bytes": 7}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
+from headwater_consumers.analysis.interval_fields import stored_values
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
@@ -80,13 +81,10 @@ def interval_item(row: Mapping[str, Any]) -> IntervalItem:
     missing = own["batch_id"] if joined is None else joined.get("missing", 0)
     joined = joined or {}
     parts = sorted(((type_, use(dataset, part)) for type_, dataset, part in row["uses"]), key=_order)
-    as_it_is = ("key", "query_id", "batch_id", "run_id", "duration_ms", "rows_in", "rows_out", "rows_dropped_late")
+    stored = stored_values(IntervalItem, own)
+    stored["provenance"] = Provenance(stored["provenance"])
     return IntervalItem(
-        **{name: own[name] for name in (*as_it_is, "state_rows", "code_version", "plan_digest")},
-        processing_time=moment(own["processing_time"]),
-        watermark_before=moment(own["watermark_before"]),
-        watermark_after=moment(own["watermark_after"]),
-        provenance=Provenance(own["provenance"]),
+        **stored,
         inputs=tuple(part for type_, part in parts if type_ == "CONSUMED"),
         outputs=tuple(part for type_, part in parts if type_ == "PRODUCED"),
         quality=_quality(own),
@@ -105,7 +103,7 @@ def _order(typed: tuple[str, Use]) -> tuple[str, str, str, int]:
 
 def _quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
     rows = zip(
-        *(own[f"quality_{name}"] or () for name in ("assertions", "passed", "columns", "values")),
+        *(own.get(f"quality_{name}", ()) for name in ("assertions", "passed", "columns", "values")),
         strict=True,
     )
     return tuple(Quality(assertion, passed, column or None, value or None) for assertion, passed, column, value in rows)

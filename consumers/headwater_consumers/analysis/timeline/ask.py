@@ -17,6 +17,7 @@ from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.interval_fields import stored_values
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit, malformed
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -260,21 +261,10 @@ def _intervals(tx: Transaction, ids: list[int]) -> tuple[TimelineInterval, ...]:
 
 
 def _interval(row: Any) -> TimelineInterval:
-    stored, before = row["interval"], row["before"]
+    stored, before = stored_values(TimelineInterval, row["interval"]), row["before"]
+    stored |= {name: stored[name] or None for name in ("run_id", "code_version")}
     return TimelineInterval(
-        key=stored["key"],
-        query=stored["query"],
-        query_id=stored["query_id"],
-        batch_id=stored["batch_id"],
-        run_id=stored["run_id"] or None,
-        provenance=stored["provenance"],
-        processing_time=moment(stored["processing_time"]),
-        duration_ms=stored["duration_ms"],
-        rows_in=stored["rows_in"],
-        rows_out=stored["rows_out"],
-        rows_dropped_late=stored["rows_dropped_late"],
-        watermark_after=moment(stored["watermark_after"]),
-        code_version=stored["code_version"] or None,
+        **stored,
         consumed=positions(row["uses"], produced=False),
         produced=positions(row["uses"], produced=True),
         missing_before=0 if before is None else before["missing"] or 0,

@@ -2,6 +2,6 @@
 MATCH (i:Interval)
 WHERE i.query = $given.query AND i.batch_id >= $given.first AND i.batch_id <= $given.last AND i.run_id = $given.run
 WITH i ORDER BY i.query DESC, i.batch_id DESC LIMIT 1
-RETURN i {.key, .query, .query_id, .batch_id, .provenance, .run_id, .processing_time, .duration_ms, .rows_in, .rows_out, .rows_dropped_late, .state_rows, .watermark_before, .watermark_after, .code_version, .plan_digest, .quality_assertions, .quality_passed, .quality_columns, .quality_values} AS interval,
+RETURN i {.*} AS interval,
   [(i)-[u:CONSUMED|PRODUCED]->(d:Dataset) | [type(u), d {.key, .namespace, .name, .title, .type}, properties(u)]] AS uses,
   [(:Interval)-[n:NEXT]->(i) | properties(n)] AS joined, COUNT { (i)<-[:CONFLICTS_WITH]-() } AS conflicts

@@ -2,8 +2,7 @@
 UNWIND $given.intervals AS interval
 MATCH (i:Interval) WHERE id(i) = interval
 OPTIONAL MATCH (:Interval)-[n:NEXT]->(i)
-RETURN i {.key, .query, .query_id, .batch_id, .run_id, .provenance, .processing_time, .duration_ms, .rows_in, .rows_out,
-    .rows_dropped_late, .watermark_after, .code_version} AS interval,
+RETURN i {.*} AS interval,
   n {.missing, .gap_datasets, .gap_partitions, .gap_from, .gap_to_exclusive, .overlap_datasets, .overlap_partitions,
     .overlap_from, .overlap_to_exclusive} AS before,
   COUNT { (:Conflict)-[:CONFLICTS_WITH]->(i) } AS conflicts,
