@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-
-from headwater.settings import Layer
+from typing import Any
 
 # Stands for the broker in dataset namespaces: the port may be another one after the next `up`, the datasets are not.
 CLUSTER_NAME = "embedded"
@@ -53,8 +52,8 @@ class StackInfo:
         """The password, read from its file."""
         return self.password_file.read_text(encoding="utf-8").strip()
 
-    def settings(self) -> Layer:
-        """The stack as settings, for `load_settings(running=…)`."""
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """The stack as settings by section, for `load_settings(running=…)`."""
         return {
             "kafka": {"bootstrap_servers": self.bootstrap_servers, "cluster_name": CLUSTER_NAME},
             "neo4j": {"uri": self.neo4j_uri, "user": self.neo4j_user, "password": self.neo4j_password},

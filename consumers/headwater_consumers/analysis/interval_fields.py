@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
 from headwater_consumers.analysis.moments import moment
@@ -19,7 +18,6 @@ from headwater_consumers.facts.properties import ENTRY_TIMES
 _STORED: Final = frozenset({"key", "query", "query_id", "batch_id", *REGISTERS[Label.INTERVAL]})
 
 
-@cache
 def stored_fields(answer: type[Any]) -> tuple[str, ...]:
     """The fields of a dataclass that are properties of an Interval."""
     return tuple(field.name for field in dataclasses.fields(answer) if field.name in _STORED)
