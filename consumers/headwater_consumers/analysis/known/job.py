@@ -158,8 +158,8 @@ def _details(tx: Transaction, asset: Asset) -> JobDetails:
         inputs_total=inputs_total,
         outputs=outputs,
         outputs_total=outputs_total,
-        plan=_plan(row["plan"]) if row["plan"] is not None else None,
-        queries=tuple(_query(query) for query in row["queries"]),
+        plan=KnownPlan(**_seen(row["plan"])) if row["plan"] is not None else None,
+        queries=tuple(KnownQuery(**_seen(query)) for query in row["queries"]),
         runs=tuple(
             ask_runs(
                 tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
@@ -195,24 +195,6 @@ def _joined(one: DatasetUse, other: DatasetUse) -> DatasetUse:
     )
 
 
-def _plan(row: Mapping[str, Any]) -> KnownPlan:
-    return KnownPlan(
-        digest=row["digest"],
-        complete=row["complete"],
-        incomplete_reason=row["incomplete_reason"],
-        edges=row["edges"],
-        first_seen=moment(row["first_seen"]),
-        last_seen=moment(row["last_seen"]),
-    )
-
-
-def _query(row: Mapping[str, Any]) -> KnownQuery:
-    return KnownQuery(
-        query_id=row["query_id"],
-        name=row["query_name"],
-        checkpoint_location=row["checkpoint_location"],
-        first_batch=row["first_batch"],
-        last_batch=row["last_batch"],
-        first_seen=moment(row["first_seen"]),
-        last_seen=moment(row["last_seen"]),
-    )
+def _seen(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as the fields of an answer, the span in which it was observed as Python's times."""
+    return {**row, "first_seen": moment(row["first_seen"]), "last_seen": moment(row["last_seen"])}

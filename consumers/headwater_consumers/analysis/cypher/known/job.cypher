@@ -4,7 +4,7 @@ RETURN properties(j) AS properties,
   COUNT { (j)-[:READS]->(:Dataset) } AS inputs_total,
   COUNT { (j)-[:WRITES]->(:Dataset) } AS outputs_total,
   COLLECT { MATCH (j)<-[:OF]-(q:Query)
-    RETURN q {.query_id, .query_name, .checkpoint_location, .first_batch, .last_batch, .first_seen, .last_seen}
+    RETURN q {.query_id, name: q.query_name, .checkpoint_location, .first_batch, .last_batch, .first_seen, .last_seen}
     ORDER BY q.last_seen IS NULL, q.last_seen DESC, q.key LIMIT $given.most } AS queries,
   head(COLLECT { MATCH (j)<-[:OF]-(p:Plan)
     RETURN p {.digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen}
