@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 Q = TypeVar("Q")
 
 
-class TooLong(Exception):  # noqa: N818  said of an answer
+class TooLong(Exception):  # noqa: N818  of an answer
     """A contestant's own time limit ended a question; the limit, then, is what it took at least."""
 
 

@@ -64,10 +64,10 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
             consumer.until(lambda: not json.loads(consumer.get("/livez")[1])["neo4j_reachable"], "word of the cut")
             assert (consumer.get("/livez")[0], consumer.get("/readyz")[0]) == (200, 503)
             link.mend()
-            assert consumer.wait(240) == 0, consumer.said
+            assert consumer.wait(240) == 0, consumer.stderr
             assert consumer.document["retries"] > 0
             assert consumer.document["dead_lettered"] == 3
-            assert "Neo4j is well again" in consumer.said
+            assert "Neo4j is well again" in consumer.stderr
 
     assert graph(neo4j_driver) == undisturbed
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
@@ -100,6 +100,6 @@ def test_a_server_that_stops_answering_for_half_a_minute_delays_and_loses_nothin
             consumer.until(lambda: consumer.get("/readyz")[0] == 503, "unreadiness", seconds=90)
             assert consumer.get("/livez")[0] == 200
         resumed = time.monotonic()
-        assert consumer.wait(240) == 0, consumer.said
+        assert consumer.wait(240) == 0, consumer.stderr
         assert time.monotonic() - resumed < 60
     verified(world, neo4j_driver, settings, total)

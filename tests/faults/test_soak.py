@@ -11,13 +11,13 @@ from headwater_benchmarks.soak.run import Options, soak
 
 class Remembers:
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def now(self, what: str, seconds: float) -> None:
         """Nobody watches."""
 
     def over(self, what: str) -> None:
-        self.told.append(what)
+        self.reported.append(what)
 
 
 # Only root may mount the small file system that is made to be full, and only on Linux.
@@ -28,7 +28,7 @@ MAYBE = {"database's disk full"}
 def test_nothing_is_lost_whatever_happens() -> None:
     watcher = Remembers()
     document = soak(Options(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), watcher)
-    story = "\n".join([*watcher.told, document["failure"] or ""])
+    story = "\n".join([*watcher.reported, document["failure"] or ""])
     assert document["failure"] is None, story
     outcomes = {row["name"]: row for row in document["measurements"]}
     assert outcomes.keys() == {fault.name for fault in FAULTS}
@@ -50,6 +50,6 @@ def test_a_consumer_that_loses_events_fails_it(how: str) -> None:
         seconds=None, seed=1, rate=60, together=True, settle_seconds=120, only=("poison",), program=broken
     )
     failure = soak(options, watcher)["failure"]
-    assert failure is not None, watcher.told
+    assert failure is not None, watcher.reported
     assert "Checks failed: " in failure
     assert ("missing" if how == SKIPS else "events pending") in failure

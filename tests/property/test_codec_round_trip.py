@@ -50,12 +50,12 @@ def test_damaged_events_raise_nothing_but_drawn_errors(value: bytes, data: st.Da
     damaged = bytearray(value)
     for _ in range(data.draw(st.integers(1, 4))):
         damaged[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
-    said = ""
+    text = ""
     try:
         DECODER.decode(bytes(damaged))
     except DecodeError as error:
-        said = str(error)
-    assert not any(piece in said for piece in PIECES)
+        text = str(error)
+    assert not any(piece in text for piece in PIECES)
 
 
 @given(st.sampled_from(GOOD), st.binary(min_size=1, max_size=20))

@@ -1,4 +1,4 @@
-"""Identity: what makes two facts one, in whatever order and by whomever they are told."""
+"""Identity: what makes two facts one, in whatever order and by whomever they are reported."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class RecordingSink:
         return body(self.runs(job)[-1])
 
     def entries(self, job: str | None = None) -> list[IntervalEntry]:
-        """Entries of INTERVAL events, in the order of telling."""
+        """Entries of INTERVAL events, in the order in which they were emitted."""
         return [
             entry
             for event in self.of_kind("INTERVAL")

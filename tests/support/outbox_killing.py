@@ -5,7 +5,7 @@
 A process that has imported everything forks one child per round and kills it at a moment drawn from the seed: some
 milliseconds after a number of its answers. In every other round Kafka is there, as a stand-in that notes what it was
 given before it acknowledges; of an odd number of rounds the last has none, and leaves something durable. What each
-child said is in FOLDER/said, a line per event: `put NAME`, `durable NAME` (all up to it), and in FOLDER/kafka what was
+child did is in FOLDER/log, a line per event: `put NAME`, `durable NAME` (all up to it), and in FOLDER/kafka what was
 delivered.
 """
 
@@ -58,17 +58,17 @@ def _put_until_killed(folder: Path, turn: int, seed: int, writing: int, *, kafka
             os.write(notes, "".join(f"{name_of(value)}\n" for value in values).encode())
 
     cluster.answer = note
-    said = os.open(folder / "said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     outbox = Outbox(folder / "outbox", publisher(cluster), metrics=metrics())
     number, name = 0, ""
     while True:
         for _ in range(chance.randrange(1, 30)):
             number += 1
             name = f"r{turn}-{number}"
-            os.write(said, f"put {name}\n".encode())
+            os.write(log, f"put {name}\n".encode())
             outbox.put(record(name, size=chance.choice([10, 300, 5_000])))
         if outbox.await_durable(30) == 0:
-            os.write(said, f"durable {name}\n".encode())
+            os.write(log, f"durable {name}\n".encode())
             os.write(writing, b".")
 
 

@@ -64,5 +64,5 @@ def events_on(bootstrap_servers: str, topic: str) -> list[LineageEvent]:
 
 
 def runs(events: Sequence[LineageEvent], job: str) -> list[RunEvent]:
-    """What was said of a job's runs, in order."""
+    """What was reported of a job's runs, in order."""
     return [event.run_event for event in events if event.run_event and event.job and event.job.name == job]

@@ -34,8 +34,8 @@ class ServeProcess(CommandProcess):
 
     def url(self) -> str:
         """Where it serves, once it does."""
-        self.until(lambda: _URL.search(self.said) is not None, "an address")
-        return str(_URL.findall(self.said)[0])
+        self.until(lambda: _URL.search(self.stderr) is not None, "an address")
+        return str(_URL.findall(self.stderr)[0])
 
 
 @contextlib.contextmanager

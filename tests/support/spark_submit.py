@@ -15,7 +15,7 @@ SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 
 
 def submit(script: Path, *flags: str, environment: Mapping[str, str]) -> str:
-    """Run it to its end; what it said on stdout."""
+    """Run it to its end; its stdout."""
     command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
     command += ["--driver-java-options", QUICK_JVM]
     command += ["--jars", ",".join(map(str, ensure_jars("spark"))), str(script), *flags]

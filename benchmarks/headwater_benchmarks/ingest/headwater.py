@@ -76,11 +76,11 @@ def drain(place: Place) -> dict[str, Any]:
     with _process(place, UNTIL_CAUGHT_UP) as process:
         status = process.wait(_HOUR)
         if status != 0:
-            raise HeadwaterError(f"The consumer ended with {status}. It said: {process.said}")
+            raise HeadwaterError(f"The consumer ended with {status}. Its stderr: {process.stderr}")
         report = process.document
     if report["dead_lettered"] or report["applied"] != report["consumed"]:
         raise HeadwaterError(
-            f"{report['applied']} of {report['consumed']} records were applied. It said: {process.said}"
+            f"{report['applied']} of {report['consumed']} records were applied. Its stderr: {process.stderr}"
         )
     return report
 
@@ -109,7 +109,7 @@ def steady(place: Place, topics: Topics, events: Sequence[LineageEvent], *, rate
             lambda: process.metric("events_applied_total") >= len(records), "end of events", seconds=_SETTLE_SECONDS
         )
         if (status := process.stop(seconds=_SETTLE_SECONDS)) != 0:
-            raise HeadwaterError(f"The consumer ended with {status}. It said: {process.said}")
+            raise HeadwaterError(f"The consumer ended with {status}. Its stderr: {process.stderr}")
         return process.document
 
 

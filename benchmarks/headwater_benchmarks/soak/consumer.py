@@ -35,8 +35,8 @@ class ConsumerProcess(CommandProcess):
         Raises:
             HeadwaterError: it ended, or hasn't begun to in time.
         """
-        self.until(lambda: _PORT.search(self.said) is not None, "a port")
-        return int(_PORT.findall(self.said)[0])
+        self.until(lambda: _PORT.search(self.stderr) is not None, "a port")
+        return int(_PORT.findall(self.stderr)[0])
 
     def get(self, path: str) -> tuple[int, str]:
         """Status and body of one of its paths.

@@ -49,7 +49,7 @@ class CommandProcess:
             )
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         """Its stderr so far."""
         return self._err.read_text(encoding="utf-8")
 
@@ -73,7 +73,7 @@ class CommandProcess:
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise HeadwaterError(f"It still runs after {seconds} s. It said: {self.said}") from None
+            raise HeadwaterError(f"It still runs after {seconds} s. Its stderr: {self.stderr}") from None
 
     def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
         """Signal it, and its exit status.
@@ -98,12 +98,12 @@ class CommandProcess:
         """Wait for it, while the process lives.
 
         Raises:
-            HeadwaterError: it ended, or the time is over; with what it said.
+            HeadwaterError: it ended, or the time is over; with its stderr.
         """
         deadline = time.monotonic() + seconds
         while not condition():
             if not self.runs:
-                raise HeadwaterError(f"It ended with {self.process.returncode}. It said: {self.said}")
+                raise HeadwaterError(f"It ended with {self.process.returncode}. Its stderr: {self.stderr}")
             if time.monotonic() > deadline:
-                raise HeadwaterError(f"It shows no {what} after {seconds} s. It said: {self.said}")
+                raise HeadwaterError(f"It shows no {what} after {seconds} s. Its stderr: {self.stderr}")
             time.sleep(_LOOK_SECONDS)

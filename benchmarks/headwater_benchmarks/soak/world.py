@@ -254,5 +254,5 @@ class World:
                 lines.append(consumer.get("/livez")[1].strip())
             except (OSError, HeadwaterError) as error:
                 lines.append(f"/livez: {error}")
-            lines.append(consumer.said)
+            lines.append(consumer.stderr)
         return "\n".join(lines)

@@ -51,7 +51,7 @@ def test_offsets_can_be_committed_while_partitions_are_being_revoked(world: Worl
     listener.on_revoke = lambda _: source.commit_now(next_offsets(records))
     source.close()
 
-    (kind, partitions) = listener.told[-1]
+    (kind, partitions) = listener.reported[-1]
     assert kind == "revoked"
     assert records[0].partition in partitions
     probe = world.source()

@@ -132,7 +132,7 @@ def started(of: Stream, run: int, batch: int) -> LineageEvent:
 
 
 def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
-    """The first one begins with batch 0, and broke off: what became of batch 4 only its checkpoint tells."""
+    """The first one begins with batch 0, and broke off: what became of batch 4 is in its checkpoint alone."""
     first = stream("first", "in", "mid")
     first.entries[4] = replace(first.entries[4], reconciled=True)
     write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5)])
@@ -213,7 +213,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
 
 
 def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, reader: Reader) -> None:
-    """Nothing is tainted is only said where nothing may be."""
+    """That nothing is tainted is only reported where nothing may be."""
     broken = stream("first", "in", "mid")
     del broken.entries[3]
     write(clean_database, broken)

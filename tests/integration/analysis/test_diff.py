@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stack
 
-Said = frozenset[tuple["TransformationKind", str]]
-Edges = dict[tuple[str | None, str], Said]
+Stated = frozenset[tuple["TransformationKind", str]]
+Edges = dict[tuple[str | None, str], Stated]
 
 
 @pytest.fixture
@@ -54,10 +54,12 @@ def edges_of(runs: Iterable[Run]) -> Edges:
     out: dict[tuple[str | None, str], set[tuple[TransformationKind, str]]] = {}
     for output, source, kind, text in (edge for run in runs for edge in run.edges):
         out.setdefault((source, output), set()).add((kind, text))
-    return {ends: frozenset(said) for ends, said in out.items()}
+    return {ends: frozenset(stated) for ends, stated in out.items()}
 
 
-def naive(before: Iterable[Run], after: Iterable[Run]) -> dict[tuple[str | None, str], tuple[DiffChange, Said, Said]]:
+def naive(
+    before: Iterable[Run], after: Iterable[Run]
+) -> dict[tuple[str | None, str], tuple[DiffChange, Stated, Stated]]:
     was, is_ = edges_of(before), edges_of(after)
     out = {}
     for ends in was.keys() | is_.keys():
@@ -70,7 +72,7 @@ def naive(before: Iterable[Run], after: Iterable[Run]) -> dict[tuple[str | None,
     return out
 
 
-def said(answer: Diff) -> dict[tuple[str | None, str], tuple[DiffChange, Said, Said]]:
+def stated(answer: Diff) -> dict[tuple[str | None, str], tuple[DiffChange, Stated, Stated]]:
     return {
         (edge.source.column if edge.source else None, edge.target.column or ""): (
             edge.change,
@@ -86,7 +88,7 @@ def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> N
     times = [BEGIN + timedelta(days=day, hours=1) for day in days]
     runs = latest(history, times[0]), latest(history, times[1])
     answer = diff(reader, Point(time=times[0]), Point(time=times[1]), job=LOAD.name)
-    assert said(answer) == naive(*(since_complete(history, time) for time in times))
+    assert stated(answer) == naive(*(since_complete(history, time) for time in times))
     assert answer.edges_total == len(answer.edges)
     reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
     changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
@@ -98,8 +100,8 @@ def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> N
 def test_until_now(reader: Reader, history: History) -> None:
     since = BEGIN + timedelta(days=8, hours=1)
     answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
-    assert said(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
-    assert said(answer) == {
+    assert stated(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
+    assert stated(answer) == {
         ("value.total", "total"): (DiffChange.CHANGED, *_total(history)),
         ("value.note", "note"): (DiffChange.REMOVED, *_one(history.runs[1], "note"), frozenset()),
         ("value.currency", "total"): (
@@ -113,12 +115,12 @@ def test_until_now(reader: Reader, history: History) -> None:
     assert names == {(DiffChange.ADDED, "loaded_by"), (DiffChange.REMOVED, "note")}
 
 
-def _one(run: Run, output: str, source: str | None = None) -> tuple[Said]:
+def _one(run: Run, output: str, source: str | None = None) -> tuple[Stated]:
     edges = [edge for edge in run.edges if edge[0] == output and source in (None, edge[1])]
     return (frozenset((edge[2], edge[3]) for edge in edges),)
 
 
-def _total(history: History) -> tuple[Said, Said]:
+def _total(history: History) -> tuple[Stated, Stated]:
     return _one(history.runs[1], "total")[0], _one(history.runs[13], "total", "value.total")[0]
 
 
@@ -126,9 +128,9 @@ def test_two_runs_and_two_code_versions(reader: Reader, history: History) -> Non
     old, new = history.runs[1], history.runs[13]
     by_run = diff(reader, Point(run=old.run_id), Point(run=new.run_id))
     by_code = diff(reader, Point(code_version="v1"), Point(code_version="v2"), job=LOAD.name)
-    assert said(by_run) == said(by_code) == naive([old], [new]) != {}
+    assert stated(by_run) == stated(by_code) == naive([old], [new]) != {}
     back = diff(reader, Point(code_version="v2"), Point(code_version="v1"), job=LOAD.name)
-    assert said(back) == naive([new], [old])
+    assert stated(back) == naive([new], [old])
     for answer in (by_run, by_code):
         assert (DiffChange.ADDED, "/data/rates") in {(one.change, one.dataset.name) for one in answer.datasets}
         assert {job.name for job in answer.jobs} == {LOAD.name}
@@ -141,7 +143,7 @@ def test_all_jobs_and_a_dataset(reader: Reader, history: History) -> None:
     whole = diff(reader, *times)
     of_load = diff(reader, *times, job=LOAD.name)
     of_orders = diff(reader, *times, dataset="warehouse/orders")
-    assert said(whole) == said(of_load) == said(of_orders) != {}
+    assert stated(whole) == stated(of_load) == stated(of_orders) != {}
     assert {job.name for job in of_orders.jobs} == {LOAD.name, REPAIR.name}
     assert {one.column.column for one in of_orders.columns} == {"note", "loaded_by"}
 

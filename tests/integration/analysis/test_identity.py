@@ -94,20 +94,22 @@ def ran(
     return build.lineage_event(body, job=JobRef("jobs", job), run=ref, producer="test", event_time=ended)
 
 
-def said(body: DatasetEvent, at: int = 0) -> LineageEvent:
+def dataset_event(body: DatasetEvent, at: int = 0) -> LineageEvent:
     return build.lineage_event(body, producer="test", event_time=BEGIN + timedelta(seconds=at))
 
 
 def table(path: str, name: str | None = None, at: int = 0, change: LifecycleChange | None = None) -> LineageEvent:
     links = (Symlink("file:/w", name, "TABLE"),) if name else None
-    return said(DatasetEvent(dataset=DatasetRef("file", path), type="TABLE", symlinks=links, lifecycle=change), at)
+    return dataset_event(
+        DatasetEvent(dataset=DatasetRef("file", path), type="TABLE", symlinks=links, lifecycle=change), at
+    )
 
 
 def renamed(before: str, after: str, at: int) -> LineageEvent:
     body = DatasetEvent(
         dataset=DatasetRef("file", after), lifecycle=LifecycleChange.RENAME, previous=DatasetRef("file", before)
     )
-    return said(body, at)
+    return dataset_event(body, at)
 
 
 def file(path: str) -> DatasetRef:
@@ -151,7 +153,7 @@ def graph(clean_database: Driver, reader: Reader) -> Graph:
 
 
 def topic(*refs: DatasetRef) -> list[LineageEvent]:
-    return [said(DatasetEvent(dataset=ref, type="TOPIC", symlinks=(CLUSTER,))) for ref in refs]
+    return [dataset_event(DatasetEvent(dataset=ref, type="TOPIC", symlinks=(CLUSTER,))) for ref in refs]
 
 
 def one_topic() -> list[LineageEvent]:
@@ -260,7 +262,7 @@ def test_columns_go_on_under_another_name(graph: Graph) -> None:
     taken = column_plan("take", (HERE, "value"), (file("/out"), "b"))
     graph.of(
         *topic(HERE, THERE),
-        said(DatasetEvent(dataset=THERE, schema=schema), 1),
+        dataset_event(DatasetEvent(dataset=THERE, schema=schema), 1),
         made,
         taken,
         ran("make", file("/in"), offsets(THERE, 0, 10), 0, made),
@@ -305,14 +307,14 @@ def test_a_dataset_that_is_there_goes_before_one_that_was_dropped(graph: Graph) 
     gone = LifecycleChange.DROP
     graph.of(
         table("/w/t", "db.t", 5, LifecycleChange.CREATE),
-        said(DatasetEvent(dataset=DatasetRef("file:/w", "db.t"), type="TABLE", lifecycle=gone), 1),
+        dataset_event(DatasetEvent(dataset=DatasetRef("file:/w", "db.t"), type="TABLE", lifecycle=gone), 1),
         table("/old/other", "db.other", 0),
         table("/old/other", "db.other", 1, gone),
         table("/new/other", "db.other", 2, LifecycleChange.CREATE),
-        said(DatasetEvent(dataset=file("/a/same"), lifecycle=gone)),
-        said(DatasetEvent(dataset=file("/b/same"))),
-        said(DatasetEvent(dataset=file("/a/both"))),
-        said(DatasetEvent(dataset=file("/b/both"))),
+        dataset_event(DatasetEvent(dataset=file("/a/same"), lifecycle=gone)),
+        dataset_event(DatasetEvent(dataset=file("/b/same"))),
+        dataset_event(DatasetEvent(dataset=file("/a/both"))),
+        dataset_event(DatasetEvent(dataset=file("/b/both"))),
     )
     for asked, found in (("db.t", "file:/w/t"), ("db.other", "file:/new/other"), ("same", "file:/b/same")):
         assert graph.name(asked) == found

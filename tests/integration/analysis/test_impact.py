@@ -119,7 +119,7 @@ def plan(job: str, *edges: str, seconds: int = 0, complete: bool = True) -> Line
 
 
 def silent(job: str, source: str, target: str) -> LineageEvent:
-    """A run that tells what it read and wrote, and nothing of columns."""
+    """A run that reports what it read and wrote, and nothing of columns."""
     body = RunEvent(
         type=RunEventType.COMPLETE,
         inputs=(DatasetUse(dataset=DatasetRef("w", source)),),
@@ -129,7 +129,7 @@ def silent(job: str, source: str, target: str) -> LineageEvent:
     return build.lineage_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=START)
 
 
-def told(impact: Impact) -> dict[str, tuple[str, str]]:
+def reported(impact: Impact) -> dict[str, tuple[str, str]]:
     """Cause and severity by `dataset.column`, or `dataset`."""
     return {
         item.asset.name + (f".{item.asset.column}" if item.asset.column else ""): (
@@ -156,7 +156,7 @@ def test_a_job_that_names_a_gone_column_fails_whatever_for(fill: Callable[..., N
         ]
     )
     impact = analyze(reader, ImpactChange("orders", "at", schema=REMOVED))
-    assert told(impact) == {
+    assert reported(impact) == {
         "report": ("JOB", "BREAKING"),
         "archive": ("JOB", "BREAKING"),
         "mail": ("FLOW", "DEGRADED"),
@@ -181,7 +181,7 @@ def test_readers_of_a_topic_get_nulls(fill: Callable[..., None], reader: Reader)
         ]
     )
     impact = analyze(reader, ImpactChange("orders", "value.at", schema=REMOVED))
-    assert told(impact) == {"report": ("ROWS", "DEGRADED")}
+    assert reported(impact) == {"report": ("ROWS", "DEGRADED")}
     assert [(job.job.name, job.fails) for job in impact.jobs] == [("report", False)]
     assert impact.jobs[0].reason == "It names the field (SORT_DEPENDENCY), and gets nulls for it."
 
@@ -198,7 +198,7 @@ def test_jobs_that_tell_nothing_may_use_it(fill: Callable[..., None], reader: Re
         ]
     )
     impact = analyze(reader, ImpactChange("orders", "note", schema=REMOVED))
-    assert told(impact) == {
+    assert reported(impact) == {
         "dump": ("UNSEEN", "DEGRADED"),
         "part": ("UNSEEN", "DEGRADED"),
         "box.x": ("UNSEEN", "DEGRADED"),
@@ -215,7 +215,7 @@ def test_a_plan_that_was_replaced_counts_no_more(fill: Callable[..., None], read
         ]
     )
     assert analyze(reader, ImpactChange("orders", "old", schema=REMOVED)).severity is Severity.NONE
-    assert told(analyze(reader, ImpactChange("orders", "new", schema=REMOVED))) == {
+    assert reported(analyze(reader, ImpactChange("orders", "new", schema=REMOVED))) == {
         "report.x": ("VALUE", "BREAKING"),
         "report": ("JOB", "BREAKING"),
     }
@@ -245,9 +245,9 @@ def test_sensitive_values_end_at_hashes_and_masks(fill: Callable[..., None], rea
         "clean": ("ROWS", "INFO"),
     }
     change = ImpactChange("people", "mail", ChangeType.PRIVACY_RECLASSIFICATION)
-    assert told(analyze(reader, change)) == expected
+    assert reported(analyze(reader, change)) == expected
     # The whole dataset is its columns.
-    assert told(analyze(reader, ImpactChange("people", type=ChangeType.PRIVACY_RECLASSIFICATION))) == expected
+    assert reported(analyze(reader, ImpactChange("people", type=ChangeType.PRIVACY_RECLASSIFICATION))) == expected
 
 
 def test_a_struct_and_its_fields(fill: Callable[..., None], reader: Reader) -> None:
@@ -260,16 +260,16 @@ def test_a_struct_and_its_fields(fill: Callable[..., None], reader: Reader) -> N
         ]
     )
     removed = analyze(reader, ImpactChange("people", "address.city", schema=REMOVED))
-    assert told(removed) == {
+    assert reported(removed) == {
         "city.city": ("VALUE", "BREAKING"),
         "city": ("JOB", "BREAKING"),
         "whole.address": ("VALUE", "DEGRADED"),
     }
-    assert set(told(analyze(reader, ImpactChange("people", "address", schema=REMOVED)))) == {
+    assert set(reported(analyze(reader, ImpactChange("people", "address", schema=REMOVED)))) == {
         "city", "city.city", "zip", "zip.zip", "whole", "whole.address",
     }  # fmt: skip
     wrong = analyze(reader, ImpactChange("people", "address.zip", ChangeType.DATA_INCORRECT))
-    assert set(told(wrong)) == {"zip.zip", "whole.address"}
+    assert set(reported(wrong)) == {"zip.zip", "whole.address"}
 
 
 def test_a_join_looks_up_the_other_side(fill: Callable[..., None], reader: Reader) -> None:
@@ -289,12 +289,12 @@ def test_a_join_looks_up_the_other_side(fill: Callable[..., None], reader: Reade
         ]
     )
     wrong = ChangeType.DATA_INCORRECT
-    assert told(analyze(reader, ImpactChange("orders", "person", wrong))) == {
+    assert reported(analyze(reader, ImpactChange("orders", "person", wrong))) == {
         "out.person": ("VALUE", "TAINTED"),
         "out.name": ("LOOKUP", "WARNING"),
         "out": ("ROWS", "WARNING"),
     }
-    assert told(analyze(reader, ImpactChange("people", "person", wrong))) == {
+    assert reported(analyze(reader, ImpactChange("people", "person", wrong))) == {
         "out.name": ("LOOKUP", "WARNING"),
         "out": ("ROWS", "WARNING"),
     }
@@ -338,7 +338,7 @@ def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], 
 def test_a_new_column(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id"]), plan("a", "orders.id > x.id COPY"), plan("b", "x.id > y.id COPY")])
     impact = analyze(reader, ImpactChange("orders", "note", schema=SchemaChange.ADDED, new_type="int"))
-    assert told(impact) == {"x": ("FLOW", "COSMETIC")}
+    assert reported(impact) == {"x": ("FLOW", "COSMETIC")}
     assert impact.type is ChangeType.SCHEMA_COMPATIBLE
     with pytest.raises(QuestionError, match="has a column 'id' already"):
         analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.ADDED))
@@ -349,10 +349,10 @@ def test_wider_types_hurt_nobody(fill: Callable[..., None], reader: Reader) -> N
     fill([table("orders", ["id int"]), plan("a", "orders.id > x.id COPY", "orders.id > x.hash HASH!")])
     wider = analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="bigint"))
     assert wider.type is ChangeType.SCHEMA_COMPATIBLE
-    assert told(wider) == {"x.hash": ("VALUE", "DEGRADED"), "x.id": ("VALUE", "COSMETIC")}
+    assert reported(wider) == {"x.hash": ("VALUE", "DEGRADED"), "x.id": ("VALUE", "COSMETIC")}
     other = analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="string"))
     assert other.type is ChangeType.SCHEMA_BREAKING
-    assert told(other)["x.id"] == ("VALUE", "BREAKING")
+    assert reported(other)["x.id"] == ("VALUE", "BREAKING")
 
 
 def test_what_is_not_there(fill: Callable[..., None], reader: Reader) -> None:
@@ -379,20 +379,20 @@ def test_what_changes_nothing(fill: Callable[..., None], reader: Reader) -> None
 def test_a_column_as_answers_spell_it(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id int"]), plan("a", "orders.id > x.id COPY")])
     spelled = analyze(reader, ImpactChange("orders#id", schema=REMOVED))
-    assert (spelled.start.column, told(spelled)) == (
+    assert (spelled.start.column, reported(spelled)) == (
         "id",
-        told(analyze(reader, ImpactChange("orders", "id", schema=REMOVED))),
+        reported(analyze(reader, ImpactChange("orders", "id", schema=REMOVED))),
     )
     assert analyze(reader, ImpactChange("orders#note", schema=SchemaChange.ADDED)).change.column == "note"
     with pytest.raises(NotFoundError, match="no column 'idd'"):
         analyze(reader, ImpactChange("orders#idd", schema=REMOVED))
 
 
-def test_a_part_of_a_table_can_not_be_followed_and_that_is_said(fill: Callable[..., None], reader: Reader) -> None:
+def test_a_part_of_a_table_can_not_be_followed_and_that_is_reported(fill: Callable[..., None], reader: Reader) -> None:
     fill([table("orders", ["id"]), plan("a", "orders.id > x.id COPY")])
     part = Extent(partition="day=2025-01-31")
     impact = analyze(reader, ImpactChange("orders", type=ChangeType.DATA_INCORRECT, extent=part))
-    assert told(impact) == {"x": ("FLOW", "TAINTED")}
+    assert reported(impact) == {"x": ("FLOW", "TAINTED")}
     assert impact.notes == ("That part of a TABLE can't be followed: the answer is of all of its data.",)
 
 

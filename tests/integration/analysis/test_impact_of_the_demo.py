@@ -102,7 +102,7 @@ def test_a_column_gone_from_a_file_fails_the_job_and_what_comes_after_gets_nothi
     assert (unused.total, unused.severity, unused.jobs) == (0, Severity.NONE, ())
 
 
-def test_every_hop_is_told(demo_reader: Reader) -> None:
+def test_every_hop_is_reported(demo_reader: Reader) -> None:
     impact = analyze(demo_reader, ImpactChange("flights.departed", "value.dep_delay", schema=SchemaChange.REMOVED))
     item = item_of(impact.items, "daily_report", "late_share")
     assert [(hop.asset.title, hop.asset.column, hop.job.name, hop.cause) for hop in item.path] == [

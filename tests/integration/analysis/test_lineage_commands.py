@@ -64,7 +64,7 @@ def test_pages_by_cursor(asked_demo: None, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (["upstream", "flights.depated"], 3, "kafka://embedded/flights.departed"),
         (["upstream", "flights.departed", "-c", "value.delay"], 3, "value.dep_delay"),
@@ -75,11 +75,11 @@ def test_pages_by_cursor(asked_demo: None, capsys: pytest.CaptureFixture[str]) -
         (["upstream", "flights.departed", "--cursor", "x"], 2, "no cursor"),
     ],
 )
-def test_what_is_wrong_is_said(
-    asked_demo: None, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, said: str
+def test_what_is_wrong_is_reported(
+    asked_demo: None, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, message: str
 ) -> None:
     assert main(arguments) == status
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_names_are_completed(asked_demo: None) -> None:

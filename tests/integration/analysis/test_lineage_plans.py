@@ -1,4 +1,4 @@
-"""Which column lineage holds, told as a story: a job's code changes, and is changed back."""
+"""Which column lineage holds, as a story: a job's code changes, and is changed back."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plan(source: str | None, target: str = "x") -> ColumnLineage:
     return ColumnLineage(datasets=(IN, OUT), edges=(copy,))
 
 
-def told(lineage_: ColumnLineage, job: JobRef, *days: int) -> list[LineageEvent]:
+def reported(lineage_: ColumnLineage, job: JobRef, *days: int) -> list[LineageEvent]:
     """The plan, and a run of an hour that uses it on each of these days."""
     events = [build.lineage_event(lineage_, job=job, producer="p", event_time=day(days[0]))]
     for number in days:
@@ -88,12 +88,12 @@ def upstream(reader: Reader, column: str = "x", as_of: float | None = None, sinc
 @pytest.fixture
 def graph(clean_database: Driver, reader: Reader) -> Reader:
     events = [
-        *told(plan("a"), JOB, 1, 2, 6),
-        *told(plan("b"), JOB, 3, 4),
-        *told(plan(None), JOB, 5),
-        *told(plan("c", "y"), JOB, 1),
-        *told(plan("g", "z"), JOB, 1, 6),
-        *told(plan("d"), OTHER, 2),
+        *reported(plan("a"), JOB, 1, 2, 6),
+        *reported(plan("b"), JOB, 3, 4),
+        *reported(plan(None), JOB, 5),
+        *reported(plan("c", "y"), JOB, 1),
+        *reported(plan("g", "z"), JOB, 1, 6),
+        *reported(plan("d"), OTHER, 2),
         build.lineage_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
     ]
     writer = GraphWriter(clean_database, "neo4j")
@@ -123,7 +123,7 @@ def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_no
 
 def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Driver, reader: Reader) -> None:
     both = ColumnLineage(datasets=(IN, OUT), edges=(*plan("a").edges, *plan("b", "y").edges))
-    events = [*told(plan("a"), JOB, 1), *told(both, JOB, 1)]
+    events = [*reported(plan("a"), JOB, 1), *reported(both, JOB, 1)]
     read, written = (DatasetUse(dataset=IN),), (DatasetUse(dataset=OUT),)
     for each in (plan("a"), both):
         body = RunEvent(type=RunEventType.COMPLETE, plan_digest=plan_digest(each), inputs=read, outputs=written)
@@ -142,7 +142,7 @@ def test_an_answer_says_that_it_is_incomplete(clean_database: Driver, reader: Re
     partly = ColumnLineage(datasets=(IN, OUT), edges=plan("a").edges, complete=False, incomplete_reason="a UDF")
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
-    writer.apply(fold(told(partly, JOB, 1)))
+    writer.apply(fold(reported(partly, JOB, 1)))
     for column in ("x", None):
         answer = lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, column))
         assert not answer.complete
@@ -200,5 +200,5 @@ def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, r
             ]
             spans = {(via.first_seen, via.last_seen) for via in vias}
             assert spans == {(day(2), last)}
-    said = summary(asked(1))
-    assert said == "n/out wasn't known at 2025-01-02 00:00:00Z: it was first seen at 2025-01-03 00:00:00Z."
+    text = summary(asked(1))
+    assert text == "n/out wasn't known at 2025-01-02 00:00:00Z: it was first seen at 2025-01-03 00:00:00Z."

@@ -69,7 +69,7 @@ def sources(history: History) -> list[str]:
 def test_what_the_column_is_made_of(histories: Driver, reader: Reader, history: History) -> None:
     answer = upstream(reader, history)
     assert letters(answer) == history.upstream
-    # Nothing is never said of what was seen.
+    # Of what was seen something is always reported.
     assert answer.items or answer.notes
 
 

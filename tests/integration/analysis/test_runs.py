@@ -128,8 +128,8 @@ def test_intervals(reader: Reader, history: History) -> None:
 
 def test_intervals_of_a_run(reader: Reader, history: History) -> None:
     whole = intervals(reader, job="orders.clean", limit=1_000).items
-    told = {each.run for each in history.batches if each.run}
-    for run_id in told:
+    reported = {each.run for each in history.batches if each.run}
+    for run_id in reported:
         mine = [item for item in whole if item.run_id == run_id]
         assert all_pages(lambda run_id=run_id, **asked: intervals(reader, run=run_id, **asked)) == mine
         details = run(reader, run_id)
@@ -155,11 +155,11 @@ def test_versions(reader: Reader, history: History) -> None:
 
     winners = {each.manifest for each in history.winners()}
     of_stream = versions(reader, "/data/clean", limit=1_000).items
-    said = {
+    reported = {
         (each.version, each.producers[0].batch_id, each.producers[0].run_id, each.producers[0].conflict)
         for each in of_stream
     }
-    assert said == {(each.manifest, each.batch, each.run, each.manifest not in winners) for each in history.batches}
+    assert reported == {(each.manifest, each.batch, each.run, each.manifest not in winners) for each in history.batches}
     assert {each.producers[0].job.name for each in of_stream if each.producers[0].job} == {"orders.clean"}
     assert all_pages(lambda **asked: versions(reader, "/data/clean", **asked)) == list(of_stream)
 
@@ -194,13 +194,13 @@ def test_last_good_by_quality(reader: Reader, history: History) -> None:
 
 
 def test_one_run(reader: Reader, history: History) -> None:
-    told = next(each for each in history.runs if each.state is RunEventType.COMPLETE and each.code == "v2")
-    details = run(reader, told.run_id)
-    assert (details.run.code_version, details.run.ended_at) == ("v2", told.ended)
+    reported = next(each for each in history.runs if each.state is RunEventType.COMPLETE and each.code == "v2")
+    details = run(reader, reported.run_id)
+    assert (details.run.code_version, details.run.ended_at) == ("v2", reported.ended)
     assert run(reader, details.run.key) == details
-    assert [use.dataset.name for use in inputs(reader, told.run_id).items] == ["/data/rates", "orders.raw"]
-    (written,) = outputs(reader, told.run_id).items
-    assert (written.version, written.rows) == (told.snapshot, 7)
+    assert [use.dataset.name for use in inputs(reader, reported.run_id).items] == ["/data/rates", "orders.raw"]
+    (written,) = outputs(reader, reported.run_id).items
+    assert (written.version, written.rows) == (reported.snapshot, 7)
 
 
 def test_what_cannot_be_asked(reader: Reader, history: History) -> None:
@@ -225,7 +225,7 @@ KILLED = datetime(2026, 1, 1, tzinfo=UTC)
 APP = JobRef("f", "flights")
 
 
-def told(
+def reported(
     job: str, run_id: str, minute: int, *, query: str | None = None, parent: str | None = None, kind: str = "START"
 ) -> LineageEvent:
     above = None if parent is None else ParentRun(parent, APP)
@@ -241,13 +241,13 @@ def killed(clean_database: Driver) -> GraphWriter:
     writer.ensure_schema()
     events = [
         *(
-            told("flights", "a1", 0),
-            told("enrich", "r1", 1, query="q", parent="a1"),
-            told("write", "w1", 2, parent="a1"),
+            reported("flights", "a1", 0),
+            reported("enrich", "r1", 1, query="q", parent="a1"),
+            reported("write", "w1", 2, parent="a1"),
         ),
-        *(told("flights", "a2", 60), told("enrich", "r2", 61, query="q", parent="a2")),
-        told("enrich", "r2", 90, query="q", parent="a2", kind="RUNNING"),
-        told("nightly", "n1", 30),
+        *(reported("flights", "a2", 60), reported("enrich", "r2", 61, query="q", parent="a2")),
+        reported("enrich", "r2", 90, query="q", parent="a2", kind="RUNNING"),
+        reported("nightly", "n1", 30),
     ]
     for event in reversed(events):
         writer.apply(fold([event]))
@@ -272,7 +272,7 @@ def test_a_later_run_of_the_query_ends_the_runs_of_a_killed_driver(reader: Reade
 
 
 def test_an_end_that_comes_late_holds(reader: Reader, killed: GraphWriter) -> None:
-    killed.apply(fold([told("enrich", "r1", 1, query="q", parent="a1", kind="COMPLETE")]))
+    killed.apply(fold([reported("enrich", "r1", 1, query="q", parent="a1", kind="COMPLETE")]))
     found = run(reader, "r1").run
     assert (found.state, found.inferred_because) == (RunEventType.COMPLETE, None)
     assert (run(reader, "a1").run.state, run(reader, "w1").run.state) == (RunEventType.START, RunEventType.START)
@@ -311,7 +311,7 @@ def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> No
     assert any("load_orders" in each for each in raised.value.nearest)
 
 
-def test_names_are_told_apart_by_kind(reader: Reader, clean_database: Driver) -> None:
+def test_names_are_reported_apart_by_kind(reader: Reader, clean_database: Driver) -> None:
     from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, RunEvent, RunRef
     from headwater_schemas.events.build import lineage_event
 

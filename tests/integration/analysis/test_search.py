@@ -56,9 +56,9 @@ NAMES = [
 ]
 
 
-def dataset(name: str, **said: object) -> LineageEvent:
-    body = DatasetEvent(dataset=DatasetRef("ns", name), **said)  # type: ignore[arg-type]
-    tenant = str(said.pop("tenant", "default"))
+def dataset(name: str, **stated: object) -> LineageEvent:
+    body = DatasetEvent(dataset=DatasetRef("ns", name), **stated)  # type: ignore[arg-type]
+    tenant = str(stated.pop("tenant", "default"))
     return lineage_event(body, producer="p", event_time=TIME, tenant=tenant)
 
 

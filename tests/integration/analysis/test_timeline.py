@@ -1,4 +1,4 @@
-"""Timelines: broken chains are told where they are, queries are merged by time, and pages go back without loss."""
+"""Timelines: broken chains are shown where they are, queries are merged by time, and pages go back without loss."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def times(line: Timeline) -> list[int | None]:
     ]
 
 
-def test_breaks_are_told_at_the_batch_that_they_come_before(clean_database: Driver, reader: Reader) -> None:
+def test_breaks_are_reported_at_the_batch_that_they_come_before(clean_database: Driver, reader: Reader) -> None:
     write(
         clean_database,
         [

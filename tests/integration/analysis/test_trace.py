@@ -1,4 +1,4 @@
-"""Traces on graphs made of events: every sort of hop, both ways, and what is said of its certainty."""
+"""Traces on graphs made of events: every sort of hop, both ways, and how certain each is."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_five_hops_and_back(clean_database: Driver, reader: Reader) -> None:
     assert [end.dataset.name for end in back.ends] == ["t0"]
 
 
-def test_what_was_not_read_yet_is_said(clean_database: Driver, reader: Reader) -> None:
+def test_what_was_not_read_yet_is_reported(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     found = trace(reader, Offsets("in", 0, 205, 206))
     assert found.hops == ()
@@ -410,8 +410,8 @@ def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, read
     assert "How long it keeps a record isn't known" in only.why
 
 
-def told(run: str, facet: str | None) -> LineageEvent:
-    """A start of `stateful()`, with what capture tells of its event time."""
+def reported(run: str, facet: str | None) -> LineageEvent:
+    """A start of `stateful()`, with what capture reports of its event time."""
     body = RunEvent(
         type=RunEventType.START,
         processing_type=ProcessingType.STREAMING,
@@ -431,13 +431,13 @@ def told(run: str, facet: str | None) -> LineageEvent:
         (["nothing"], 11),
     ],
 )
-def test_the_horizon_is_what_every_start_of_the_query_told(
+def test_the_horizon_is_what_every_start_of_the_query_reported(
     clean_database: Driver, reader: Reader, facets: list[str | None], last: int
 ) -> None:
     write(
         clean_database,
         stateful(),
-        events=[told(stateful().run_id(number), facet) for number, facet in enumerate(facets)],
+        events=[reported(stateful().run_id(number), facet) for number, facet in enumerate(facets)],
     )
     [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
     assert (only.step.spread_first_batch, only.step.spread_last_batch) == (2, last)
@@ -480,7 +480,7 @@ def test_a_batch_that_ran_again_with_other_offsets(clean_database: Driver, reade
             (kafka_use("in", {0: (40, 44), 1: (40, 44)}, EXACT),),
             (kafka_use("out", {0: (50, 54)}, EXACT),),
             run=3,
-            told=1,
+            emitted=1,
         )
     )
     write(clean_database, stream)
@@ -603,7 +603,7 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
     assert before.notes == ("Nothing that read kafka://k/in is known to have run then.",)
 
 
-def test_an_incarnation_that_nothing_tells(clean_database: Driver, reader: Reader) -> None:
+def test_an_incarnation_that_nothing_reports(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     found = trace(reader, Offsets("in", 0, 5, 6, topic_id="some id"))
     assert found.notes == ("copy doesn't record which incarnation of the topic it read.",)

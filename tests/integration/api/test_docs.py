@@ -44,9 +44,9 @@ def printed(value: Any, indent: int = 0, room: int = WIDTH) -> str:
 def test_the_examples(demo: httpx.Client) -> None:
     def answer(command: str) -> str:
         arguments = shlex.split(command.replace("\\\n", " ").replace(HERE, str(demo.base_url)))
-        said = subprocess.run(arguments, capture_output=True, check=True, timeout=60).stdout
-        assert b"urn:headwater:defect" not in said, command
-        return printed(json.loads(said))
+        answered = subprocess.run(arguments, capture_output=True, check=True, timeout=60).stdout
+        assert b"urn:headwater:defect" not in answered, command
+        return printed(json.loads(answered))
 
     text = PAGE.read_text(encoding="utf-8")
     found = EXAMPLE.findall(text)

@@ -42,7 +42,7 @@ def test_half_sent_heads_end_in_time_and_others_are_answered() -> None:
     limits = {"HEADWATER_SERVE_CONNECTIONS_MAX": "100", "HEADWATER_SERVE_HEAD_TIMEOUT_SECONDS": "3"}
     with serving(SETTINGS | limits) as server:
         url = server.url()
-        logged = len(server.said)
+        logged = len(server.stderr)
         with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
             with connected(url, HALF_A_HEAD, 400) as halves:
                 for path in ("/livez", "/metrics", "/", "/openapi.json"):
@@ -53,7 +53,7 @@ def test_half_sent_heads_end_in_time_and_others_are_answered() -> None:
                             pass
             assert client.get("/livez").status_code == 200
         assert server.stop() == 0
-        assert len(server.said) - logged < 2_000
+        assert len(server.stderr) - logged < 2_000
 
 
 def test_half_sent_bodies_keep_no_question_waiting() -> None:
@@ -83,7 +83,7 @@ def test_a_process_out_of_files_waits_for_some_and_logs_little() -> None:
                 assert halves[0].recv(64).startswith(b"HTTP/1.1 408 ")
                 assert httpx.get(f"{url}/livez", trust_env=False, timeout=60).status_code == 200
         assert server.stop() == 0
-        assert server.said.count("out of system resource") <= 40
+        assert server.stderr.count("out of system resource") <= 40
 
 
 def test_what_is_no_http_is_logged_a_few_times() -> None:
@@ -93,14 +93,14 @@ def test_what_is_no_http_is_logged_a_few_times() -> None:
             for each in connections:
                 assert each.recv(64).startswith(b"HTTP/1.1 400 ")
         assert server.stop() == 0
-        assert 1 <= server.said.count("Invalid HTTP request") <= 40
+        assert 1 <= server.stderr.count("Invalid HTTP request") <= 40
 
 
 def test_another_address_needs_the_names_that_it_is_called_by() -> None:
     with serving(SETTINGS, "--host", "0.0.0.0") as server:
         assert server.wait() == 2
-        assert "--allowed-host" in server.said
-        assert "Lineage on" not in server.said
+        assert "--allowed-host" in server.stderr
+        assert "Lineage on" not in server.stderr
     with serving(SETTINGS, "--host", "0.0.0.0", "--allowed-host", "lineage.example", "--allowed-host", "b") as server:
         url = server.url().replace("0.0.0.0", "127.0.0.1")
         with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:

@@ -119,7 +119,7 @@ def test_the_graph_is_all_that_flows_between_its_nodes(demo: httpx.Client) -> No
     assert {each["source"] for each in edge["columns"] if each["source"]} <= columns
     assert drawn["metadata"]["nodes_total"] == len(nodes)
     assert not drawn["metadata"]["truncated"]
-    # Narrowed, what is left out is told of.
+    # Narrowed, what is left out is counted.
     few = demo.get("/api/v1/graph?asset=flights.enriched&depth=all&limit=2").json()
     assert len(few["nodes"]) == 2
     assert few["metadata"]["truncated"]
@@ -129,7 +129,7 @@ def test_the_graph_is_all_that_flows_between_its_nodes(demo: httpx.Client) -> No
     assert {node["hops"] for node in near["nodes"]} == {0, 1}
 
 
-def test_a_timeline_tells_ranges_that_fit_together(demo: httpx.Client) -> None:
+def test_a_timeline_reports_ranges_that_fit_together(demo: httpx.Client) -> None:
     line = demo.get("/api/v1/jobs/flights.enrich/timeline?limit=1000").json()
     (query,) = line["queries"]
     batches = [interval["batch_id"] for interval in line["intervals"]]

@@ -34,7 +34,7 @@ def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Drive
             assert answer.json()["total"] > 0
         assert server.stop(number) == 0
         assert server.document == {"stopped": True, "url": str(client.base_url)}
-        assert "Traceback" not in server.said
+        assert "Traceback" not in server.stderr
 
 
 def test_a_port_that_is_taken_ends_it_with_the_settings_name(stack: StackUnderTest) -> None:
@@ -42,29 +42,29 @@ def test_a_port_that_is_taken_ends_it_with_the_settings_name(stack: StackUnderTe
         port = str(taken.getsockname()[1])
         with serving(environment(stack, serve__port=port)) as server:
             assert server.wait() == 2
-            assert "HEADWATER_SERVE_PORT" in server.said
+            assert "HEADWATER_SERVE_PORT" in server.stderr
             assert server.document["error"]["kind"] == "bad_input"
 
 
 def test_wrong_credentials_end_it_at_once(stack: StackUnderTest) -> None:
     with serving(environment(stack, neo4j__password="not-the-password")) as server:
         assert server.wait() == 6
-        assert "HEADWATER_NEO4J_PASSWORD" in server.said
-        assert "not-the-password" not in server.said
-        assert "Lineage on" not in server.said
+        assert "HEADWATER_NEO4J_PASSWORD" in server.stderr
+        assert "not-the-password" not in server.stderr
+        assert "Lineage on" not in server.stderr
 
 
 def test_a_setting_of_no_sense_is_named(stack: StackUnderTest) -> None:
     with serving(environment(stack, serve__threads="0")) as server:
         assert server.wait() == 2
-        assert "HEADWATER_SERVE_THREADS" in server.said
+        assert "HEADWATER_SERVE_THREADS" in server.stderr
 
 
 def test_impacts_are_judged_by_the_policy_it_was_given(
     stack: StackUnderTest, demo_graph: Driver, tmp_path: Path
 ) -> None:
-    policy, said = tmp_path / "house.toml", "without that its value can't be made"
-    policy.write_text(default_policy_text().replace(said, "so says the house"))
+    policy, reason = tmp_path / "house.toml", "without that its value can't be made"
+    policy.write_text(default_policy_text().replace(reason, "so says the house"))
     change = {"dataset": "flights.departed", "column": "value.dep_delay", "schema": "REMOVED"}
     reasons = []
     for options in ([], ["--policy", str(policy)]):
@@ -75,9 +75,9 @@ def test_impacts_are_judged_by_the_policy_it_was_given(
             answer = client.post("/api/v1/impact/analyze", json=change)
             assert answer.status_code == 200, answer.text
             reasons.append(" ".join(item["reason"] for item in answer.json()["items"]))
-    assert said in reasons[0]
+    assert reason in reasons[0]
     assert "so says the house" not in reasons[0]
-    assert reasons[0].replace(said, "so says the house") == reasons[1]
+    assert reasons[0].replace(reason, "so says the house") == reasons[1]
 
 
 def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTest, tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTes
     policy.write_text('[[rule]]\nseverity = "DREADFUL"\n')
     with serving(environment(stack), "--policy", str(policy)) as server:
         assert server.wait() == 2
-        assert "house.toml" in server.said
-        assert "Lineage on" not in server.said
+        assert "house.toml" in server.stderr
+        assert "Lineage on" not in server.stderr
 
 
 def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
@@ -98,5 +98,5 @@ def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
             assert (answer.status_code, answer.json()["type"]) == (503, "urn:headwater:graph-unreachable")
             assert "retry-after" in answer.headers
             assert "127.0.0.1:9" not in answer.text
-        assert "Neo4j doesn't answer" in server.said
+        assert "Neo4j doesn't answer" in server.stderr
         assert server.stop() == 0

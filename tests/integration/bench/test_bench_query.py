@@ -42,7 +42,7 @@ def test_headwater_finds_what_the_hand_written_statement_finds(document: dict[st
             assert other["found"] == ours["found"], measurement["question"]
 
 
-def test_the_report_tells_what_was_measured_on(document: dict[str, Any]) -> None:
+def test_the_report_reports_what_was_measured_on(document: dict[str, Any]) -> None:
     kinds = document["environment"]["by_kind"]
     assert kinds["Dataset"] == SIZES.datasets
     assert kinds["Interval"] == SIZES.intervals

@@ -93,7 +93,7 @@ def put(stack: StackUnderTest, topic: str, first: int, count: int, partitions: i
 
 
 def chain(events: list[LineageEvent], job: str, provenance: Provenance = Provenance.OBSERVED) -> list[IntervalEntry]:
-    """A query's micro-batches by their id, as they were told while they ran: once each."""
+    """A query's micro-batches by their id, as they were emitted while they ran: once each."""
     entries = [
         entry
         for event in events
@@ -140,10 +140,10 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
             assert parts[0][0] == 0
             assert parts[-1][1] == end
             assert all(before[1] == after[0] for before, after in pairwise(parts)), "no gap, no overlap"
-        retold = chain(events, job, Provenance.RECONCILED)
-        assert retold, "the second start tells what the checkpoint has of the first"
+        recovered = chain(events, job, Provenance.RECONCILED)
+        assert recovered, "the second start emits what the checkpoint has of the first"
         observed = {entry.batch_id: ranges(entry) for entry in entries}
-        for entry in retold:
+        for entry in recovered:
             assert {number: part for number, part in ranges(entry).items() if part[0] < part[1]} == {
                 number: part for number, part in observed[entry.batch_id].items() if part[0] < part[1]
             }

@@ -41,8 +41,8 @@ def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, top
     environment = {"FLIGHTS_KAFKA": stack.bootstrap_servers, "HEADWATER_TOPIC_PREFIX": topic_prefix}
     expected = flights.flights(days=1)
 
-    said = job("load.py", "--days", "1", "--no-lineage", home=tmp_path, environment=environment)
-    assert said == "flights of 2013-01-01 until 2013-01-02 are on flights.departed\n"
+    printed = job("load.py", "--days", "1", "--no-lineage", home=tmp_path, environment=environment)
+    assert printed == "flights of 2013-01-01 until 2013-01-02 are on flights.departed\n"
     flights.check_departed(stack.bootstrap_servers, expected)
 
     job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
@@ -51,7 +51,7 @@ def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, top
     intervals = observed(first)
     assert [entry.batch_id for event in intervals for entry in event.interval_event.entries] == [0, 1, 2]  # type: ignore[union-attr]
 
-    # Again: the checkpoint knows that all is done, and the topic stays as it is. What is told anew is the same facts.
+    # Again: the checkpoint knows that all is done, and the topic stays as it is. What is emitted anew is the same.
     job("enrich.py", "--max-offsets", "300", home=tmp_path, environment=environment)
     flights.check_enriched(stack.bootstrap_servers, expected)
     again = lineage(stack, topic_prefix)
@@ -66,7 +66,7 @@ def test_scripts_run_under_spark_submit(stack: StackUnderTest, topics: None, top
 
 
 def observed(events: list[LineageEvent]) -> list[LineageEvent]:
-    """The intervals that were told while they ran."""
+    """The intervals that were emitted while they ran."""
     return [
         event
         for event in events

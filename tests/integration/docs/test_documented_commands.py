@@ -126,7 +126,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     if listed.returncode != 0:
-        pytest.skip("no git checkout, so what a clone would have can't be told")
+        pytest.skip("no git checkout, so what a clone would have isn't known")
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -53,13 +53,13 @@ def _with_id(event: LineageEvent) -> LineageEvent:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(st.lists(events().map(_with_id).filter(lambda event: reject(event) is None), min_size=1, max_size=4))
-def test_any_event(graph: Driver, writer: GraphWriter, told: list[LineageEvent]) -> None:
+def test_any_event(graph: Driver, writer: GraphWriter, reported: list[LineageEvent]) -> None:
     with graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:HeadwaterGraph DETACH DELETE n").consume()
-    for event in told:
+    for event in reported:
         writer.apply(fold([event]))
-    writer.apply(fold(told[::-1]))
-    assert list(dump(graph, internal=True)) == list(oracle(fold(told), internal=True))
+    writer.apply(fold(reported[::-1]))
+    assert list(dump(graph, internal=True)) == list(oracle(fold(reported), internal=True))
 
 
 @pytest.mark.parametrize("fraction", [0, 1, 999, 1_000, 999_999])
@@ -74,14 +74,14 @@ def test_parts_of_a_second_before_1970(graph: Driver, writer: GraphWriter, fract
         started_at=time,
         ended_at=time,
     )
-    told = [
+    reported = [
         build.lineage_event(DatasetEvent(dataset=dataset), producer="p", event_time=TIME),
         build.lineage_event(run, job=JobRef("ns", "j"), run=RunRef("r"), producer="p", event_time=time),
     ]
-    for event in told:
+    for event in reported:
         writer.apply(fold([event]))
-    writer.apply(fold(told[::-1]))
-    assert list(dump(graph, internal=True)) == list(oracle(fold(told), internal=True))
+    writer.apply(fold(reported[::-1]))
+    assert list(dump(graph, internal=True)) == list(oracle(fold(reported), internal=True))
 
 
 def test_names_longer_than_an_index_takes(graph: Driver, writer: GraphWriter) -> None:
@@ -89,9 +89,9 @@ def test_names_longer_than_an_index_takes(graph: Driver, writer: GraphWriter) ->
     dataset = DatasetRef(name, name)
     body = DatasetEvent(dataset=dataset, schema=SchemaDefinition((SchemaField(path=name),)), tags=(Tag(key=name),))
     run = RunEvent(type=RunEventType.COMPLETE, inputs=(DatasetUse(dataset=dataset),), query_id=name)
-    told = [
+    reported = [
         build.lineage_event(body, producer=name, event_time=TIME, tenant=name),
         build.lineage_event(run, job=JobRef(name, name), run=RunRef(name), producer=name, event_time=TIME, tenant=name),
     ]
-    writer.apply(fold(told))
-    assert list(dump(graph, internal=True)) == list(oracle(fold(told), internal=True))
+    writer.apply(fold(reported))
+    assert list(dump(graph, internal=True)) == list(oracle(fold(reported), internal=True))

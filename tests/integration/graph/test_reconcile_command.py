@@ -71,7 +71,7 @@ def checkpoint(tmp_path: Path) -> Path:
 
 
 def observed(checkpoint: Path, batch: int) -> LineageEvent:
-    """What capture told while it ran: all that a checkpoint doesn't know."""
+    """What capture emitted while it ran: all that a checkpoint doesn't know."""
     ends = Position(kafka=KafkaRanges("out", (OffsetRange(0, 10 * batch, 10 * batch + 10),)))
     source = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
     entry = Rebuilder(QueryLog(str(checkpoint), LocalFiles()), LocalFiles(), inputs=[source], sources=1).entry(batch)
@@ -126,21 +126,21 @@ def started(sink: str | None) -> LineageEvent:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("sink", "told"),
+    ("sink", "emitted"),
     [
         ('{"name": "kafka", "callback": false}', {IN.name, OUT.name}),
-        # It may have written in this micro-batch and not in that one; and so may a sink of which nobody told anything.
+        # It may have written in this micro-batch and not in that one; and so may a sink that nobody reported.
         ('{"name": "foreachBatch", "callback": true}', {IN.name}),
         (None, {IN.name}),
     ],
 )
-def test_an_output_is_told_where_the_sink_writes_each_micro_batch(
+def test_an_output_is_emitted_where_the_sink_writes_each_micro_batch(
     graph: Driver,
     writer: GraphWriter,
     checkpoint: Path,
     capsys: pytest.CaptureFixture[str],
     sink: str | None,
-    told: set[str],
+    emitted: set[str],
 ) -> None:
     writer.apply(fold([started(sink), observed(checkpoint, 2)]))
     assert run(capsys, "reconcile", str(checkpoint))["sent"] == 6
@@ -148,7 +148,7 @@ def test_an_output_is_told_where_the_sink_writes_each_micro_batch(
     used = graph.execute_query(
         "MATCH (i:Interval {batch_id: 4})-[:CONSUMED|PRODUCED]->(d:Dataset) RETURN collect(d.name) AS names"
     ).records[0]["names"]
-    assert set(used) == told
+    assert set(used) == emitted
 
 
 @pytest.mark.timeout(300)
@@ -160,11 +160,11 @@ def test_the_chain_is_whole_and_nothing_is_blanked(
     assert set(before) == {2, 3, 5}
 
     dry = run(capsys, "reconcile", str(checkpoint), "--dry-run")
-    [told] = dry["checkpoints"]
-    assert told["job"] == {"namespace": "default", "name": "app.copy"}, "the graph knows its job, and its cluster"
-    assert told["batches"] == {"count": 6, "first": 2, "last": 7}
-    assert (told["not_emitted"], told["uncommitted"], told["unreadable"]) == ([4, 6, 7], [8], [])
-    assert (told["purged"], told["gaps"]) == (2, [{"first": 0, "last": 1}])
+    [emitted] = dry["checkpoints"]
+    assert emitted["job"] == {"namespace": "default", "name": "app.copy"}, "the graph knows its job, and its cluster"
+    assert emitted["batches"] == {"count": 6, "first": 2, "last": 7}
+    assert (emitted["not_emitted"], emitted["uncommitted"], emitted["unreadable"]) == ([4, 6, 7], [8], [])
+    assert (emitted["purged"], emitted["gaps"]) == (2, [{"first": 0, "last": 1}])
     assert dry["sent"] == 0
 
     assert run(capsys, "reconcile", str(checkpoint))["sent"] == 6

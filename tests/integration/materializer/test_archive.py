@@ -62,9 +62,9 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
         monkeypatch.setenv(name, value)
     capsys.readouterr()
     assert cli.main(["graph", "rebuild", "--yes", "--archive", str(folder), "--json"]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert told["from_archive"]["applied"] == 30
-    assert told["consumed"] == 5, "the topic is read from where the archive ends"
+    reported: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert reported["from_archive"]["applied"] == 30
+    assert reported["consumed"] == 5, "the topic is read from where the archive ends"
     assert list(dump(neo4j_driver)) == before
     assert cli.main(["graph", "verify", "--json"]) == 0
 

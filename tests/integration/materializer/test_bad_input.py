@@ -77,8 +77,8 @@ def test_a_wrong_password_ends_it_at_once_with_the_settings_name(world: RealWorl
     secret = "not-the-password-at-all"
     with consuming({**settings, "HEADWATER_NEO4J_PASSWORD": secret}) as consumer:
         assert consumer.wait() == 6
-        assert "HEADWATER_NEO4J_PASSWORD" in consumer.said
-        assert secret not in consumer.said
+        assert "HEADWATER_NEO4J_PASSWORD" in consumer.stderr
+        assert secret not in consumer.stderr
         assert consumer.document["error"]["kind"] == "configuration"
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert figures.pending == 1
@@ -87,8 +87,8 @@ def test_a_wrong_password_ends_it_at_once_with_the_settings_name(world: RealWorl
 def test_a_database_that_is_not_there_is_waited_for(world: RealWorld, settings: dict[str, str]) -> None:
     world.put(events.good(0))
     with consuming({**settings, "HEADWATER_NEO4J_URI": f"bolt://{NOWHERE}"}) as consumer:
-        consumer.until(lambda: "doesn't answer" in consumer.said, "word of it")
-        assert f"Neo4j at bolt://{NOWHERE}" in consumer.said
+        consumer.until(lambda: "doesn't answer" in consumer.stderr, "word of it")
+        assert f"Neo4j at bolt://{NOWHERE}" in consumer.stderr
         assert consumer.get("/livez")[0] == 200, "a restart wouldn't help"
         assert consumer.get("/readyz")[0] == 503
         assert consumer.stop(signal.SIGTERM) == 0
@@ -98,25 +98,25 @@ def test_a_database_that_is_not_there_is_waited_for(world: RealWorld, settings: 
 
 def test_a_broker_that_is_not_there_is_waited_for(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming({**settings, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": NOWHERE}) as consumer:
-        consumer.until(lambda: f"Kafka at {NOWHERE}" in consumer.said, "word of it")
+        consumer.until(lambda: f"Kafka at {NOWHERE}" in consumer.stderr, "word of it")
         assert consumer.get("/livez")[0] == 200
         status, body = consumer.get("/readyz")
         assert status == 503
         assert '"kafka_reachable": false' in body
         assert consumer.stop(signal.SIGTERM) == 0
-        assert consumer.said.count(f"Kafka at {NOWHERE}") < 4, "once a minute, not once an attempt"
+        assert consumer.stderr.count(f"Kafka at {NOWHERE}") < 4, "once a minute, not once an attempt"
 
 
 def test_an_unknown_setting_ends_it_naming_the_nearest(settings: dict[str, str]) -> None:
     with consuming({**settings, "HEADWATER_MATERIALIZER_GRUOP": "x"}) as consumer:
         assert consumer.wait() == 2
-        assert "HEADWATER_MATERIALIZER_GROUP" in consumer.said
+        assert "HEADWATER_MATERIALIZER_GROUP" in consumer.stderr
 
 
 def test_a_port_that_is_taken_ends_it_with_the_settings_name(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings) as first, consuming(settings, "--port", str(first.port)) as second:
         assert second.wait() == 2
-        assert "HEADWATER_MATERIALIZER_HTTP_PORT" in second.said
+        assert "HEADWATER_MATERIALIZER_HTTP_PORT" in second.stderr
 
 
 def test_a_flood_of_garbage_stops_it_with_the_reason_and_keeps_what_was_good(
@@ -129,7 +129,7 @@ def test_a_flood_of_garbage_stops_it_with_the_reason_and_keeps_what_was_good(
         world.put(events.GARBAGE)
     with consuming(settings, "--until-caught-up") as consumer:
         assert consumer.wait(120) == 6
-        assert "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO" in consumer.said
+        assert "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO" in consumer.stderr
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert figures.applied == 10
     assert figures.pending > 0

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def told(
+def reported(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], world: RealWorld
 ) -> Callable[..., Any]:
     for name, value in settings.items():
@@ -32,22 +32,22 @@ def told(
     return run
 
 
-def test_the_newest_are_shown_as_they_were_published(world: RealWorld, told: Callable[..., Any]) -> None:
-    assert told("--json") == []
-    assert "No events." in told()
+def test_the_newest_are_shown_as_they_were_published(world: RealWorld, reported: Callable[..., Any]) -> None:
+    assert reported("--json") == []
+    assert "No events." in reported()
     for number in range(30):
         world.put(encode(events.run_start(number)))
     world.put(encode(events.interval(7)), key=b"other")
     world.put(b"no event")
 
-    newest = told("--last", "5", "--json")
+    newest = reported("--last", "5", "--json")
     assert len(newest) == 5
     assert [each["event"]["kind"] for each in newest if each["event"] is not None].count("INTERVAL") == 1
     assert [each["problem"] is not None for each in newest].count(True) == 1
-    [interval] = told("--kind", "interval", "--json")
+    [interval] = reported("--kind", "interval", "--json")
     assert interval["event"]["interval_event"]["entries"][0]["batch_id"] == 7
-    assert len(told("--job", "tests/enrich", "--last", "100", "--json")) == 31
-    assert told("--job", "nobody", "--json") == []
-    shown = told("--last", "3")
+    assert len(reported("--job", "tests/enrich", "--last", "100", "--json")) == 31
+    assert reported("--job", "nobody", "--json") == []
+    shown = reported("--last", "3")
     assert "batch 7, OBSERVED" in shown
     assert "START" in shown

@@ -83,7 +83,7 @@ def test_a_graph_is_what_its_events_say_until_somebody_changes_it(
 def test_a_record_that_is_neither_applied_nor_dead_lettered_is_found(
     filled: None, world: RealWorld, graph: Command
 ) -> None:
-    # The letter of the broken record, gone as by retention: nothing tells any more what became of it.
+    # The letter of the broken record, gone as by retention: nothing shows any more what became of it.
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import AdminClient
 

@@ -24,6 +24,6 @@ def test_a_wrong_sasl_password_ends_it_at_once_with_the_settings_name(settings: 
             "HEADWATER_KAFKA_SASL_PASSWORD": secret,
         }
         with consuming(refused) as consumer:
-            assert consumer.wait() == 6, consumer.said
-            assert "HEADWATER_KAFKA_SASL_PASSWORD" in consumer.said
-            assert secret not in consumer.said
+            assert consumer.wait() == 6, consumer.stderr
+            assert "HEADWATER_KAFKA_SASL_PASSWORD" in consumer.stderr
+            assert secret not in consumer.stderr

@@ -1,4 +1,4 @@
-"""kill -9 at 61 moments: whatever was said to be durable reaches Kafka, and nothing that was never put."""
+"""kill -9 at 61 moments: whatever was reported as durable reaches Kafka, and nothing that was never put."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_whatever_was_durable_is_relayed_by_the_next(tmp_path: Path, seed: int) 
         env={**os.environ, "PYTHONPATH": path},
     )
     assert killed.returncode == 0, killed.stderr
-    put, durable = _said(tmp_path / "said")
+    put, durable = _logged(tmp_path / "log")
     before = set((tmp_path / "kafka").read_text().split())
     assert len(durable) > 500, "the rounds got somewhere"
 
@@ -44,7 +44,7 @@ def test_whatever_was_durable_is_relayed_by_the_next(tmp_path: Path, seed: int) 
     assert not (tmp_path / "outbox").exists()
 
 
-def _said(path: Path) -> tuple[set[str], set[str]]:
+def _logged(path: Path) -> tuple[set[str], set[str]]:
     put: set[str] = set()
     durable: set[str] = set()
     waiting: list[str] = []

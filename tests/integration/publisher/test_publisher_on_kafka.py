@@ -135,7 +135,7 @@ def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest,
     """Whatever Kafka adds to an event: of lengths up to the limit and beyond, none is refused."""
     limit = 100_000
     ensure_topics({"bootstrap.servers": stack.bootstrap_servers}, topic_specs(names, max_message_bytes=limit))
-    told = []
+    reported = []
     for length in range(limit - 1_000, limit + 100, 20):
         lineage = ColumnLineage(
             datasets=(DatasetRef("n", "out"),),
@@ -144,13 +144,13 @@ def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest,
         )
         event_of = partial(build.lineage_event, job=JobRef("n", f"j{length}"), producer=PRODUCER, event_time=TIME)
         if (event_ := fitted(lineage, event_of, limit).event) is not None:
-            told.append(event_)
+            reported.append(event_)
     with make(max_message_bytes=limit) as publisher:
-        for each in told:
+        for each in reported:
             publisher.publish(each)
         report = publisher.flush(30)
-    assert (report.acknowledged, report.failed) == (len(told), ())
-    assert {len(each.plan_event.lineage.expressions) for each in told if each.plan_event} == {0, 1}
+    assert (report.acknowledged, report.failed) == (len(reported), ())
+    assert {len(each.plan_event.lineage.expressions) for each in reported if each.plan_event} == {0, 1}
 
 
 def test_events_published_before_the_broker_was_there_arrive(stack: StackUnderTest, names: TopicNames) -> None:
@@ -168,7 +168,7 @@ def test_creating_topics_twice_and_at_once_is_no_error(stack: StackUnderTest, na
     assert second.created == ()
 
 
-def test_an_existing_topic_is_left_as_it_is_and_its_differences_are_told(
+def test_an_existing_topic_is_left_as_it_is_and_its_differences_are_reported(
     stack: StackUnderTest, names: TopicNames
 ) -> None:
     conf = {"bootstrap.servers": stack.bootstrap_servers}
@@ -225,6 +225,6 @@ def test_a_schema_published_later_is_found_on_the_topic(make: Make, stack: Stack
         assert store.find(b"23456789") is None
 
 
-def test_an_unreachable_broker_is_told(names: TopicNames) -> None:
+def test_an_unreachable_broker_is_reported(names: TopicNames) -> None:
     with pytest.raises(BrokerUnavailableError):
         ensure_topics({"bootstrap.servers": "127.0.0.1:1"}, topic_specs(names), timeout_seconds=1)

@@ -1,4 +1,4 @@
-"""A real broker that refuses the password: told at once, with the setting's name, and never with the password."""
+"""A real broker that refuses the password: an error at once, with the setting's name, and never with the password."""
 
 from __future__ import annotations
 

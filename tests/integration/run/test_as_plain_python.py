@@ -80,14 +80,14 @@ def test_a_script_can_not_tell_the_difference(folder: Path, name: str) -> None:
 
 def test_the_command_becomes_the_script(folder: Path) -> None:
     (folder / "jobs" / "job.py").write_text("import os, sys; print(os.getppid()); sys.exit(9)")
-    status, said, warned = outcome(folder, HEADWATER, "run", "--job-name", "x", "--set", "tenant=y")
+    status, printed, warned = outcome(folder, HEADWATER, "run", "--job-name", "x", "--set", "tenant=y")
     # Its parent is this test: there is no process in between to pass signals on, or not.
-    assert (status, said) == (9, f"{os.getpid()}\n")
+    assert (status, printed) == (9, f"{os.getpid()}\n")
     assert warned == "", "no session is made, so nobody misses a Kafka"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (["missing.py"], 2, "can't open missing.py: No such file or directory"),
         ([], 2, "No script was named"),
@@ -96,21 +96,24 @@ def test_the_command_becomes_the_script(folder: Path) -> None:
         (["--set", "capture_queue_size=many", "jobs/job.py"], 6, "capture_queue_size, from --set: Input should be"),
     ],
 )
-def test_what_is_wrong_is_said_before_the_script_runs(
-    folder: Path, arguments: list[str], status: int, said: str
+def test_what_is_wrong_is_reported_before_the_script_runs(
+    folder: Path, arguments: list[str], status: int, message: str
 ) -> None:
     (folder / "jobs" / "job.py").write_text("print('ran')")
     done = subprocess.run(
         [HEADWATER, "run", *arguments], cwd=folder, capture_output=True, text=True, timeout=100, check=False
     )
     assert (done.returncode, done.stdout) == (status, "")
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_variable_that_means_nothing_is_a_wrong_setting_too(folder: Path) -> None:
     (folder / "jobs" / "job.py").write_text("print('ran')")
-    for name, said in [("HEADWATER_JOB_NAM", "HEADWATER_JOB_NAME"), ("HEADWATER_KAFKA_SECURITY_PROTOCOL", "PLAINTEXT")]:
+    for name, near in [
+        ("HEADWATER_JOB_NAM", "HEADWATER_JOB_NAME"),
+        ("HEADWATER_KAFKA_SECURITY_PROTOCOL", "PLAINTEXT"),
+    ]:
         done = subprocess.run(
             [HEADWATER, "run", "jobs/job.py"],
             cwd=folder,
@@ -121,4 +124,4 @@ def test_a_variable_that_means_nothing_is_a_wrong_setting_too(folder: Path) -> N
             check=False,
         )
         assert (done.returncode, done.stdout) == (6, ""), done.stderr
-        assert said in done.stderr
+        assert near in done.stderr

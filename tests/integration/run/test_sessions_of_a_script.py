@@ -70,7 +70,7 @@ def test_every_session_of_an_unmodified_script(stack: StackUnderTest, topic_pref
         assert run.parent is not None
         assert f"{run.parent.job.namespace}/{run.parent.job.name}/{run.parent.run_id}" == TASK
     for name in ("one", "two", "three"):
-        told = runs(events, f"app.{name}")
-        assert [run.type for run in told] == WHOLE
-        assert all(run.root is not None and run.root.run_id == DAG.rsplit("/", 1)[1] for run in told)
+        emitted = runs(events, f"app.{name}")
+        assert [run.type for run in emitted] == WHOLE
+        assert all(run.root is not None and run.root.run_id == DAG.rsplit("/", 1)[1] for run in emitted)
     assert {event.job_event.criticality for event in events if event.job_event} == {"tier-1"}

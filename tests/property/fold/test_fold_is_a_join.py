@@ -41,27 +41,27 @@ def colliding(draw: st.DrawFn) -> list[LineageEvent]:
 
 @settings(max_examples=150, deadline=None)
 @given(colliding(), st.randoms(use_true_random=False))
-def test_permutation_and_repetition(told: list[LineageEvent], dice: random.Random) -> None:
-    once = fold(told)
-    again = [*told, *dice.choices(told, k=5)]
+def test_permutation_and_repetition(reported: list[LineageEvent], dice: random.Random) -> None:
+    once = fold(reported)
+    again = [*reported, *dice.choices(reported, k=5)]
     dice.shuffle(again)
     assert fold(again) == once
 
 
 @settings(max_examples=150, deadline=None)
 @given(colliding(), st.randoms(use_true_random=False))
-def test_batches_of_two_consumers(told: list[LineageEvent], dice: random.Random) -> None:
-    once = fold(told)
+def test_batches_of_two_consumers(reported: list[LineageEvent], dice: random.Random) -> None:
+    once = fold(reported)
     deltas = []
     for _consumer in range(2):
-        mine = [event for event in told if dice.random() < 0.7]
+        mine = [event for event in reported if dice.random() < 0.7]
         dice.shuffle(mine)
         while mine:
             size = dice.randint(1, 6)
             deltas.append(fold(mine[:size]))
             mine = mine[size:]
-    deltas.append(fold(told[: len(told) // 2]))
-    deltas.append(fold(told[len(told) // 2 :]))
+    deltas.append(fold(reported[: len(reported) // 2]))
+    deltas.append(fold(reported[len(reported) // 2 :]))
     dice.shuffle(deltas)
     assert functools.reduce(GraphDelta.join, deltas, GraphDelta()) == once
 
@@ -99,15 +99,15 @@ def _run_links(delta: GraphDelta) -> set[Link]:
 
 @settings(max_examples=100, deadline=None)
 @given(colliding())
-def test_the_dump_is_sorted_and_names_each_thing_once(told: list[LineageEvent]) -> None:
-    keys = [msgspec.json.decode(line)["key"] for line in oracle(fold(told))]
+def test_the_dump_is_sorted_and_names_each_thing_once(reported: list[LineageEvent]) -> None:
+    keys = [msgspec.json.decode(line)["key"] for line in oracle(fold(reported))]
     assert keys == sorted(set(keys))
 
 
 @settings(max_examples=100, deadline=None)
 @given(colliding())
-def test_every_relationship_joins_nodes_that_are_there(told: list[LineageEvent]) -> None:
-    documents = [msgspec.json.decode(line) for line in oracle(fold(told))]
+def test_every_relationship_joins_nodes_that_are_there(reported: list[LineageEvent]) -> None:
+    documents = [msgspec.json.decode(line) for line in oracle(fold(reported))]
     nodes = {document["key"] for document in documents if "labels" in document}
     for document in documents:
         if "type" in document:

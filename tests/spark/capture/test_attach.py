@@ -52,16 +52,16 @@ def test_what_the_session_was_set_to_counts(spark: SparkSession) -> None:
         spark.conf.unset("spark.headwater.jobNmae")
 
 
-def test_closing_and_attaching_again_hears_everything_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_closing_and_attaching_again_observes_everything_once(spark: SparkSession, tmp_path: Path) -> None:
     first, second = RecordingSink(), RecordingSink()
     with attach(spark, sink=first, job_name="a"):
         spark.range(1).write.parquet(str(tmp_path / "one"))
     listeners = join(spark).sessions
-    heard = dict(listeners)
-    spark.range(1).write.parquet(str(tmp_path / "unheard"))
+    registered = dict(listeners)
+    spark.range(1).write.parquet(str(tmp_path / "untracked"))
     with attach(spark, sink=second, job_name="b"):
         assert join(spark).sessions is listeners
-        assert listeners == heard, "registered for the session's life"
+        assert listeners == registered, "registered for the session's life"
         spark.range(1).write.parquet(str(tmp_path / "two"))
     assert first.jobs() == {"a", "a.one"}
     assert second.jobs() == {"b", "b.two"}

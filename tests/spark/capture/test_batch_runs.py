@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 START, COMPLETE, FAIL = RunEventType.START, RunEventType.COMPLETE, RunEventType.FAIL
 
 
-def test_a_write_tells_what_it_wrote(captured: Captured, tmp_path: Path) -> None:
+def test_a_write_emits_what_it_wrote(captured: Captured, tmp_path: Path) -> None:
     captured.spark.range(100).repartition(2).write.parquet(str(tmp_path / "numbers"))
     sink = captured.flushed()
     assert sink.run_types("job.numbers") == [START, COMPLETE]
@@ -38,7 +38,7 @@ def test_a_write_tells_what_it_wrote(captured: Captured, tmp_path: Path) -> None
     assert end.versions.engine.version == captured.spark.version
 
 
-def test_a_write_tells_what_it_read(captured: Captured, tmp_path: Path) -> None:
+def test_a_write_emits_what_it_read(captured: Captured, tmp_path: Path) -> None:
     spark = captured.spark
     spark.range(10).withColumnRenamed("id", "a").write.parquet(str(tmp_path / "left"))
     spark.range(4).withColumnRenamed("id", "a").write.parquet(str(tmp_path / "right"))
@@ -72,7 +72,7 @@ def test_rows_that_spark_samples_to_sort_them_are_not_counted_twice(captured: Ca
     assert all((end.inputs[0].files, end.outputs[0].rows) == (4, 100) for end in found.values())
 
 
-def test_a_plan_beyond_the_cap_is_told_as_unknown_and_the_log_says_so(
+def test_a_plan_beyond_the_cap_is_emitted_as_unknown_and_the_log_says_so(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     spark.range(10).write.parquet(str(tmp_path / "in"))
@@ -205,7 +205,7 @@ def test_reading_alone_is_captured_where_it_is_asked_for(spark: SparkSession, tm
         end = sink.last_run(job)
         assert [(use.dataset.name, use.files) for use in end.inputs] == [(str(tmp_path / "three"), 1)]
         assert end.outputs == ()
-    assert sink.run_types("job.copy") == [START, COMPLETE], "a write is told once"
+    assert sink.run_types("job.copy") == [START, COMPLETE], "a write is emitted once"
 
 
 def test_a_table_made_by_a_query_is_one_run(captured: Captured, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_table_made_by_a_query_is_one_run(captured: Captured, tmp_path: Path) 
         spark.range(7).write.option("path", location).saveAsTable("made")
         sink = captured.flushed()
         [job] = sink.jobs() - {"job"}
-        # Its end is told again when the table has its name.
+        # Its end is emitted again when the table has its name.
         assert sink.run_types(job) == [START, COMPLETE, COMPLETE]
         assert len({event.run.run_id for event in sink.runs(job) if event.run}) == 1
         assert sink.last_run(job).outputs[0].rows == 7
@@ -239,7 +239,7 @@ def test_a_failed_write_says_why_without_secrets(captured: Captured, tmp_path: P
     assert "hunter2" not in repr(sink.events)
 
 
-def test_a_failed_write_tells_what_its_finished_tasks_had_read(captured: Captured, tmp_path: Path) -> None:
+def test_a_failed_write_emits_what_its_finished_tasks_had_read(captured: Captured, tmp_path: Path) -> None:
     spark = captured.spark
     for number, rows in enumerate((40, 3)):
         spark.range(rows).selectExpr(f"{number} AS file").coalesce(1).write.json(str(tmp_path / "in" / f"{number}"))

@@ -9,30 +9,30 @@ import pytest
 
 from headwater_producers.spark import attach
 from headwater_schemas.events import RunEventType
-from spark.capture.test_sessions import unheard
+from spark.capture.test_sessions import untracked
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["unheard"]
+__all__ = ["untracked"]
 
 pytestmark = pytest.mark.spark
 WHOLE = [RunEventType.START, RunEventType.COMPLETE]
 
 
-def test_builders_frames_and_readers(unheard: SparkSession, tmp_path: Path) -> None:
-    unheard.range(3).write.parquet(str(tmp_path / "in"))
-    builder = type(unheard).builder.config("spark.sql.shuffle.partitions", "1")
-    writer = unheard.read.parquet(str(tmp_path / "in")).selectExpr("id + 1 AS next").write.mode("append")
+def test_builders_frames_and_readers(untracked: SparkSession, tmp_path: Path) -> None:
+    untracked.range(3).write.parquet(str(tmp_path / "in"))
+    builder = type(untracked).builder.config("spark.sql.shuffle.partitions", "1")
+    writer = untracked.read.parquet(str(tmp_path / "in")).selectExpr("id + 1 AS next").write.mode("append")
 
     def each(frame: DataFrame, batch_id: int) -> None:
         frame.write.mode("append").json(str(tmp_path / "inside"))
 
-    stream = unheard.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.queryName("q")
+    stream = untracked.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.queryName("q")
     query = stream.foreachBatch(each).option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True)
     sink = RecordingSink()
-    with attach(unheard, sink=sink, job_name="app", capture_drain_timeout_seconds=FLUSH_SECONDS):
+    with attach(untracked, sink=sink, job_name="app", capture_drain_timeout_seconds=FLUSH_SECONDS):
         writer.parquet(str(tmp_path / "out"))
         assert query.start().awaitTermination(120)
         builder.getOrCreate().range(1).write.parquet(str(tmp_path / "made"))

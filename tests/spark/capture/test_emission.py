@@ -80,11 +80,11 @@ def relayed(folder: Path) -> dict[str, list[RunEventType]]:
     with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:
         until(lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0)
     decoder = Decoder()
-    told: dict[str, list[RunEventType]] = {}
+    emitted: dict[str, list[RunEventType]] = {}
     for event in map(decoder.decode, cluster.delivered[EVENTS]):
         if event.run_event is not None and event.job is not None:
-            told.setdefault(event.job.name, []).append(event.run_event.type)
-    return told
+            emitted.setdefault(event.job.name, []).append(event.run_event.type)
+    return emitted
 
 
 def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
@@ -157,7 +157,7 @@ def test_fail_job_without_an_outbox_raises_and_the_data_stays(
 
 
 def test_a_statement_that_failed_and_that_the_job_caught_is_no_lineage_lost(spark: SparkSession) -> None:
-    """Nothing was changed, so there is nothing to be told of it, nor anything of it that could be read."""
+    """Nothing was changed, so there is nothing to be emitted of it, nor anything of it that could be read."""
     spark.range(1).write.saveAsTable("job_that_goes_on")
     sink = GatedSink()
     sink.gate.set()

@@ -51,8 +51,8 @@ def reasons(sink: RecordingSink) -> list[tuple[EmissionReason, list[int]]]:
 
 
 @contextmanager
-def told(spark: SparkSession, sink: RecordingSink | None = None, **settings: Any) -> Iterator[RecordingSink]:
-    """What is told in the block, where micro-batches may wait for one another until it ends."""
+def emitted(spark: SparkSession, sink: RecordingSink | None = None, **settings: Any) -> Iterator[RecordingSink]:
+    """What is emitted in the block, where micro-batches may wait for one another until it ends."""
     target = sink or RecordingSink()
     patient = {"coalesce_max_batches": 10, "coalesce_max_seconds": 600, "capture_drain_timeout_seconds": FLUSH_SECONDS}
     with attach(spark, sink=target, job_name="job", **{**patient, **settings}):
@@ -61,7 +61,7 @@ def told(spark: SparkSession, sink: RecordingSink | None = None, **settings: Any
 
 def test_coalesced_until_something_changes(spark: SparkSession, tmp_path: Path) -> None:
     drop(tmp_path / "in", [1, 2, 3, -1, -1, 4, 5, 6, 7, 8, 9])
-    with told(spark, coalesce_max_batches=3) as sink:
+    with emitted(spark, coalesce_max_batches=3) as sink:
         checked = source(spark, tmp_path).observe("in", F.expr("bool_and(a IS NOT NULL)").alias("has_a"))
         writer = checked.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         assert writer.trigger(availableNow=True).start().awaitTermination(120)
@@ -83,7 +83,7 @@ def test_a_new_lineage_is_a_change_of_version(spark: SparkSession, tmp_path: Pat
         derived = frame.select("a") if batch < 2 else frame.select((F.col("a") + 1).alias("a"))
         derived.write.mode("append").parquet(str(tmp_path / "out"))
 
-    with told(spark) as sink:
+    with emitted(spark) as sink:
         writer = source(spark, tmp_path).writeStream.foreachBatch(write).queryName("q")
         query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
         assert query.awaitTermination(120)
@@ -112,7 +112,7 @@ def test_code_and_configuration_change_between_two_starts(spark: SparkSession, t
     for version in ("v1", "v2", "v2"):
         drop(tmp_path / "in", [1])
         versions = {"job_code_version": version, "job_config_version": f"conf-{version}"}
-        with told(spark, SinkWithOutbox(tmp_path / "outbox"), **versions) as sink:
+        with emitted(spark, SinkWithOutbox(tmp_path / "outbox"), **versions) as sink:
             writer = source(spark, tmp_path).writeStream.format("noop").queryName("q")
             query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
             assert query.awaitTermination(120)
@@ -128,12 +128,12 @@ def test_code_and_configuration_change_between_two_starts(spark: SparkSession, t
         if (body := event.interval_event) and body.provenance is Provenance.OBSERVED and body.versions
     ]
     assert observed == [("v1", STOP, [0]), ("v2", VERSION, [1]), ("v2", STOP, [2])]
-    assert (START, [0]) in reasons(sinks[1]), "what the checkpoint has is told at the start"
+    assert (START, [0]) in reasons(sinks[1]), "what the checkpoint has is emitted at the start"
 
 
 def test_a_failure_sends_what_waits_and_says_why(spark: SparkSession, tmp_path: Path) -> None:
     drop(tmp_path / "in", [1, 2, 99, 3])
-    with told(spark) as sink:
+    with emitted(spark) as sink:
         failing = source(spark, tmp_path).selectExpr("IF(a = 99, raise_error('enough'), a) AS a")
         writer = failing.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         with pytest.raises(StreamingQueryException, match="enough"):

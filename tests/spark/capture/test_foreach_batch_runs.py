@@ -97,7 +97,7 @@ def test_what_is_made_of_the_batchs_number_makes_no_new_plan(captured: Captured,
     [plan] = [event.plan_event for event in captured.sink.of_kind("PLAN") if event.plan_event]
     texts = {expression.text for expression in plan.lineage.expressions}
     assert {"#", "'batch # of #'"} <= texts
-    assert "(a + 1)" in texts, "what the stream itself computes is the same in each batch, and is told as it is"
+    assert "(a + 1)" in texts, "what the stream itself computes is the same in each batch, and is emitted as it is"
     assert {entry.plan_digest for entry in captured.sink.entries()} == {plan.digest}
 
 
@@ -152,7 +152,7 @@ def test_an_error_of_the_function_is_the_jobs_own(captured: Captured, tmp_path: 
     assert sink.jobs() == {"job", "job.fb"}
 
 
-def test_what_was_written_before_it_failed_is_said_and_the_next_start_tells_the_batch(
+def test_what_was_written_before_it_failed_is_reported_and_the_next_start_emits_the_batch(
     captured: Captured, tmp_path: Path, run: Any
 ) -> None:
     failing = [0, 1]
@@ -178,11 +178,11 @@ def test_what_was_written_before_it_failed_is_said_and_the_next_start_tells_the_
     # Once each, with what the start that committed it has written. The offsets, and so the ids, are the first try's.
     assert outputs(captured) == [{f"rows-{n}": 2 * n + 2, "all": 2 * n + 2} for n in range(3)]
     sink = captured.sink
-    told = [event for event in sink.of_kind("INTERVAL") if event.interval_event]
-    assert {event.interval_event.provenance for event in told if event.interval_event} == {Provenance.OBSERVED}
-    assert len({event.event_id for event in told}) == 3
+    emitted = [event for event in sink.of_kind("INTERVAL") if event.interval_event]
+    assert {event.interval_event.provenance for event in emitted if event.interval_event} == {Provenance.OBSERVED}
+    assert len({event.event_id for event in emitted}) == 3
     starts = {event.run.run_id: event for event in sink.runs("job.fb") if event.run}
-    assert [event.run.run_id for event in told if event.run] == [list(starts)[i] for i in (1, 2, 2)]
+    assert [event.run.run_id for event in emitted if event.run] == [list(starts)[i] for i in (1, 2, 2)]
     last = sink.last_run("job.fb")
     assert last.type is RunEventType.COMPLETE
     assert "headwater_uncommitted" not in last.run_facets

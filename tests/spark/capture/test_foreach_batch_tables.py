@@ -118,8 +118,8 @@ def test_upserts_belong_to_their_batch_whichever_way_they_are_made(tables: Captu
     for name in ("one", "two", "three"):
         assert {(name, "b", "in", "a"), (name, "k", "in", "k")} <= through, "to the stream's source"
     assert lineage.complete
-    told = [event.interval_event for event in tables.sink.of_kind("INTERVAL") if event.interval_event]
-    assert {event.reason for event in told} == {EmissionReason.CHECKPOINT}, "a batch without writes changes no plan"
+    emitted = [event.interval_event for event in tables.sink.of_kind("INTERVAL") if event.interval_event]
+    assert {event.reason for event in emitted} == {EmissionReason.CHECKPOINT}, "a batch without writes changes no plan"
 
 
 def test_each_output_is_made_from_what_its_own_write_reads(tables: Captured, tmp_path: Path, run: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a checkpoint has forgotten and nobody has told is said to be a gap: in words, in numbers, and in the run."""
+"""What a checkpoint has forgotten and nobody has emitted is reported as a gap: in words, in numbers, and in the run."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_a_query_that_ran_for_long_without_capture(
     with attach(forgetful, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         run(forgetful, tmp_path, 1)
     [gap] = capture.status().gaps
-    # Which files the oldest one took only the one before it said.
+    # Which files the oldest one took was known by the one before it alone.
     assert (gap.name, gap.first, gap.last, gap.emitted) == ("q", 0, oldest, Emitted.UNKNOWN)
     assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(oldest + 1, 7))
-    said = [
+    facets = [
         (body(event).type, json.loads(body(event).run_facets.get(GAPS_FACET, "{}"))) for event in sink.runs("job.q")
     ]
     gaps = [{"first": 0, "last": oldest, "emitted": "unknown"}]
-    assert [(kind, facet.get("gaps")) for kind, facet in said] == [
+    assert [(kind, facet.get("gaps")) for kind, facet in facets] == [
         (RunEventType.START, None),
         (RunEventType.RUNNING, gaps),
         (RunEventType.COMPLETE, gaps),

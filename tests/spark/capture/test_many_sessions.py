@@ -26,7 +26,7 @@ FEW = 10
 
 
 def serve(spark: SparkSession) -> tuple[weakref.ref[SparkSession], Any]:
-    """A request with a session of its own; what tells whether Python and the JVM still have it."""
+    """A request with a session of its own; what shows whether Python and the JVM still have it."""
     session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", "1")
     assert session.range(1).columns == ["id"]
@@ -40,7 +40,7 @@ def test_sessions_are_let_go_of_on_both_sides(spark: SparkSession) -> None:
     with attach(spark, sink=RecordingSink(), job_name="app"):
         before = len(proxies)
         served = [serve(spark) for _ in range(SESSIONS)]
-        assert len(sessions.join(spark).sessions) >= SESSIONS, "each is heard while it is there"
+        assert len(sessions.join(spark).sessions) >= SESSIONS, "each is tracked while it is there"
 
         def left() -> tuple[int, int, int, int]:
             gc.collect()
@@ -74,10 +74,10 @@ def test_a_session_that_has_run_a_query_is_kept_by_spark_alone(spark: SparkSessi
         gc.collect()
         assert sum(session() is not None for session in left) <= 1, "the last one is active on the worker's thread"
     whole = [RunEventType.START, RunEventType.COMPLETE]
-    assert all(sink.run_types(f"app.n{number}") == whole for number in range(15)), "each was heard"
+    assert all(sink.run_types(f"app.n{number}") == whole for number in range(15)), "each was tracked"
 
 
-def test_a_session_that_python_has_let_go_of_is_heard(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_session_that_python_has_let_go_of_is_tracked(spark: SparkSession, tmp_path: Path) -> None:
     """The job may have several objects for one session of the JVM: the one that has joined may be gone first."""
     sink = RecordingSink()
     with attach(spark, sink=sink, job_name="app"):

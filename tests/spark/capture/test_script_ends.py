@@ -76,7 +76,7 @@ ENDINGS = {
 
 
 class Script:
-    """One run of the script, and what it told."""
+    """One run of the script, and what it emitted."""
 
     def __init__(self, folder: Path, ending: str) -> None:
         self.folder = folder
@@ -115,7 +115,7 @@ class Script:
             assert time.monotonic() < deadline
             time.sleep(0.1)
 
-    def told(self) -> list[dict[str, Any]]:
+    def emitted(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / "events").read_text().splitlines()]
 
 
@@ -141,12 +141,12 @@ def test_nothing_is_lost(
         script.process.send_signal(signal.Signals[ending.upper()])
     assert script.wait() == code, script.log.read_text(errors="replace")[-4_000:]
 
-    told = script.told()
-    runs = {job: [line["type"] for line in told if line["kind"] == "RUN" and line["job"] == job] for job in JOBS}
+    emitted = script.emitted()
+    runs = {job: [line["type"] for line in emitted if line["kind"] == "RUN" and line["job"] == job] for job in JOBS}
     assert runs == {"ends": ["START", application], "ends.in": ["START", "COMPLETE"], "ends.copy": ["START", query]}
-    assert [line["batches"] for line in told if line["kind"] == "INTERVAL"] == [[0]]
-    assert told[-1]["kind"] == "flushed"
-    assert told[-2]["job"] == "ends"
-    assert told[-2]["error"] == error
+    assert [line["batches"] for line in emitted if line["kind"] == "INTERVAL"] == [[0]]
+    assert emitted[-1]["kind"] == "flushed"
+    assert emitted[-2]["job"] == "ends"
+    assert emitted[-2]["error"] == error
     if ending == "raise":
         assert "LookupError" in script.log.read_text(errors="replace"), "the traceback is printed as ever"

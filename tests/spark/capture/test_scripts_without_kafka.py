@@ -86,12 +86,12 @@ def test_a_killed_driver_leaves_what_it_had_seen_to_the_next_start(tmp_path: Pat
     with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:
         until(lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0)
     decoder = Decoder()
-    told = [
+    emitted = [
         (event.job.name, event.run_event.type)
         for event in map(decoder.decode, cluster.delivered[EVENTS])
         if event.run_event is not None and event.job is not None
     ]
-    assert told == [
+    assert emitted == [
         ("ends", RunEventType.START),
         ("ends.rows", RunEventType.START),
         ("ends.rows", RunEventType.COMPLETE),

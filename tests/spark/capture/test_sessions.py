@@ -22,7 +22,7 @@ WHOLE = [RunEventType.START, RunEventType.COMPLETE]
 
 
 @pytest.fixture
-def unheard(spark: SparkSession) -> Iterator[SparkSession]:
+def untracked(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of the application as it is before its first `attach`; what was registered before stays silent."""
     application = sessions._applications.pop(sessions.application_id(spark), None)
     yield spark.newSession()
@@ -35,13 +35,13 @@ def write(session: SparkSession, path: Path, mode: str = "error") -> None:
     session.range(1).write.mode(mode).parquet(str(path))
 
 
-def test_sessions_before_and_after_attach_are_one_application(unheard: SparkSession, tmp_path: Path) -> None:
-    before = unheard.newSession()
+def test_sessions_before_and_after_attach_are_one_application(untracked: SparkSession, tmp_path: Path) -> None:
+    before = untracked.newSession()
     sink = RecordingSink()
-    with attach(unheard, sink=sink, job_name="app") as capture:
-        after = unheard.newSession()
+    with attach(untracked, sink=sink, job_name="app") as capture:
+        after = untracked.newSession()
         assert attach(after) is capture
-        for name, session in (("one", unheard), ("two", before), ("three", after), ("four", after.newSession())):
+        for name, session in (("one", untracked), ("two", before), ("three", after), ("four", after.newSession())):
             write(session, tmp_path / name)
     assert {job: sink.run_types(job) for job in sink.jobs() if job != "app"} == {
         "app.one": WHOLE,
@@ -59,21 +59,21 @@ def capture_run_id(sink: RecordingSink) -> str:
     return parents.pop()
 
 
-def test_after_closing_every_session_is_silent_and_all_speak_again(unheard: SparkSession, tmp_path: Path) -> None:
+def test_after_closing_every_session_is_silent_and_all_speak_again(untracked: SparkSession, tmp_path: Path) -> None:
     first, second = RecordingSink(), RecordingSink()
-    with attach(unheard, sink=first, job_name="app"):
-        other = unheard.newSession()
-    write(other, tmp_path / "unheard")
-    with attach(unheard, sink=second, job_name="app"):
-        write(other, tmp_path / "heard")
+    with attach(untracked, sink=first, job_name="app"):
+        other = untracked.newSession()
+    write(other, tmp_path / "untracked")
+    with attach(untracked, sink=second, job_name="app"):
+        write(other, tmp_path / "tracked")
     assert first.jobs() == {"app"}
-    assert second.run_types("app.heard") == WHOLE
+    assert second.run_types("app.tracked") == WHOLE
 
 
-def test_a_plan_is_read_with_the_settings_of_its_own_session(unheard: SparkSession, tmp_path: Path) -> None:
+def test_a_plan_is_read_with_the_settings_of_its_own_session(untracked: SparkSession, tmp_path: Path) -> None:
     sink = RecordingSink()
-    with attach(unheard, sink=sink, job_name="app"):
-        other = unheard.newSession()
+    with attach(untracked, sink=sink, job_name="app"):
+        other = untracked.newSession()
         other.range(3).createOrReplaceTempView("theirs")
         other.sql("SELECT id + 1 AS next FROM theirs").write.parquet(str(tmp_path / "out"))
     [plan] = [event.plan_event for event in sink.of_kind("PLAN")]
@@ -87,10 +87,10 @@ def source(spark: SparkSession, tmp_path: Path) -> DataFrame:
     return spark.read.parquet(str(tmp_path / "in"))
 
 
-def test_queries_that_run_already_are_seen(unheard: SparkSession, tmp_path: Path, source: DataFrame) -> None:
+def test_queries_that_run_already_are_seen(untracked: SparkSession, tmp_path: Path, source: DataFrame) -> None:
     """Also their foreachBatch functions, handed over before, and the writes inside them."""
     folder = tmp_path / "in"
-    stream = unheard.readStream.schema(source.schema).parquet(str(folder))
+    stream = untracked.readStream.schema(source.schema).parquet(str(folder))
 
     def each(frame: DataFrame, batch_id: int) -> None:
         frame.write.mode("append").parquet(str(tmp_path / "out"))
@@ -104,7 +104,7 @@ def test_queries_that_run_already_are_seen(unheard: SparkSession, tmp_path: Path
         for query in (plain, inside):
             query.processAllAvailable()
         sink = RecordingSink()
-        with attach(unheard, sink=sink, job_name="app") as capture:
+        with attach(untracked, sink=sink, job_name="app") as capture:
             assert capture.flush(FLUSH_SECONDS)
             # Nothing has happened since, yet they are known to run.
             assert sink.run_types("app.plain") == [RunEventType.START]
@@ -125,12 +125,12 @@ def test_queries_that_run_already_are_seen(unheard: SparkSession, tmp_path: Path
     assert "app.out" not in sink.jobs(), "a write inside foreachBatch has no run of its own"
 
 
-def test_queries_that_code_of_the_jvm_starts_are_found(unheard: SparkSession, tmp_path: Path) -> None:
-    """In a session of Python's that has started no query itself, and in one that Python has never heard of."""
-    write(unheard, tmp_path / "in")
+def test_queries_that_code_of_the_jvm_starts_are_found(untracked: SparkSession, tmp_path: Path) -> None:
+    """In a session of Python's that has started no query itself, and in one that Python has never had."""
+    write(untracked, tmp_path / "in")
     sink = RecordingSink()
-    with attach(unheard, sink=sink, job_name="app") as capture:
-        ours, theirs = unheard.newSession()._jsparkSession, unheard._jsparkSession.newSession()
+    with attach(untracked, sink=sink, job_name="app") as capture:
+        ours, theirs = untracked.newSession()._jsparkSession, untracked._jsparkSession.newSession()
         queries = []
         for name, session in (("ours", ours), ("theirs", theirs)):
             stream = session.readStream().schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream()
@@ -141,7 +141,7 @@ def test_queries_that_code_of_the_jvm_starts_are_found(unheard: SparkSession, tm
                 query.processAllAvailable()
             assert capture.flush(FLUSH_SECONDS)
             assert sink.run_types("app.ours") == sink.run_types("app.theirs") == [RunEventType.START]
-            write(unheard, tmp_path / "in", "append")
+            write(untracked, tmp_path / "in", "append")
             for query in queries:
                 query.processAllAvailable()
         finally:

@@ -181,7 +181,7 @@ def test_a_failed_query_says_why_without_secrets(captured: Captured, tmp_path: P
     assert "hunter2" not in repr(sink.events)
 
 
-def test_a_start_is_told_before_there_is_any_data(captured: Captured, tmp_path: Path) -> None:
+def test_a_start_is_emitted_before_there_is_any_data(captured: Captured, tmp_path: Path) -> None:
     inbox = Inbox(captured, tmp_path)
     writer = inbox.stream().writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "cp"))
     query = writer.start(str(tmp_path / "quiet"))

@@ -1,4 +1,4 @@
-"""What is told under each trigger, and of sources that only live as long as their query: rate and socket."""
+"""What is emitted under each trigger, and of sources that only live as long as their query: rate and socket."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def until(query: StreamingQuery, batches: int, folder: Path, captured: Captured)
     assert len(committed) >= batches, query.exception()
 
 
-def test_a_continuous_trigger_is_told_from_its_checkpoint(captured: Captured, tmp_path: Path) -> None:
+def test_a_continuous_trigger_is_emitted_from_its_checkpoint(captured: Captured, tmp_path: Path) -> None:
     """Spark's listeners get a start and an end, and no progress in between."""
     frame = captured.spark.readStream.format("rate").option("numPartitions", 1).option("rowsPerSecond", 50).load()
     writer = frame.select("value").writeStream.format("noop").queryName("continuous")

@@ -104,10 +104,10 @@ def test_streams_that_are_joined(captured: Captured, tmp_path: Path) -> None:
     assert entries[0].watermark_after == datetime(2024, 1, 1, 9, 45, tzinfo=UTC), "the least of both"
     assert min(entry.state_rows or 0 for entry in entries[1:]) <= 2, "what no row can be joined with is let go"
     assert sum(entry.rows_dropped_late or 0 for entry in entries) == 1
-    told = facet(captured, "job.joined")
-    assert told["statefulOperators"] == ["Join"]
-    assert told["policy"] == "min"
-    assert "stateHorizonMs" not in told
+    emitted = facet(captured, "job.joined")
+    assert emitted["statefulOperators"] == ["Join"]
+    assert emitted["policy"] == "min"
+    assert "stateHorizonMs" not in emitted
 
 
 def test_operators_one_after_the_other_add_up(captured: Captured, tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def edge_lines(lineage: ColumnLineage) -> list[str]:
     for edge in lineage.edges:
         where = "nothing" if edge.input is None else ".".join(filter(None, [names[edge.input], edge.input_field]))
         masked = " masked" if edge.masking else ""
-        told = f": {texts[edge.expression]}" if edge.expression else ""
-        found.append(f"{names[edge.output]}.{edge.output_field or '*'} <- {where} {edge.kind}{masked}{told}")
+        expression = f": {texts[edge.expression]}" if edge.expression else ""
+        found.append(f"{names[edge.output]}.{edge.output_field or '*'} <- {where} {edge.kind}{masked}{expression}")
     # Edges are sorted by dataset, and those of a test lie in folders that are new each time.
     found.sort()
     if not lineage.complete:
@@ -46,8 +46,8 @@ def edge_lines(lineage: ColumnLineage) -> list[str]:
 def _source(source: LineageSource) -> str:
     where = ".".join(part for part in (_short(source.name or ""), source.path) if part) or "nothing"
     masked = " masked" if source.masking else ""
-    told = f": {source.expression}" if source.expression else ""
-    return f"{where} {source.kind}{masked}{told}"
+    expression = f": {source.expression}" if source.expression else ""
+    return f"{where} {source.kind}{masked}{expression}"
 
 
 def _short(name: str) -> str:

@@ -72,7 +72,7 @@ def frame_of(spark: SparkSession, rows: Tables, setup: Sequence[str], query: str
 
 
 def outputs_of(frame: DataFrame) -> Outputs:
-    """The values of each column, and of each part of it, in no order: which row they are of isn't told."""
+    """The values of each column, and of each part of it, in no order: which row they are of isn't known."""
     once = [name for name in frame.columns if frame.columns.count(name) == 1]
     found: dict[str, list[str]] = {quoted(name): [] for name in once}
     for row in frame.collect():

@@ -36,7 +36,7 @@ def executions(spark: SparkSession) -> Iterator[list[Any]]:
     start(context._gateway)
     listener = Executions()
     manager: Any = spark._jsparkSession.listenerManager()
-    # What ran before the block may not have been told yet.
+    # What ran before the block may not have been emitted yet.
     context._jsc.sc().listenerBus().waitUntilEmpty()
     manager.register(listener)
     try:

@@ -59,7 +59,7 @@ def judged(
         spark: see `apart`.
         statement: the case's statements; the last is the query.
         seeds: of the rows.
-        explain: what tells the lineage.
+        explain: what explains the lineage.
         claims: whether each column is changed by itself as well, to see what of the DIRECT edges shows.
     """
     *setup, query = [part for part in in_memory(statement).split(";") if part.strip()]
@@ -80,12 +80,12 @@ def judged(
             return outputs_of(frame_of(spark, changed, setup, query))
 
         try:
-            told, before, again = explain(frame_of(spark, rows, setup, query)), after(()), after(())
+            emitted, before, again = explain(frame_of(spark, rows, setup, query)), after(()), after(())
             steady = {name for name in before if before[name] == again[name]}
-            unknown = _unknown(told, steady, changes)
+            unknown = _unknown(emitted, steady, changes)
             verdict.comparisons += sum(len(outputs) * len(some) for some, outputs in unknown.items())
             verdict.missing |= set(_missing(unknown, before, after))
-            claimed |= {f"{output} <- {_text(source)}" for output in steady for source in _direct(told, output)}
+            claimed |= {f"{output} <- {_text(source)}" for output in steady for source in _direct(emitted, output)}
             for change in changes if claims else ():
                 new = after([change])
                 changed = [output for output in steady if before[output] != new.get(output)]
@@ -99,12 +99,12 @@ def judged(
 
 
 def _unknown(
-    told: LineageExplanation, outputs: Iterable[str], changes: Sequence[Change]
+    emitted: LineageExplanation, outputs: Iterable[str], changes: Sequence[Change]
 ) -> dict[tuple[Change, ...], list[str]]:
     """Changes that an output's lineage doesn't have, with all outputs that don't have the same ones."""
     found: dict[tuple[Change, ...], list[str]] = {}
     for output in sorted(outputs):
-        unknown = [change for change in changes if not _known(told, output, *change)]
+        unknown = [change for change in changes if not _known(emitted, output, *change)]
         # Values are compared in another way where rows are left out.
         for some in ([c for c in unknown if c[1] == ROWS], [c for c in unknown if c[1] != ROWS]):
             if some:
@@ -144,8 +144,8 @@ def _is_length(table: str, path: Path) -> bool:
     return len(path) == 1 and (*path, "[]") in {each[:2] for each in LEAVES[table]}
 
 
-def _direct(told: LineageExplanation, output: str) -> Iterator[tuple[str, Path]]:
-    for found in told.outputs:
+def _direct(emitted: LineageExplanation, output: str) -> Iterator[tuple[str, Path]]:
+    for found in emitted.outputs:
         if found.path == output:
             for source in found.sources:
                 table = (source.name or "").rpartition("-")[0]
@@ -154,17 +154,17 @@ def _direct(told: LineageExplanation, output: str) -> Iterator[tuple[str, Path]]
                     yield table, tuple(source.path.split("."))
 
 
-def _known(told: LineageExplanation, output: str, table: str, path: Path) -> bool:
+def _known(emitted: LineageExplanation, output: str, table: str, path: Path) -> bool:
     """Whether the lineage has the column, whole or in part; of rows, whether it has anything of their table.
 
     How many elements an array has is no element's lineage, nor how many rows there are a constant's, or a row number's.
     """
     if "[]" in output and _is_length(table, path):
         return True
-    own = [source for found in told.outputs if found.path == output for source in found.sources]
+    own = [source for found in emitted.outputs if found.path == output for source in found.sources]
     if path == ROWS and all(source.kind == "CONSTANT" for source in own):
         return True
-    named = [s for s in (*own, *told.influences) if s.name and s.name.rpartition("-")[0] == table]
+    named = [s for s in (*own, *emitted.influences) if s.name and s.name.rpartition("-")[0] == table]
     paths = [tuple(source.path.split(".")) if source.path else ROWS for source in named]
     return any((steps or not path) and _overlap(steps, path) for steps in paths)
 

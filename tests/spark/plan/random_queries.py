@@ -20,7 +20,7 @@ TABLES: Final = {
 """Columns and their types, as `random_expressions` calls them; `perturbed_rows` has their values."""
 
 COMPARABLE: Final = ("int", "text", "pair", "ints")
-"""Types of which two rows' values can be told to be the same: no maps."""
+"""Types of which two rows' values can be compared: no maps."""
 
 Query = tuple[str, list[Value]]
 

@@ -33,17 +33,17 @@ def test_explanations_can_be_read(tables: SparkSession) -> None:
 
 
 def test_rows_of_a_command_are_of_no_dataset(spark: SparkSession) -> None:
-    told = explain_lineage(spark.sql("SET spark.app.name"))
-    assert [output.path for output in told.outputs] == ["key", "value"]
-    assert {output.sources[0].kind for output in told.outputs} == {"UNKNOWN"}
-    assert told.incomplete_reason == "SetCommand is a command: its rows are of no dataset"
+    emitted = explain_lineage(spark.sql("SET spark.app.name"))
+    assert [output.path for output in emitted.outputs] == ["key", "value"]
+    assert {output.sources[0].kind for output in emitted.outputs} == {"UNKNOWN"}
+    assert emitted.incomplete_reason == "SetCommand is a command: its rows are of no dataset"
 
 
 def test_outputs_are_in_the_frames_order_whatever_their_names(tables: SparkSession) -> None:
     names = ["a.b", "c`d", "x\ny", "名前", "<b>", "", "[]", "id", "id"]
     frame = tables.table("people").select(*(F.col("id").alias(name) for name in names))
-    told = explain_lineage(frame)
-    assert [output.path for output in told.outputs] == [
+    emitted = explain_lineage(frame)
+    assert [output.path for output in emitted.outputs] == [
         "`a.b`",
         "`c``d`",
         "x\ny",
@@ -54,17 +54,17 @@ def test_outputs_are_in_the_frames_order_whatever_their_names(tables: SparkSessi
         "id",
         "id",
     ]
-    assert [output.sources[0].kind for output in told.outputs] == ["RENAME"] * 7 + ["COPY"] * 2
-    assert told.to_table().count("\n") == 1 + len(names)
+    assert [output.sources[0].kind for output in emitted.outputs] == ["RENAME"] * 7 + ["COPY"] * 2
+    assert emitted.to_table().count("\n") == 1 + len(names)
 
 
 def test_a_frame_without_columns_has_no_outputs(tables: SparkSession) -> None:
-    told = explain_lineage(tables.table("people").select())
-    assert told.outputs == ()
-    assert told.complete
+    emitted = explain_lineage(tables.table("people").select())
+    assert emitted.outputs == ()
+    assert emitted.complete
 
 
 def test_a_thousand_columns(tables: SparkSession) -> None:
-    told = explain_lineage(tables.table("people").select(*((F.col("id") + n).alias(f"c{n}") for n in range(1_000))))
-    assert [output.path for output in told.outputs] == [f"c{n}" for n in range(1_000)]
-    assert told.complete
+    emitted = explain_lineage(tables.table("people").select(*((F.col("id") + n).alias(f"c{n}") for n in range(1_000))))
+    assert [output.path for output in emitted.outputs] == [f"c{n}" for n in range(1_000)]
+    assert emitted.complete

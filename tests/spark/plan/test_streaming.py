@@ -132,7 +132,7 @@ def test_several_topics_share_a_source(spark: SparkSession, tmp_path: Path) -> N
     check("streaming", "two topics of one source", edge_lines(description.lineage))
 
 
-def test_topics_of_a_pattern_are_said_not_to_be_known(spark: SparkSession, tmp_path: Path) -> None:
+def test_topics_of_a_pattern_are_reported_as_unknown(spark: SparkSession, tmp_path: Path) -> None:
     source = spark.readStream.format("kafka").options(**IMPATIENT, subscribePattern="flights\\..*")
     frame = source.load().select("value")
     description = plan_of(to_topic(frame, "all"), spark, tmp_path)
@@ -143,7 +143,7 @@ def test_topics_of_a_pattern_are_said_not_to_be_known(spark: SparkSession, tmp_p
     assert description.streaming.pattern_sources == (0,)
 
 
-def test_topics_of_a_pattern_are_told_by_progress(spark: SparkSession, tmp_path: Path) -> None:
+def test_topics_of_a_pattern_are_emitted_by_progress(spark: SparkSession, tmp_path: Path) -> None:
     source = spark.readStream.format("kafka").options(**IMPATIENT, subscribePattern="flights\\..*")
     writer = to_topic(source.load().select("value"), "all").option("checkpointLocation", str(tmp_path))
     query = writer.start()
@@ -172,11 +172,11 @@ def test_sources_are_numbered_as_progress_numbers_them(spark: SparkSession, refe
     finally:
         query.stop()
     assert description.streaming is not None
-    told = tuple(source["description"] for source in progress["sources"])
-    assert description.streaming.source_descriptions == told
+    emitted = tuple(source["description"] for source in progress["sources"])
+    assert description.streaming.source_descriptions == emitted
     for source in description.inputs:
         assert source.source_index is not None
-        assert ("numbers" in source.dataset.name) is ("numbers" in told[source.source_index])
+        assert ("numbers" in source.dataset.name) is ("numbers" in emitted[source.source_index])
 
 
 def _first_progress(query: StreamingQuery) -> None:

@@ -172,7 +172,7 @@ def test_topics_by_column(tables: SparkSession) -> None:
     assert description.lineage.complete
 
 
-def test_topics_by_rows_are_said_not_to_be_known(tables: SparkSession) -> None:
+def test_topics_by_rows_are_reported_as_unknown(tables: SparkSession) -> None:
     statement = "SELECT city AS topic, name AS value FROM people"
     writer = tables.sql(statement).write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
     (description,) = described(tables, lambda: _failing(writer.option("kafka.max.block.ms", "1").save, tables))
@@ -257,12 +257,12 @@ def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
     check("writes", "jdbc table", lines(table))
     check("writes", "jdbc query", lines(queried))
     inner = 'SELECT p."id", upper(p."name") AS who FROM people p WHERE p."id" > 1'
-    told = f'SELECT q.who, q."id" FROM ({inner}) q'
-    query_told = explain_lineage(spark.read.format("jdbc").options(**options, query=told).load().where("id < 9"))
-    check("writes", "jdbc query that names its columns", lines(query_told))
+    emitted = f'SELECT q.who, q."id" FROM ({inner}) q'
+    of_columns = explain_lineage(spark.read.format("jdbc").options(**options, query=emitted).load().where("id < 9"))
+    check("writes", "jdbc query that names its columns", lines(of_columns))
     whole = 'SELECT 1 AS one, p.*, upper(p."name") AS who FROM people p WHERE EXISTS (SELECT * FROM people q)'
-    all_told = explain_lineage(spark.read.format("jdbc").options(**options, query=whole).load())
-    check("writes", "jdbc query of all columns", lines(all_told))
+    of_all = explain_lineage(spark.read.format("jdbc").options(**options, query=whole).load())
+    check("writes", "jdbc query of all columns", lines(of_all))
 
 
 def test_tables_of_a_query_by_sparks_own_parser(spark: SparkSession) -> None:

@@ -56,12 +56,12 @@ def test_the_command_reads_it_through_a_spark_session(
     mount = "fs.viewfs.mounttable.another.link./data"
     configuration.set(mount, f"file://{tmp_path}")
     try:
-        said = ("--no-graph", "--dry-run", "--job", "app.copy", "--source", "0=kafka://here", "--json")
-        assert main(["reconcile", "viewfs://another/data/cp", *said]) == ExitCode.DONE
+        options = ("--no-graph", "--dry-run", "--job", "app.copy", "--source", "0=kafka://here", "--json")
+        assert main(["reconcile", "viewfs://another/data/cp", *options]) == ExitCode.DONE
     finally:
         configuration.unset(mount)
-    [told] = json.loads(capsys.readouterr().out)["checkpoints"]
-    assert (told["checkpoint"], told["query_id"]) == ("viewfs://another/data/cp", QUERY)
-    assert told["batches"] == {"count": 3, "first": 0, "last": 2}
-    assert told["unreadable"] == []
+    [emitted] = json.loads(capsys.readouterr().out)["checkpoints"]
+    assert (emitted["checkpoint"], emitted["query_id"]) == ("viewfs://another/data/cp", QUERY)
+    assert emitted["batches"] == {"count": 3, "first": 0, "last": 2}
+    assert emitted["unreadable"] == []
     assert stopped == [spark], "the session that was started for it"

@@ -63,7 +63,7 @@ def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
     return (
         Case(
             "CREATE TABLE",
-            # The second time it makes nothing, and nothing is told.
+            # The second time it makes nothing, and nothing is emitted.
             sql(*[f"CREATE TABLE IF NOT EXISTS {target} (id INT, name STRING, n BIGINT) USING {provider}"] * 2),
         ),
         Case(
@@ -186,19 +186,19 @@ def _failing(spark: SparkSession, folder: Path) -> None:
     try:
         rows.write.parquet(str(folder / "half"))
     except Exception as error:  # noqa: BLE001 - PySpark has several for a failed task
-        assert "enough" in str(error)  # noqa: PT017 - what is told of it is the test
+        assert "enough" in str(error)  # noqa: PT017 - what is emitted of it is the test
     else:
         raise AssertionError("the write did not fail")
 
 
 def _unknown(spark: SparkSession, _folder: Path) -> None:
-    # Rows choose their topic, and there is no broker: that it was tried is told all the same.
+    # Rows choose their topic, and there is no broker: that it was tried is emitted all the same.
     rows = spark.table("ice.db.source").selectExpr("name AS topic", "name AS value")
     writer = rows.write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
     try:
         writer.option("kafka.max.block.ms", "1").save()
     except Exception as error:  # noqa: BLE001 - whatever the connector calls it
-        assert "kafka" in str(error).lower()  # noqa: PT017 - what is told of it is the test
+        assert "kafka" in str(error).lower()  # noqa: PT017 - what is emitted of it is the test
 
 
 FAMILIES = (

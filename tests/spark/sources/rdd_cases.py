@@ -106,7 +106,7 @@ def failing(spark: SparkSession, folder: Path) -> None:
     try:
         people(spark, folder).foreachPartition(fails)
     except Exception as error:  # noqa: BLE001 - PySpark has several for a failed task
-        assert "no more" in str(error)  # noqa: PT017 - what is told of it is the test
+        assert "no more" in str(error)  # noqa: PT017 - what is emitted of it is the test
     else:
         raise AssertionError("the action did not fail")
 

@@ -61,7 +61,7 @@ def test_files_elsewhere(watched: Watched, hadoop: Any, base: str) -> None:
     namespace, root = BASES[base]
     spark.range(3).coalesce(1).write.parquet(f"{base}/data/flights")
     spark.read.parquet(f"{base}/data/flights").write.parquet(f"{base}/data/copy")
-    read, written = uses(watched.news())
+    read, written = uses(watched.new_events())
     assert read.dataset == DatasetRef(namespace, f"{root}data/flights")
     assert written.dataset == DatasetRef(namespace, f"{root}data/copy")
     assert (read.rows, read.files, written.rows, written.files) == (3, 1, 3, 1)
@@ -76,15 +76,15 @@ def test_a_path_is_on_the_default_file_system(watched: Watched, hadoop: Any) -> 
     hadoop.set("fs.defaultFS", "s3a://lake")
     try:
         spark.range(3).coalesce(1).write.format("delta").save("/data/versions")
-        written = [event.run_event for event in watched.news() if event.run_event is not None][-1]
+        written = [event.run_event for event in watched.new_events() if event.run_event is not None][-1]
         spark.read.format("delta").load("/data/versions").write.parquet("/data/unversioned")
-        read, _ = uses(watched.news())
+        read, _ = uses(watched.new_events())
         spark.range(1).write.parquet("/data/streamed")
         frame = spark.readStream.schema("id BIGINT").parquet("/data/streamed")
         [source] = explain_lineage(frame).outputs[0].sources
     finally:
         hadoop.set("fs.defaultFS", "file:///")
-    watched.news()
+    watched.new_events()
     [output] = written.outputs
     for use in (output, read):
         assert (use.dataset, use.rows) == (DatasetRef("s3://lake", "data/versions"), 3)
@@ -98,7 +98,7 @@ def test_a_stream_between_them(watched: Watched, hadoop: Any) -> None:
     spark = watched.spark
     setting = "spark.sql.streaming.checkpointFileManagerClass"
     spark.range(3).coalesce(1).write.parquet("gs://pond/data/in")
-    watched.news()
+    watched.new_events()
     spark.conf.set(setting, PLAIN_FILES)
     try:
         frame = spark.readStream.schema("id BIGINT").parquet("gs://pond/data/in")
@@ -107,7 +107,7 @@ def test_a_stream_between_them(watched: Watched, hadoop: Any) -> None:
         assert writer.start("s3a://lake/data/out").awaitTermination(120)
     finally:
         spark.conf.unset(setting)
-    [interval] = [event.interval_event for event in watched.news() if event.interval_event is not None]
+    [interval] = [event.interval_event for event in watched.new_events() if event.interval_event is not None]
     assert interval.checkpoint_location == "s3a://lake/data/checkpoint"
     [entry] = interval.entries
     [read], [written] = entry.inputs, entry.outputs
@@ -122,15 +122,15 @@ def test_a_stream_between_them(watched: Watched, hadoop: Any) -> None:
 def test_a_partition_is_read_as_a_part_of_its_dataset(watched: Watched, tmp_path: Path) -> None:
     spark = watched.spark
     spark.sql("SELECT id, id % 2 AS p FROM range(5)").coalesce(1).write.partitionBy("p").parquet(f"{tmp_path}/parts")
-    watched.news()
+    watched.new_events()
     spark.read.parquet(f"{tmp_path}/parts/p=0").write.json(f"{tmp_path}/even")
-    assert run_lines(watched.news()) == [
+    assert run_lines(watched.new_events()) == [
         "read parts files@1 rows=3 files=1 +bytes",
         "wrote even rows=3 files=1 +bytes",
     ]
     even, odd = (spark.read.parquet(f"{tmp_path}/parts/p={number}") for number in (0, 1))
     even.unionAll(odd).write.json(f"{tmp_path}/both")
-    assert run_lines(watched.news())[0] == "read parts files@2 rows=5 files=2 +bytes"
+    assert run_lines(watched.new_events())[0] == "read parts files@2 rows=5 files=2 +bytes"
 
 
 def test_a_view_of_files_is_its_files(watched: Watched, tmp_path: Path) -> None:
@@ -138,11 +138,11 @@ def test_a_view_of_files_is_its_files(watched: Watched, tmp_path: Path) -> None:
     sql(f"CREATE TEMPORARY VIEW over_files USING parquet OPTIONS (path '{tmp_path}/seen-files')")(
         watched.spark, tmp_path
     )
-    watched.news()
+    watched.new_events()
     watched.spark.table("over_files").write.json(f"{tmp_path}/of-view")
     watched.spark.sql(f"SELECT id FROM parquet.`{tmp_path}/seen-files`").write.json(f"{tmp_path}/of-path")
     read = "read seen-files files@1 rows=3 files=1 +bytes"
-    assert run_lines(watched.news()) == [
+    assert run_lines(watched.new_events()) == [
         read,
         "wrote of-view rows=3 files=1 +bytes",
         read,

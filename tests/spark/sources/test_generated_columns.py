@@ -41,7 +41,7 @@ def make(lake: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("title", INSERTS)
-def test_what_the_table_generates_is_told(lake: SparkSession, title: str) -> None:
+def test_what_the_table_generates_is_emitted(lake: SparkSession, title: str) -> None:
     lake.sql("CREATE TABLE IF NOT EXISTS to_generate (id INT, at TIMESTAMP, name STRING) USING parquet")
     make(lake)
     with executions(lake) as found:

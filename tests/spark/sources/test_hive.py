@@ -1,4 +1,4 @@
-"""What is told of each statement in `hive_cases.py`, in a session with Hive's catalog beside the shared one."""
+"""What is emitted of each statement in `hive_cases.py`, in a session with Hive's catalog beside the shared one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater_schemas.events import DatasetRef
 from spark.sources.cases import Case
 from spark.sources.golden import check
 from spark.sources.hive_cases import HIVE
-from spark.sources.watching import Watched, told
+from spark.sources.watching import Watched, emitted
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ def watched(hive: SparkSession) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.title) for each in HIVE.cases])
-def test_what_is_told(watched: Watched, folder: Path, case: Case) -> None:
-    check(HIVE.name, case.title, told(watched, folder, HIVE, case))
+def test_what_is_emitted(watched: Watched, folder: Path, case: Case) -> None:
+    check(HIVE.name, case.title, emitted(watched, folder, HIVE, case))
 
 
 def test_a_directory_with_globs_in_its_name_is_written_literally(watched: Watched, tmp_path: Path) -> None:
     path = tmp_path / "a [1]{b,c}"
     watched.spark.sql(f"INSERT OVERWRITE LOCAL DIRECTORY '{path}' STORED AS TEXTFILE SELECT 1")
-    ends = [event.run_event for event in watched.news() if event.run_event and event.run_event.type.is_terminal]
+    ends = [event.run_event for event in watched.new_events() if event.run_event and event.run_event.type.is_terminal]
     assert [use.dataset for use in ends[-1].outputs] == [DatasetRef("file", str(path))]

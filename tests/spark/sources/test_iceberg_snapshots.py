@@ -37,38 +37,38 @@ def test_each_names_its_parent(watched: Watched, tmp_path: Path) -> None:
     spark = watched.spark
     spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
     spark.sql(f"CREATE TABLE {TABLE} (id BIGINT) USING iceberg")
-    watched.news()
+    watched.new_events()
     spark.sql(f"INSERT INTO {TABLE} VALUES (1), (2)")
     spark.sql(f"INSERT OVERWRITE {TABLE} VALUES (3), (4)")
     spark.sql(f"DELETE FROM {TABLE} WHERE id = 3")
-    told = written(watched.news())
+    emitted = written(watched.new_events())
     spark.range(1).write.parquet(str(tmp_path / "in"))
-    watched.news()
+    watched.new_events()
     stream = spark.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.format("iceberg")
     query = stream.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).toTable(TABLE)
     assert query.awaitTermination(120)
-    told += written(watched.news())
+    emitted += written(watched.new_events())
     log = spark.sql(f"SELECT parent_id, snapshot_id, operation FROM {TABLE}.snapshots ORDER BY committed_at").collect()
     expected = [(row[0] and str(row[0]), str(row[1]), row[2]) for row in log]
-    assert told == expected
-    assert [parent for parent, _, _ in told] == [None, *(made for _, made, _ in told[:-1])]
+    assert emitted == expected
+    assert [parent for parent, _, _ in emitted] == [None, *(made for _, made, _ in emitted[:-1])]
     spark.table(TABLE).write.json(str(tmp_path / "read"))
-    [end] = [e.run_event for e in watched.news() if e.run_event is not None and e.run_event.inputs]
+    [end] = [e.run_event for e in watched.new_events() if e.run_event is not None and e.run_event.inputs]
     assert snapshots(end.inputs) == expected[-1:]
 
 
-def test_a_branch_is_the_table_and_said_to_be_a_branch(watched: Watched, tmp_path: Path) -> None:
+def test_a_branch_is_the_table_and_emitted_to_be_a_branch(watched: Watched, tmp_path: Path) -> None:
     spark = watched.spark
     spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
     spark.sql("CREATE TABLE ice.db.branched (id BIGINT) USING iceberg")
     spark.sql("INSERT INTO ice.db.branched VALUES (1)")
     spark.sql("ALTER TABLE ice.db.branched CREATE BRANCH audit")
-    watched.news()
+    watched.new_events()
     spark.sql("INSERT INTO ice.db.branched.branch_audit VALUES (2)")
     spark.table("ice.db.branched.branch_audit").write.json(str(tmp_path / "read"))
-    news = watched.news()
-    [first, second] = [e.run_event for e in news if e.run_event is not None and e.run_event.type.is_terminal]
+    new_events = watched.new_events()
+    [first, second] = [e.run_event for e in new_events if e.run_event is not None and e.run_event.type.is_terminal]
     assert [use.dataset.name.rsplit("/", 1)[-1] for use in (*first.outputs, *second.inputs)] == ["branched"] * 2
     assert json.loads(first.outputs[0].facets["headwater_branch"]) == {"name": "audit"}
-    names = {link.name for e in news if e.dataset_event is not None for link in e.dataset_event.symlinks or ()}
+    names = {link.name for e in new_events if e.dataset_event is not None for link in e.dataset_event.symlinks or ()}
     assert names <= {"db.branched"}

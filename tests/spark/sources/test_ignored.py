@@ -1,4 +1,4 @@
-"""`mode("ignore")` and IF NOT EXISTS: the first write is told, the second writes nothing, and nothing is told of it."""
+"""`mode("ignore")` and IF NOT EXISTS: the first write is emitted, the second writes nothing and emits nothing."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ WRITES: dict[str, Callable[[SparkSession, Path], object]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_only_the_first_is_told(watched: Watched, tmp_path: Path, name: str) -> None:
+def test_only_the_first_is_emitted(watched: Watched, tmp_path: Path, name: str) -> None:
     watched.spark.sql(TABLE)
-    watched.news()
+    watched.new_events()
     WRITES[name](watched.spark, tmp_path)
-    first = watched.news()
+    first = watched.new_events()
     assert [line.split()[:2] for line in run_lines(first)] == [["wrote", name]]
     WRITES[name](watched.spark, tmp_path)
-    second = watched.news()
+    second = watched.new_events()
     assert run_lines(second) == []
     assert [short(e.dataset_event.dataset.name) for e in second if e.dataset_event is not None] == []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(400)]
 
 
-def test_a_batch_read_tells_the_offsets_that_it_came_to(
+def test_a_batch_read_emits_the_offsets_that_it_came_to(
     spark: SparkSession, stack: StackUnderTest, topic_prefix: str, tmp_path: Path
 ) -> None:
     from confluent_kafka.admin import AdminClient, NewTopic
@@ -75,13 +75,13 @@ def test_two_ways_to_a_cluster_have_its_id_in_common(
             rows.write.format("kafka").options(**{"kafka.bootstrap.servers": servers}, topic=topic).save()
         Captured(spark, sink, capture).flushed()
 
-    told = {
+    emitted = {
         event.dataset_event.dataset.namespace: event.dataset_event.symlinks
         for event in sink.events
         if event.dataset_event is not None
     }
-    assert told.keys() == {f"kafka://{by_number}", "kafka://declared"}
-    [links] = set(told.values())
+    assert emitted.keys() == {f"kafka://{by_number}", "kafka://declared"}
+    [links] = set(emitted.values())
     assert links is not None
     [link] = links
     assert (link.name, link.type) == (topic, "TOPIC")

@@ -1,4 +1,4 @@
-"""Tables that a V1 command makes of a query: they are told as tables, by their name, though their rows are files."""
+"""Tables that a V1 command makes of a query: they are emitted as tables, by their name, though their rows are files."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ MAKES: dict[str, tuple[Callable[[SparkSession], object], str]] = {
 
 @pytest.mark.parametrize("name", MAKES)
 def test_a_table_is_made(watched: Watched, name: str) -> None:
-    watched.news()
+    watched.new_events()
     make, lifecycle = MAKES[name]
     make(watched.spark)
-    news = watched.news()
-    ends = [e for e in news if e.run_event is not None and e.run_event.type.is_terminal]
+    new_events = watched.new_events()
+    ends = [e for e in new_events if e.run_event is not None and e.run_event.type.is_terminal]
     assert len({e.run.run_id for e in ends if e.run is not None}) == 1, "one run"
     assert ends[-1].event_time == max(e.event_time for e in ends)
     assert ends[-1].run_event is not None
     [use] = ends[-1].run_event.outputs
     assert json.loads(use.facets["lifecycleStateChange"]) == {"lifecycleStateChange": lifecycle}
-    body = last_body(news)
+    body = last_body(new_events)
     assert (body.type, str(body.lifecycle)) == ("TABLE", lifecycle)
     assert body.symlinks is not None
     assert [link.name.rsplit("/", 1)[-1] for link in body.symlinks] == [f"default.{name.split(maxsplit=1)[0]}"]
@@ -47,17 +47,17 @@ def test_a_table_is_made(watched: Watched, name: str) -> None:
 
 def test_an_append_to_a_table_makes_none(watched: Watched) -> None:
     watched.spark.sql("CREATE TABLE there_already (id BIGINT) USING parquet")
-    watched.news()
+    watched.new_events()
     watched.spark.range(1).write.mode("append").saveAsTable("there_already")
-    news = watched.news()
-    [end] = [e.run_event for e in news if e.run_event is not None and e.run_event.type.is_terminal]
+    new_events = watched.new_events()
+    [end] = [e.run_event for e in new_events if e.run_event is not None and e.run_event.type.is_terminal]
     assert "lifecycleStateChange" not in end.outputs[0].facets
-    assert [e for e in news if e.dataset_event is not None and e.dataset_event.lifecycle is not None] == []
+    assert [e for e in new_events if e.dataset_event is not None and e.dataset_event.lifecycle is not None] == []
 
 
 def last_body(events: list[LineageEvent]) -> DatasetEvent:
-    """What holds of the only dataset that is told of: the latest."""
-    told = [e for e in events if e.dataset_event is not None]
-    body = max(told, key=lambda e: e.event_time).dataset_event
+    """What holds of the only dataset that is emitted: the latest."""
+    emitted = [e for e in events if e.dataset_event is not None]
+    body = max(emitted, key=lambda e: e.event_time).dataset_event
     assert body is not None
     return body

@@ -114,10 +114,10 @@ def test_writer_and_reader_of_an_odd_path_name_one_dataset(watched: Watched, tmp
     dataset = DatasetRef("file", path)
 
     write(watched.spark, path)
-    assert [use.dataset for use in last_uses(watched.news(), "outputs")] == [dataset]
+    assert [use.dataset for use in last_uses(watched.new_events(), "outputs")] == [dataset]
 
     read_as(provider)(watched.spark, path)
-    assert [use.dataset for use in last_uses(watched.news(), "inputs")] == [dataset]
+    assert [use.dataset for use in last_uses(watched.new_events(), "inputs")] == [dataset]
 
 
 def test_an_insert_and_a_table_scan_name_what_lies_there(watched: Watched, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_an_insert_and_a_table_scan_name_what_lies_there(watched: Watched, tmp_p
     watched.spark.sql(f"CREATE TABLE odd_inserted (id INT) USING parquet LOCATION '{path}'")
     watched.spark.sql("INSERT INTO odd_inserted VALUES (1)")
     watched.spark.table("odd_inserted").write.format("noop").mode("overwrite").save()
-    news = watched.news()
-    ends = [e.run_event for e in news if e.run_event is not None and e.run_event.type.is_terminal]
+    new_events = watched.new_events()
+    ends = [e.run_event for e in new_events if e.run_event is not None and e.run_event.type.is_terminal]
     inserted, scanned = ends[-2:]
     assert [use.dataset for use in inserted.outputs] == [use.dataset for use in scanned.inputs]
     assert inserted.outputs[0].dataset == DatasetRef("file", path)
@@ -135,15 +135,15 @@ def test_an_insert_and_a_table_scan_name_what_lies_there(watched: Watched, tmp_p
 def test_a_stream_and_an_rdd_of_an_escaped_path_read_what_was_written(watched: Watched, tmp_path: Path) -> None:
     path = str(tmp_path / ODD)
     as_text(watched.spark, path)
-    watched.news()
+    watched.new_events()
     read_text(watched.spark, path)
-    assert [use.dataset for use in last_uses(watched.news(), "inputs")] == [DatasetRef("file", path)]
+    assert [use.dataset for use in last_uses(watched.new_events(), "inputs")] == [DatasetRef("file", path)]
 
     frame = watched.spark.readStream.text(escaped(path))
     query = frame.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "c")).start()
     query.processAllAvailable()
     query.stop()
-    entries = [each for e in watched.news() if e.interval_event is not None for each in e.interval_event.entries]
+    entries = [each for e in watched.new_events() if e.interval_event is not None for each in e.interval_event.entries]
     assert {use.dataset for entry in entries for use in entry.inputs} == {DatasetRef("file", path)}
 
 

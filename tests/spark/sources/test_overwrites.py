@@ -1,4 +1,4 @@
-"""Which overwrites are told as the end of all that was there, and which as one of its partitions or rows."""
+"""Which overwrites are emitted as the end of all that was there, and which as one of its partitions or rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
     two.write.partitionBy("city").format("delta").save(str(folder / "delta-two"))
     for table, provider in (("cut", "parquet"), ("delta_cut", "delta")):
         watched.spark.sql(f"CREATE TABLE {table} (id INT, city STRING) USING {provider} PARTITIONED BY (city)")
-    watched.news()
+    watched.new_events()
     return folder
 
 
@@ -92,24 +92,24 @@ SOME: dict[str, tuple[str, Step]] = {
 @pytest.mark.parametrize("name", ALL)
 def test_all_that_was_there_is_gone(watched: Watched, folder: Path, name: str) -> None:
     ALL[name](watched.spark, folder)
-    assert told(watched.news()) == [(name, "OVERWRITE")]
+    assert emitted(watched.new_events()) == [(name, "OVERWRITE")]
 
 
 @pytest.mark.parametrize("title", SOME)
 def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> None:
     name, step = SOME[title]
     step(watched.spark, folder)
-    news = watched.news()
-    assert told(news) == [(name, None)]
-    assert [e.dataset_event.lifecycle for e in news if e.dataset_event and e.dataset_event.lifecycle] == []
+    new_events = watched.new_events()
+    assert emitted(new_events) == [(name, None)]
+    assert [e.dataset_event.lifecycle for e in new_events if e.dataset_event and e.dataset_event.lifecycle] == []
 
 
 def test_a_delta_path_that_is_replaced_as_a_whole(watched: Watched, folder: Path) -> None:
     writer(watched.spark).format("delta").save(str(folder / "delta-two"))
-    assert told(watched.news()) == [("delta-two", "OVERWRITE")]
+    assert emitted(watched.new_events()) == [("delta-two", "OVERWRITE")]
 
 
-def told(events: list[LineageEvent]) -> list[tuple[str, str | None]]:
+def emitted(events: list[LineageEvent]) -> list[tuple[str, str | None]]:
     """Each output of each run's end: its name, and what the run says becomes of it."""
     ends = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
     found = []

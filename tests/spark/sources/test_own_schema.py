@@ -30,18 +30,18 @@ def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.write.format("delta").saveAsTable("own_delta")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
     rows.writeTo("ice.db.own").tableProperty("write.spark.accept-any-schema", "true").create()
-    watched.news()
+    watched.new_events()
     return folder
 
 
 def columns(events: list[LineageEvent]) -> dict[str, list[str]]:
-    """The columns that were told of each dataset, by the last part of its name; of a dataset without a schema none."""
-    told = {}
+    """The emitted columns of each dataset, by the last part of its name; of a dataset without a schema none."""
+    emitted = {}
     for event in events:
         body = event.dataset_event
         if body is not None:
-            told[body.dataset.name.rsplit("/", 1)[-1]] = [f.path for f in body.schema.fields] if body.schema else []
-    return told
+            emitted[body.dataset.name.rsplit("/", 1)[-1]] = [f.path for f in body.schema.fields] if body.schema else []
+    return emitted
 
 
 Read = Callable[[SparkSession, Path], DataFrame]
@@ -75,7 +75,7 @@ def _first_snapshot(spark: SparkSession) -> int:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_reader_that_sees_a_part_tells_no_schema(watched: Watched, folder: Path, name: str) -> None:
+def test_a_reader_that_sees_a_part_emits_no_schema(watched: Watched, folder: Path, name: str) -> None:
     read, expected = READ[name]
     frame: Any = read(watched.spark, folder).limit(1)
     [source] = describe(frame._jdf.queryExecution(), session=watched.spark).inputs
@@ -121,14 +121,14 @@ WRITTEN: dict[str, tuple[str, Step, list[str]]] = {
 def test_a_write_leaves_the_table_its_columns(watched: Watched, folder: Path, name: str) -> None:
     dataset, write, expected = WRITTEN[name]
     write(watched.spark, folder)
-    assert columns(watched.news()).get(dataset, expected) == expected
+    assert columns(watched.new_events()).get(dataset, expected) == expected
 
 
 def test_icebergs_metadata_tables_are_not_the_table(watched: Watched, folder: Path, tmp_path: Path) -> None:
     watched.spark.table("ice.db.own.snapshots").select("operation").write.parquet(str(tmp_path / "operations"))
-    news = watched.news()
-    told = columns(news)
-    assert "own" not in told
-    assert {"snapshot_id", "operation"} < set(told["own.snapshots"])
-    [lineage] = [event.plan_event.lineage for event in news if event.plan_event is not None]
+    new_events = watched.new_events()
+    emitted = columns(new_events)
+    assert "own" not in emitted
+    assert {"snapshot_id", "operation"} < set(emitted["own.snapshots"])
+    [lineage] = [event.plan_event.lineage for event in new_events if event.plan_event is not None]
     assert {dataset.name.rsplit("/", 1)[-1] for dataset in lineage.datasets} == {"operations", "own.snapshots"}

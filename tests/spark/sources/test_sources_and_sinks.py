@@ -1,4 +1,4 @@
-"""What is told of each statement in `cases.py`, beside its golden, which docs/sources-and-sinks.md is made of.
+"""What is emitted of each statement in `cases.py`, beside its golden, which docs/sources-and-sinks.md is made of.
 
 The cases of a family build on one another, in their order.
 """
@@ -12,7 +12,7 @@ import pytest
 from spark.sources.cases import Case, Family
 from spark.sources.families import LAKE
 from spark.sources.golden import check
-from spark.sources.watching import Watched, told
+from spark.sources.watching import Watched, emitted
 
 pytestmark = pytest.mark.spark
 
@@ -25,5 +25,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("family", "case"), [pytest.param(f, c, id=f"{f.name}: {c.title}") for f in LAKE for c in f.cases]
 )
-def test_what_is_told(watched: Watched, folder: Path, family: Family, case: Case) -> None:
-    check(family.name, case.title, told(watched, folder, family, case))
+def test_what_is_emitted(watched: Watched, folder: Path, family: Family, case: Case) -> None:
+    check(family.name, case.title, emitted(watched, folder, family, case))

@@ -24,7 +24,7 @@ from support.capture import FLUSH_SECONDS, RecordingSink
 
 @dataclass
 class Watched:
-    """A session that is being captured, and what was said of it so far."""
+    """A session that is being captured, and what was emitted of it so far."""
 
     spark: SparkSession
     sink: RecordingSink
@@ -32,39 +32,39 @@ class Watched:
     seen: int = 0
     prepared: set[str] = field(default_factory=set)
 
-    def news(self) -> list[LineageEvent]:
-        """What has been said since the last question."""
+    def new_events(self) -> list[LineageEvent]:
+        """What has been emitted since the last question."""
         assert self.capture.flush(FLUSH_SECONDS)
         status = self.capture.status()
         assert (status.failed, status.dropped, status.publish_failed) == (0, 0, 0), status.last_error
         events = self.sink.events
-        news, self.seen = events[self.seen :], len(events)
-        return news
+        new_events, self.seen = events[self.seen :], len(events)
+        return new_events
 
 
 def run_lines(events: list[LineageEvent]) -> list[str]:
     """Of each run's end: what it read and wrote. Of each change of a dataset by DDL: the change."""
     found: list[str] = []
-    # A table that a query makes is known as such when its rows were told: their end is told again, the later one holds.
+    # A table that a query makes is known as such when its rows were emitted: their end is emitted again, and holds.
     last = {e.run.run_id: e for e in events if e.run and e.run_event and e.run_event.type.is_terminal}
     for event in events:
         if event.run_event is not None and event.run_event.type.is_terminal:
             found += _run(event.run_event) if event in last.values() else []
-        # Each write says again what becomes of its dataset; DDL is said by the application's own job.
+        # Each write emits again what becomes of its dataset; DDL is emitted by the application's own job.
         elif event.dataset_event is not None and event.job is not None and event.job.name == "job":
             found.append(_change(event.dataset_event))
     return found
 
 
-def told(watched: Watched, folder: Path, family: Family, case: Case) -> list[str]:
-    """What is said of one case; the first of a family prepares it."""
+def emitted(watched: Watched, folder: Path, family: Family, case: Case) -> list[str]:
+    """What is emitted of one case; the first of a family prepares it."""
     if family.name not in watched.prepared:
         family.setup(watched.spark, folder)
-        watched.news()
+        watched.new_events()
         watched.prepared.add(family.name)
     case.run(watched.spark, folder)
-    news = watched.news()
-    return [*run_lines(news), *(column_lines(news) if family.columns or case.columns else [])]
+    new_events = watched.new_events()
+    return [*run_lines(new_events), *(column_lines(new_events) if family.columns or case.columns else [])]
 
 
 def column_lines(events: list[LineageEvent]) -> list[str]:

@@ -1,7 +1,7 @@
-"""What is told of each streaming source and sink, beside its golden; and that its checkpoint tells the same.
+"""What is emitted of each streaming source and sink, beside its golden; and that its checkpoint emits the same.
 
 Each query of `sources.py` and `sinks.py` runs captured. Then `headwater reconcile` is asked for its micro-batches; and
-a second capture, which knows nothing, sees all queries start once more and tells what their checkpoints have.
+a second capture, which knows nothing, sees all queries start once more and emits what their checkpoints have.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import IntervalEntry, JobRef, Provenance
 from spark.plan.goldens import check
+from spark.streaming.emitted import Lines, event_ids, observed
 from spark.streaming.sinks import SINKS
 from spark.streaming.sources import SOURCES
-from spark.streaming.told import Lines, event_ids, observed
 from spark.streaming.world import Case, World
 from support.capture import FLUSH_SECONDS, RecordingSink
 from support.stack import StackUnderTest
@@ -47,19 +47,19 @@ CASES = [
 ]
 
 
-class Told:
-    """What the first capture told of the queries that can be started again."""
+class Emitted:
+    """What the first capture emitted of the queries that can be started again."""
 
     def __init__(self) -> None:
         self.queries: list[tuple[Case, World, str, dict[int, IntervalEntry], dict[int, str]]] = []
 
 
 @pytest.fixture(scope="module")
-def told(lake: SparkSession, stack: StackUnderTest) -> Iterator[Told]:
+def emitted(lake: SparkSession, stack: StackUnderTest) -> Iterator[Emitted]:
     """Afterwards no topic and no table is left."""
-    told = Told()
+    emitted = Emitted()
     lake.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
-    yield told
+    yield emitted
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(PREFIX)]:
         for deleted in admin.delete_topics(made, operation_timeout=10).values():
@@ -94,11 +94,11 @@ def first(lake: SparkSession, active: None) -> Iterator[tuple[Capture, Recording
 
 
 @pytest.mark.parametrize(("family", "case"), CASES)
-def test_what_is_told(
+def test_what_is_emitted(
     lake: SparkSession,
     stack: StackUnderTest,
     first: tuple[Capture, RecordingSink],
-    told: Told,
+    emitted: Emitted,
     tmp_path_factory: pytest.TempPathFactory,
     family: str,
     case: Case,
@@ -113,7 +113,7 @@ def test_what_is_told(
     check(family, case.title, Lines(world.prefix).of(entries[n] for n in sorted(entries)), folder=GOLDEN)
     by_hand(case, world, query_id, entries, ids)
     if case.again:
-        told.queries.append((case, world, query_id, entries, ids))
+        emitted.queries.append((case, world, query_id, entries, ids))
 
 
 def by_hand(case: Case, world: World, query_id: str, entries: dict[int, IntervalEntry], ids: dict[int, str]) -> None:
@@ -160,11 +160,13 @@ def same(entries: dict[int, IntervalEntry], again: dict[int, IntervalEntry], *, 
                 )
 
 
-def test_a_second_start_tells_the_same(lake: SparkSession, told: Told, first: tuple[Capture, RecordingSink]) -> None:
+def test_a_second_start_emits_the_same(
+    lake: SparkSession, emitted: Emitted, first: tuple[Capture, RecordingSink]
+) -> None:
     first[0].close()
     sink = RecordingSink()
     with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
-        for case, world, *_ in told.queries:
+        for case, world, *_ in emitted.queries:
             query = case.start(world)
             if case.live:
                 query.processAllAvailable()
@@ -173,7 +175,7 @@ def test_a_second_start_tells_the_same(lake: SparkSession, told: Told, first: tu
                 assert query.awaitTermination(120)
         assert capture.flush(FLUSH_SECONDS)
         assert capture.status().failed == 0, capture.status().last_error
-    for case, _, query_id, entries, ids in told.queries:
+    for case, _, query_id, entries, ids in emitted.queries:
         again = observed(sink.events, query_id, Provenance.RECONCILED)
         assert {n: again[n] for n in entries}.keys() == entries.keys(), case.title
         same(entries, {n: again[n] for n in entries}, sinks=case.has_log)

@@ -53,7 +53,7 @@ class World:
     def make_topic(self, name: str, partitions: int = 1) -> None:
         [made] = self.admin.create_topics([NewTopic(self.topic(name), partitions, 1)]).values()
         made.result(30)
-        # The controller has made it; the broker may not have heard yet.
+        # The controller has made it; the broker may not know of it yet.
         until(lambda: self.admin.list_topics(self.topic(name), timeout=30).topics[self.topic(name)].error is None)
 
     def grow_topic(self, name: str, partitions: int) -> None:

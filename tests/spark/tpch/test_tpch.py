@@ -57,9 +57,9 @@ def test_lineage(tpch: SparkSession, path: Path) -> None:
     explained = explain_lineage(tpch.sql(query))
     assert explained.complete
     check("golden", path.stem, lines(explained), folder=HERE)
-    told = [line.partition(": ") for line in EXPLAINED.get(path.stem, [])]
-    assert all(reason for _, _, reason in told), "an explanation without a reason"
-    assert differences(explained, query) == sorted(difference for difference, _, _ in told)
+    emitted = [line.partition(": ") for line in EXPLAINED.get(path.stem, [])]
+    assert all(reason for _, _, reason in emitted), "an explanation without a reason"
+    assert differences(explained, query) == sorted(difference for difference, _, _ in emitted)
 
 
 def differences(explained: LineageExplanation, query: str) -> list[str]:

@@ -47,7 +47,7 @@ def topic(name: str) -> DatasetRef:
 def kafka_use(
     name: str, ranges: Mapping[int, tuple[int, int]] | None, certainty: Certainty, topic_id: str | None = None
 ) -> DatasetUse:
-    """A topic with its ranges; without any, nothing is said of which."""
+    """A topic with its ranges; without any, nothing is reported of which."""
     if ranges is None:
         return DatasetUse(dataset=topic(name))
     listed = tuple(OffsetRange(p, a, b) for p, (a, b) in sorted(ranges.items()))
@@ -66,7 +66,7 @@ def files_use(folder: str, names: Sequence[str], count: int | None = None) -> Da
 
 @dataclass
 class Entry:
-    """One micro-batch, as it is to be told."""
+    """One micro-batch, as it is to be reported."""
 
     batch: int
     inputs: tuple[DatasetUse, ...] = ()
@@ -75,10 +75,10 @@ class Entry:
     state_rows: int | None = None
     watermark_before: datetime | None = None
     watermark_after: datetime | None = None
-    told: int = 0
-    """How often it was told before: a later telling with other ends wins."""
+    emitted: int = 0
+    """How often it was reported before: a later report with other ends wins."""
     reconciled: bool = False
-    """Told from the checkpoint alone: of no run, and at no time."""
+    """Reported from the checkpoint alone: of no run, and at no time."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Stream:
 
     Attributes:
         name: of the query and its job.
-        entries: as told, in order.
+        entries: as reported, in order.
     """
 
     name: str
@@ -110,12 +110,12 @@ class Stream:
 
     def winners(self) -> dict[int, Entry]:
         """The micro-batches as the graph has to have them: of several tellings the last."""
-        return {entry.batch: entry for entry in sorted(self.entries, key=lambda entry: entry.told)}
+        return {entry.batch: entry for entry in sorted(self.entries, key=lambda entry: entry.emitted)}
 
     def variants(self) -> list[Entry]:
-        """Every micro-batch with every set of source ends that was told of it: the last telling of each."""
+        """Every micro-batch with every set of source ends that was reported of it: the last report of each."""
         found = {}
-        for entry in sorted(self.entries, key=lambda entry: entry.told):
+        for entry in sorted(self.entries, key=lambda entry: entry.emitted):
             found[entry.batch, source_end_digest(entry.inputs)] = entry
         return list(found.values())
 
@@ -145,7 +145,7 @@ class Stream:
             job=JobRef("jobs", self.name),
             run=None if reconciled else RunRef(self.run_id(entry.run)),
             producer="test",
-            event_time=self.time(entry.batch) + timedelta(days=entry.told),
+            event_time=self.time(entry.batch) + timedelta(days=entry.emitted),
         )
 
 
@@ -171,7 +171,7 @@ def random_stream(
     stream = Stream(name)
     at = {p: rng.choice([0, 0, 1000]) for p in range(rng.randint(1, 6))}
     wrote = dict.fromkeys(range(rng.randint(1, 6)), 0)
-    run = told = batch = 0
+    run = emitted = batch = 0
     topic_id = None if rng.random() < 0.5 else "first"
     for _ in range(batches):
         if rng.random() < odd.new_partition:
@@ -185,7 +185,7 @@ def random_stream(
         if batch > 3 and rng.random() < odd.rewind:
             # The checkpoint is set back: some batches run again, with other ends.
             batch -= rng.randint(1, 3)
-            told, run = told + 1, run + 1
+            emitted, run = emitted + 1, run + 1
             at = {p: max(0, start - rng.randint(0, 40)) for p, start in at.items()}
         inputs = _advance(at, rng, gap=odd.gap, left_out=odd.left_out)
         outputs = _advance(wrote, rng, gap=0.0, left_out=0.0)
@@ -198,7 +198,7 @@ def random_stream(
                 silent = rng.random() < odd.silent
                 certainty = Certainty.UPPER_BOUND if odd.overlap else Certainty.EXACT
                 made = [kafka_use(sink, None if silent else outputs, certainty)]
-            stream.entries.append(Entry(batch, tuple(used), tuple(made), run=run, told=told))
+            stream.entries.append(Entry(batch, tuple(used), tuple(made), run=run, emitted=emitted))
         batch += 1
     return stream
 
@@ -216,7 +216,7 @@ def _advance(at: dict[int, int], rng: random.Random, *, gap: float, left_out: fl
 
 
 def ranges_of(uses: Sequence[DatasetUse], name: str, topic_id: str | None = None) -> Ranges:
-    """The ranges of a topic among these uses, of this incarnation or one that isn't told."""
+    """The ranges of a topic among these uses, of this incarnation or one that isn't known."""
     out: Ranges = {}
     for use in uses:
         kafka = use.position.kafka if use.position is not None else None

@@ -1,7 +1,7 @@
 """A few months of jobs as events, and the questions of history answered naively over the same events.
 
 Two batch jobs write one table, one of them with other code from some day on; a streaming query reads a topic over
-several runs, with batches that are missing, reconciled, read twice or told again with other ends.
+several runs, with batches that are missing, reconciled, read twice or reported again with other ends.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TERMINAL = {RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT}
 
 @dataclass
 class Run:
-    """A batch run as it is told.
+    """A batch run as it is reported.
 
     Attributes:
         edges: of its plan: output column, input column (None: a constant), kind and expression.
@@ -129,19 +129,19 @@ class Run:
 
 @dataclass
 class Batch:
-    """A micro-batch as it is told once."""
+    """A micro-batch as it is reported once."""
 
     batch: int
     run: str | None
     time: datetime
-    told: datetime
+    emitted: datetime
     ranges: tuple[tuple[int, int, int], ...]
     quality: tuple[tuple[str, bool], ...]
     manifest: str
 
     @property
     def rank(self) -> tuple[bool, datetime]:
-        return self.run is not None, self.told
+        return self.run is not None, self.emitted
 
     @property
     def ends(self) -> tuple[tuple[int, int], ...]:
@@ -154,7 +154,7 @@ class History:
 
     Attributes:
         runs: of batch jobs, in order of time.
-        batches: every telling of every micro-batch.
+        batches: every report of every micro-batch.
     """
 
     seed: int
@@ -171,7 +171,7 @@ class History:
 
     def events(self) -> list[LineageEvent]:
         out = [event for run in self.runs for event in run.events()]
-        out += [self._told(batch) for batch in self.batches]
+        out += [self._event_of(batch) for batch in self.batches]
         out += self._datasets()
         return out
 
@@ -180,10 +180,10 @@ class History:
 
     def winners(self) -> list[Batch]:
         """Of several tellings of a micro-batch, the one that counts: observed before reconciled, then the latest."""
-        told: dict[int, list[Batch]] = defaultdict(list)
+        emitted: dict[int, list[Batch]] = defaultdict(list)
         for batch in self.batches:
-            told[batch.batch].append(batch)
-        return [max(tellings, key=lambda one: one.rank) for _, tellings in sorted(told.items())]
+            emitted[batch.batch].append(batch)
+        return [max(tellings, key=lambda one: one.rank) for _, tellings in sorted(emitted.items())]
 
     def conflicts(self, batch: int) -> int:
         return len({one.ends for one in self.batches if one.batch == batch}) - 1
@@ -232,8 +232,8 @@ class History:
             quality = (("fresh", self.dice.random() < 0.8), ("unique", True)) if self.dice.random() < 0.8 else ()
             reconciled = self.dice.random() < 0.15
             by = None if reconciled else self.stream_run(run)
-            told = Batch(batch, by, time, time, tuple(ranges), quality, f"m{batch}")
-            self.batches.append(told)
+            emitted = Batch(batch, by, time, time, tuple(ranges), quality, f"m{batch}")
+            self.batches.append(emitted)
             if self.dice.random() < 0.15:
                 others = tuple((partition, start, end + 1) for partition, start, end in ranges)
                 again = Batch(
@@ -241,7 +241,7 @@ class History:
                 )
                 self.batches.append(again)
 
-    def _told(self, batch: Batch) -> LineageEvent:
+    def _event_of(self, batch: Batch) -> LineageEvent:
         ranges = tuple(OffsetRange(*each) for each in batch.ranges)
         files = FileSet(count=1, bytes=10, manifest_digest=batch.manifest, paths=(f"/data/clean/{batch.manifest}",))
         entry = IntervalEntry(
@@ -261,7 +261,7 @@ class History:
             provenance=Provenance.OBSERVED if batch.run else Provenance.RECONCILED,
         )
         run = RunRef(batch.run) if batch.run else None
-        return lineage_event(body, job=STREAM, run=run, producer=PRODUCER, event_time=batch.told)
+        return lineage_event(body, job=STREAM, run=run, producer=PRODUCER, event_time=batch.emitted)
 
     def _datasets(self) -> list[LineageEvent]:
         def schema(day: int, *paths: str) -> LineageEvent:

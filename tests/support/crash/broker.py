@@ -27,7 +27,7 @@ class LineageBroker:
     pid: int | None = None
 
     def address(self, state: str) -> str:
-        """Where a driver is told to find it."""
+        """Where a driver finds it."""
         return _nobody() if state == "dead" else self.bootstrap_servers
 
     def begin(self, state: str) -> None:
@@ -43,7 +43,7 @@ class LineageBroker:
             self._signal(signal.SIGSTOP)
 
     def end(self) -> None:
-        """The life is over: returns when whoever reads what was told can do so."""
+        """The life is over: returns when whoever reads what was emitted can do so."""
         if self.pid is None:
             return
         self._signal(signal.SIGCONT)

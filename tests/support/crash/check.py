@@ -1,4 +1,4 @@
-"""Checks: what was told, folded as the materializer folds it, against the truth."""
+"""Checks: what was emitted, folded as the materializer folds it, against the truth."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from support.crash.truth import Truth
 
 
 def check_commits(events: Sequence[LineageEvent], truth: Truth) -> None:
-    """No micro-batch is told that wasn't committed, and each with the source's true end."""
+    """No micro-batch is emitted that wasn't committed, and each with the source's true end."""
     for name, query_id in truth.queries.items():
         for batch, interval in intervals(events, query_id).items():
-            assert (name, batch) in truth.ends, f"{name} {batch} was told and never committed"
-            assert len(interval.variants) == 1, f"{name} {batch} was told in two ways: {interval.variants}"
+            assert (name, batch) in truth.ends, f"{name} {batch} was emitted and never committed"
+            assert len(interval.variants) == 1, f"{name} {batch} was emitted in two ways: {interval.variants}"
             assert _end(_position(interval)) == truth.ends[name, batch], f"{name} {batch} ends elsewhere"
 
 
 def check_chain(events: Sequence[LineageEvent], truth: Truth, name: str, upto: int | None = None) -> None:
-    """Every committed micro-batch, up to one, is told, and each begins where the one before it ended."""
+    """Every committed micro-batch, up to one, is emitted, and each begins where the one before it ended."""
     batches = [batch for batch in truth.committed(name) if upto is None or batch <= upto]
     assert batches == list(range(len(batches))), f"{name}: the truth has holes: {batches}"
     known = intervals(events, truth.queries[name])
     missing = sorted(set(batches) - set(known))
-    assert not missing, f"{name}: {missing} were committed and not told"
+    assert not missing, f"{name}: {missing} were committed and not emitted"
     for before, after in pairwise(batches):
         earlier, later = _position(known[before]), _position(known[after])
         if earlier["position"] == "kafka":
@@ -77,9 +77,9 @@ def check_rows(events: Sequence[LineageEvent], truth: Truth) -> int:
 
 
 def check_no_gap(events: Sequence[LineageEvent]) -> None:
-    """No run says that micro-batches were never told."""
-    said = [event.run_event.run_facets for event in events if event.run_event is not None]
-    assert [facets[GAPS_FACET] for facets in said if GAPS_FACET in facets] == []
+    """No run states that micro-batches were never emitted."""
+    facets_emitted = [event.run_event.run_facets for event in events if event.run_event is not None]
+    assert [facets[GAPS_FACET] for facets in facets_emitted if GAPS_FACET in facets] == []
 
 
 def check_nothing_blanked(events: Sequence[LineageEvent], more: Sequence[LineageEvent] = ()) -> None:

@@ -38,7 +38,7 @@ class Life:
     sink: str = "outbox"
     broker: str = "there"
 
-    def told(self) -> dict[str, Any]:
+    def emitted(self) -> dict[str, Any]:
         """For the report."""
         return {name: getattr(self, name) for name in self.__slots__}
 

@@ -21,7 +21,7 @@ SECONDS = 900.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """What one start of the job is told.
+    """What one start of the job is given.
 
     Attributes:
         folder: of the whole history: checkpoints, data, events, outbox.
@@ -80,9 +80,9 @@ class Driver:
         deadline = time.monotonic() + SECONDS
         while not (self.folder / f"{mark}-{self.life}").exists():
             if self.process.poll() is not None:
-                raise RuntimeError(f"the driver has ended: {self.said()}")
+                raise RuntimeError(f"the driver has ended: {self.output()}")
             if time.monotonic() > deadline:
-                raise TimeoutError(f"no mark {mark!r}: {self.said()}")
+                raise TimeoutError(f"no mark {mark!r}: {self.output()}")
             meanwhile()
             time.sleep(0.02)
 
@@ -108,12 +108,12 @@ class Driver:
         (self.folder / "end").touch()
         try:
             if self.process.wait(SECONDS) != 0:
-                raise RuntimeError(f"the driver has failed: {self.said()}")
+                raise RuntimeError(f"the driver has failed: {self.output()}")
         finally:
             self.kill() if self.process.poll() is None else None
             (self.folder / "end").unlink()
 
-    def said(self) -> str:
+    def output(self) -> str:
         """The end of its log."""
         return self.log.read_text(errors="replace")[-4_000:]
 

@@ -137,7 +137,7 @@ def main(orders: dict[str, Any]) -> None:
         named = writers[name]().queryName(name).option("checkpointLocation", checkpoint)
         queries.append(named.trigger(processingTime="400 milliseconds").start())
     (folder / f"started-{life}").touch()
-    # A query has a progress only once it has a plan: so all have told their START, and what went before it.
+    # A query has a progress only once it has a plan: so all have emitted their START, and what went before it.
     while any(query.lastProgress is None and query.isActive for query in queries):
         time.sleep(0.05)
     make_durable(capture)

@@ -1,8 +1,8 @@
 """A sweep of kills, each moment drawn from the seed, each followed by a start from the same checkpoints.
 
 at a start       while Spark starts, or the queries begin to go on
-catching up      within a second after the queries were started: what was lost is being told
-running          some time after everything was told
+catching up      within a second after the queries were started: what was lost is being emitted
+running          some time after everything was emitted
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from support.crash.check import (
 )
 from support.crash.draw import QUERIES, Life, draw, last
 from support.crash.driver import Driver, Orders
-from support.crash.told import in_files, in_outboxes, on_topic
+from support.crash.emitted import in_files, in_outboxes, on_topic
 from support.crash.truth import Truth
 
 
@@ -112,12 +112,12 @@ class Sweep:
         finally:
             self.lineage.end()
         caught_up = (self.folder / f"caught-up-{driver.life}").exists()
-        self.lives.append(life.told() | self._check(before if caught_up else {}))
+        self.lives.append(life.emitted() | self._check(before if caught_up else {}))
         with self._kept.open("a") as kept:
             kept.write(f"{json.dumps(self.lives[-1])}\n")
 
     def end_well(self, queries: Sequence[str] = QUERIES) -> None:
-        """A last start that is stopped properly: then capture alone has told everything, and Kafka has all of it."""
+        """A last start that is stopped properly: then capture alone has emitted everything, and Kafka has all of it."""
         driver = self._start(last(queries), "last")
         try:
             driver.wait_for("caught-up", self._feed)
@@ -127,7 +127,7 @@ class Sweep:
         driver.end()
         self._check({})
         assert in_outboxes(self.folder) == []
-        # No query has lived for the hundred micro-batches after which Spark forgets: so the last start has told all.
+        # No query has lived for the hundred micro-batches after which Spark forgets: so the last start has emitted all.
         events = self._on_topic()
         for name in self._truth.queries:
             check_chain(events, self._truth, name)
@@ -135,7 +135,7 @@ class Sweep:
 
     def document(self) -> dict[str, Any]:
         """What happened."""
-        events = self._told()
+        events = self._emitted()
         provenance = Counter(
             str(interval.variants[interval.winner].registers["provenance"][1])
             for query_id in self._truth.queries.values()
@@ -175,7 +175,7 @@ class Sweep:
     def _on_topic(self) -> list[LineageEvent]:
         return on_topic(self.lineage.bootstrap_servers, f"{self.topics}lineage.events")
 
-    def _told(self) -> list[LineageEvent]:
+    def _emitted(self) -> list[LineageEvent]:
         """All that would reach the graph: what Kafka has, what an outbox would send, what was written to files."""
         return [*in_files(self.folder), *in_outboxes(self.folder), *self._on_topic()]
 
@@ -189,11 +189,11 @@ class Sweep:
         """What holds after every kill.
 
         Args:
-            caught_up: what was committed before a life that has told of itself that it has caught up.
+            caught_up: what was committed before a life that has reported that it has caught up.
         """
         self._truth.look()
         waiting = len(in_outboxes(self.folder))
-        events = self._told()
+        events = self._emitted()
         check_commits(events, self._truth)
         check_rows(events, self._truth)
         for name, batches in caught_up.items():
@@ -213,7 +213,7 @@ class Sweep:
         }
 
     def _lost(self, events: Sequence[LineageEvent]) -> int:
-        """How many micro-batches are committed and not told yet."""
+        """How many micro-batches are committed and not emitted yet."""
         return sum(
             len(self._truth.committed(name)) - len(intervals(events, query_id))
             for name, query_id in self._truth.queries.items()

@@ -286,7 +286,7 @@ class _Maker:
         complete = self.random.random() < 0.5
         return ColumnLineage(datasets=datasets, edges=tuple(edges), complete=complete)
 
-    def _told(self) -> ColumnLineage:
+    def _lineage_of_run(self) -> ColumnLineage:
         """A known lineage, its expressions worded one way or another."""
         lineage = self.random.choice(self.lineages)
         texts = tuple(Expression(id_, f"{id_}{self.random.choice('ab')}") for id_ in self._some(["e1", "e2"]))
@@ -300,7 +300,7 @@ class _Maker:
 
     def _plan(self) -> LineageEvent:
         return build.lineage_event(
-            self._told(),
+            self._lineage_of_run(),
             job=self._job_ref(),
             producer=PRODUCER,
             event_time=self._time(),
@@ -334,7 +334,7 @@ class _Maker:
             description=self._maybe(self.random.choice(["d", ""])),
             inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
             outputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
-            lineage=self._maybe(self._told(), 0.3),
+            lineage=self._maybe(self._lineage_of_run(), 0.3),
             owners=self._owners(),
             tags=self._tags(),
             source=self._maybe(SourceLocation(type="git", url="u", version=self._maybe("v1"))),

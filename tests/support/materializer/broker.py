@@ -217,7 +217,7 @@ class FakeSource:
             self.listener.committed(None)
 
     def _assign(self, numbers: tuple[int, ...]) -> None:
-        # A member that comes back to the group hears of what it has lost before it gets any of that again.
+        # A member that comes back to the group is called with what it has lost before it gets any of that again.
         self._lose(numbers)
         self._later = [(at, tuple(n for n in lost if n not in numbers)) for at, lost in self._later]
         for number in numbers:

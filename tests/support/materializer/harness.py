@@ -46,7 +46,7 @@ class Harness:
         self.dead_letters = FakeDeadLetters(self.broker)
         self.metrics = metrics or Metrics()
         self.health = Health(self.metrics, self.clock)
-        self.said: list[str] = []
+        self.logged: list[str] = []
         self.totals = ConsumerTotals()
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
@@ -69,7 +69,7 @@ class Harness:
             finish=self.graph.close,
             health=self.health,
             metrics=self.metrics,
-            notices=Notices(self.said.append, self.clock),
+            notices=Notices(self.logged.append, self.clock),
             totals=self.totals,
             committed=tally.committed,
             watch=lambda: None,
@@ -89,7 +89,7 @@ class Harness:
             self.rounds(seconds=seconds)
             if all(position.pending == 0 for position in self.broker.positions()):
                 return
-        raise AssertionError(f"not settled after {limit} rounds: {self.broker.committed}, said {self.said}")
+        raise AssertionError(f"not settled after {limit} rounds: {self.broker.committed}, logged {self.logged}")
 
     @property
     def unaccounted(self) -> int:

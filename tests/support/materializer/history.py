@@ -284,7 +284,7 @@ def run_history(seed: int) -> None:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        told = History(int(argument))
-        told.tell = print
-        told.run()
-        told.check()
+        reported = History(int(argument))
+        reported.tell = print
+        reported.run()
+        reported.check()

@@ -41,5 +41,5 @@ def run_until_caught_up(settings: dict[str, str], *, seconds: float = 120) -> di
     """Let one consumer catch up, and its totals."""
     with consuming(settings, "--until-caught-up") as consumer:
         status = consumer.wait(seconds)
-        assert status == 0, consumer.said
+        assert status == 0, consumer.stderr
         return consumer.document

@@ -39,24 +39,24 @@ PARTITIONS = 2
 
 @dataclass
 class Listener:
-    """Remembers what it was told."""
+    """Remembers what it was called with."""
 
     assigned_now: set[Partition] = field(default_factory=set)
-    told: list[tuple[str, frozenset[Partition]]] = field(default_factory=list)
+    reported: list[tuple[str, frozenset[Partition]]] = field(default_factory=list)
     answers: list[BrokerUnavailableError | None] = field(default_factory=list)
     on_revoke: Callable[[frozenset[Partition]], None] = lambda _: None
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        self.told.append(("assigned", partitions))
+        self.reported.append(("assigned", partitions))
         self.assigned_now |= partitions
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        self.told.append(("revoked", partitions))
+        self.reported.append(("revoked", partitions))
         self.on_revoke(partitions)
         self.assigned_now -= partitions
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        self.told.append(("lost", partitions))
+        self.reported.append(("lost", partitions))
         self.assigned_now -= partitions
 
     def committed(self, error: BrokerUnavailableError | None) -> None:

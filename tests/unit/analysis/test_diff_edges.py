@@ -33,7 +33,7 @@ def test_added_removed_changed_and_the_same() -> None:
     }
 
 
-def test_an_expression_whose_text_is_not_known_is_told_by_its_id() -> None:
+def test_an_expression_whose_text_is_not_known_is_reported_by_its_id() -> None:
     before, after = [edge("p", "a", "x", expression_id="e1")], [edge("q", "a", "x", expression_id="e2")]
     assert [one.change for one in compared(before, after)] == [DiffChange.CHANGED]
     assert compared(before, before) == []

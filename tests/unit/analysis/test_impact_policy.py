@@ -1,4 +1,4 @@
-"""The policy: what it says of each change, step by step, and what is said of a file that isn't one."""
+"""The policy: its verdict on each change, step by step, and the error for a file that isn't one."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_told_with_line_and_field(tmp_path: Path, mistake: str) -> None:
-    before, after, field, said = MISTAKES[mistake]
+def test_a_mistake_is_reported_with_line_and_field(tmp_path: Path, mistake: str) -> None:
+    before, after, field, message = MISTAKES[mistake]
     text = default_policy_text()
     at = text.index(before, text.index("[reading]"))
     line = text.count("\n", 0, at) + 1
@@ -178,8 +178,8 @@ def test_a_mistake_is_told_with_line_and_field(tmp_path: Path, mistake: str) -> 
     with pytest.raises(QuestionError) as refused:
         load_policy(path)
     assert refused.value.field == "policy"
-    told = [told for told in str(refused.value).splitlines() if told.startswith(f"{path}:{line}: ")]
-    assert any(field.format(n=rule) in told_ and said.format() in told_ for told_ in told), str(refused.value)
+    lines = [each for each in str(refused.value).splitlines() if each.startswith(f"{path}:{line}: ")]
+    assert any(field.format(n=rule) in each and message.format() in each for each in lines), str(refused.value)
 
 
 def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"rule = [", "is no TOML"),
         (b"\xff\xfe", "isn't UTF-8 at byte 0"),
@@ -199,10 +199,10 @@ def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
         (b"", "rule: is missing"),
     ],
 )
-def test_no_policy_at_all(tmp_path: Path, content: bytes, said: str) -> None:
+def test_no_policy_at_all(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "policy.toml"
     path.write_bytes(content)
-    with pytest.raises(QuestionError, match=said):
+    with pytest.raises(QuestionError, match=message):
         load_policy(path)
 
 

@@ -166,7 +166,7 @@ def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("accepted", "wanted"),
     [
         ("gzip", True),
         ("GZIP;Q=1", True),
@@ -186,15 +186,15 @@ def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
         ("gzip;q=nan", False),
     ],
 )
-def test_gzip_is_for_those_who_want_it(said: str, wanted: bool) -> None:
-    assert wants_gzip(said) is wanted
+def test_gzip_is_for_those_who_want_it(accepted: str, wanted: bool) -> None:
+    assert wants_gzip(accepted) is wanted
 
 
-@pytest.mark.parametrize("said", ["gzip;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"])
-def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], said: str) -> None:
+@pytest.mark.parametrize("accepted", ["gzip;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"])
+def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], accepted: str) -> None:
     with (
         client_of(fake_graph()) as client,
-        client.stream("GET", f"/api/v1/assets/{'o' * 5_000}/upstream", headers={"Accept-Encoding": said}) as stream,
+        client.stream("GET", f"/api/v1/assets/{'o' * 5_000}/upstream", headers={"Accept-Encoding": accepted}) as stream,
     ):
         body = b"".join(stream.iter_raw())
         assert "content-encoding" not in stream.headers

@@ -19,7 +19,7 @@ from support.api import client_of, fake_graph
 
 
 @pytest.mark.parametrize("path", ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"])
-def test_browsers_are_told_not_to_guess_frame_or_share(path: str) -> None:
+def test_browsers_are_reported_not_to_guess_frame_or_share(path: str) -> None:
     with client_of(fake_graph()) as client:
         headers = client.get(path, headers={"Origin": "https://elsewhere.example"}).headers
     assert headers["x-content-type-options"] == "nosniff"

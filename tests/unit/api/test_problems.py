@@ -1,4 +1,4 @@
-"""Whatever goes wrong is told as RFC 9457 has it, and never with what is ours."""
+"""Whatever goes wrong is reported as RFC 9457 has it, and never with what is ours."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_an_error_of_a_question_is_a_problem(error: Exception, status: int, kind
     with client_of(fake_graph(raises=error)) as client:
         answer = client.get(UPSTREAM)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    told = answer.json()
-    assert (told["type"], told["status"]) == (f"urn:headwater:{kind}", status)
-    assert told["title"]
-    assert told["detail"]
-    assert None not in told.values()
+    reported = answer.json()
+    assert (reported["type"], reported["status"]) == (f"urn:headwater:{kind}", status)
+    assert reported["title"]
+    assert reported["detail"]
+    assert None not in reported.values()
     for ours in ("Traceback", "graph.invalid", "a-secret-password", "/some/file", "RuntimeError", "neo4j"):
         assert ours not in answer.text
     assert ("retry-after" in answer.headers) == (status == 503)
@@ -95,9 +95,9 @@ def test_a_wrong_parameter_is_named(query: str, field: str, message: str) -> Non
     with client_of(fake_graph()) as client:
         answer = client.get(f"{UPSTREAM}?{query}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    told = answer.json()
-    assert told["type"] == "urn:headwater:parameters"
-    assert any(each["field"] == field and message in each["message"] for each in told["errors"]), told
+    reported = answer.json()
+    assert reported["type"] == "urn:headwater:parameters"
+    assert any(each["field"] == field and message in each["message"] for each in reported["errors"]), reported
 
 
 def test_a_wrong_body_is_named() -> None:
@@ -144,6 +144,6 @@ def test_what_is_not_served_is_a_problem_too() -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_long_name_is_not_said_back_whole() -> None:
+def test_a_long_name_is_not_repeated_whole() -> None:
     with client_of(fake_graph(raises=NotFoundError("x" * 10_000))) as client:
         assert len(client.get(UPSTREAM).content) < 2_000

@@ -39,9 +39,9 @@ def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatc
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
             assert begun.wait(30)
             server.stop()
-            told = answer.result(30)
+            reported = answer.result(30)
             release.set()
-        assert (told.status_code, told.json()["detail"]) == (503, "The server is being stopped.")
+        assert (reported.status_code, reported.json()["detail"]) == (503, "The server is being stopped.")
         running.join(30)
         assert not running.is_alive()
 

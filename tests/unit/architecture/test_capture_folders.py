@@ -33,7 +33,7 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
 
 
-def home(connector: Connector) -> Path:
+def place(connector: Connector) -> Path:
     """The file that a connector is in, or its folder where it has one of its own."""
     path = ROOT.joinpath(*type(connector).__module__.split(".")).with_suffix(".py")
     return path if path.parent == CONNECTORS else path.parent
@@ -64,7 +64,7 @@ def imported(folder: Path) -> Iterator[tuple[Path, int, str]]:
 
 @pytest.mark.parametrize("connector", list(REGISTRY), ids=lambda connector: type(connector).__name__)
 def test_a_class_name_stands_with_the_connector_that_declares_it(connector: Connector) -> None:
-    own, others = home(connector), {name for each in REGISTRY if each is not connector for name in each.classes}
+    own, others = place(connector), {name for each in REGISTRY if each is not connector for name in each.classes}
     names = connector.classes - others
     found = [
         f"{file.relative_to(ROOT)}:{line} names {text}"
@@ -79,7 +79,7 @@ def test_a_class_name_stands_with_the_connector_that_declares_it(connector: Conn
 def test_every_connector_is_registered_once() -> None:
     registered = [type(each) for each in REGISTRY]
     assert len(registered) == len(set(registered)) > 5, all_connectors.__doc__
-    files = {home(each) for each in REGISTRY}
+    files = {place(each) for each in REGISTRY}
     shared = {"__init__", "answer", "connector", "context", "question", "registry"}
     there = {path for path in CONNECTORS.iterdir() if path.is_dir() and path.name != "__pycache__"}
     there |= {path for path in CONNECTORS.glob("*.py") if path.stem not in shared}

@@ -1,4 +1,4 @@
-"""`bench codec`: everybody tells the same facts, and each codec gives back what it was given."""
+"""`bench codec`: every codec has the same facts, and each codec gives back what it was given."""
 
 from __future__ import annotations
 

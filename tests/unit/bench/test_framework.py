@@ -101,7 +101,7 @@ def test_the_report_ends_with_the_goals(tmp_path: Path) -> None:
     ]
 
 
-def test_a_report_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_reported_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere.report\.json can't be written: No such file"):
         save({}, tmp_path / "nowhere" / "report.json")
 

@@ -18,12 +18,12 @@ from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import report
 
-TOLD = TopicContents(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
+CONTENTS = TopicContents(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
 TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]
 
 
 def consumed(seconds: float, peak: float = 90.0) -> dict[str, Any]:
-    """What the consumer's process tells of a round."""
+    """What the consumer's process reports of a round."""
     return {
         "applied": 1_050,
         "seconds": seconds,
@@ -51,7 +51,7 @@ def found() -> Found:
 
 
 def test_a_rate_is_of_distinct_events_and_a_ratio_of_the_same_round() -> None:
-    ours, floor, naive, sink = measurements(found(), TOLD, 100, TRIALS)
+    ours, floor, naive, sink = measurements(found(), CONTENTS, 100, TRIALS)
     assert ours["events_per_second"] == {"median": 375.0, "minimum": 250.0, "maximum": 500.0}
     assert ours["relationships_per_second"]["maximum"] == 2_000
     assert ours["peak_rss_mb"]["maximum"] == 120
@@ -66,14 +66,14 @@ def test_a_rate_is_of_distinct_events_and_a_ratio_of_the_same_round() -> None:
 
 
 def test_stages_are_shares_of_the_time() -> None:
-    ours, *_ = measurements(found(), TOLD, 100, [])
+    ours, *_ = measurements(found(), CONTENTS, 100, [])
     assert ours["stages"]["decode"]["share"]["median"] == 0.25
     assert ours["stages"]["decode"]["hidden"]["median"] == 0.5
     assert ours["stages"]["write"]["hidden"] is None
 
 
 def test_without_baselines_there_is_the_consumer_alone() -> None:
-    alone = measurements(Found(consumer=[consumed(2)]), TOLD, 100, [])
+    alone = measurements(Found(consumer=[consumed(2)]), CONTENTS, 100, [])
     assert [each["name"] for each in alone] == ["headwater"]
     assert [goal.name for goal in goals(alone, None, None)] == ["peak RSS of the consumer, MB"]
 
@@ -109,7 +109,7 @@ def test_growth_leaves_the_first_stretch_out() -> None:
 
 
 def test_what_was_measured_is_there_as_it_was() -> None:
-    ours, floor, *_ = measurements(found(), TOLD, 100, TRIALS)
+    ours, floor, *_ = measurements(found(), CONTENTS, 100, TRIALS)
     assert ours["samples"]["seconds"] == [2, 4]
     assert floor["samples"] == {
         "seconds": [1, 3.8],
@@ -121,7 +121,7 @@ def test_what_was_measured_is_there_as_it_was() -> None:
 
 
 def test_the_goals_are_those_of_the_issue() -> None:
-    measured = measurements(found(), TOLD, 100, TRIALS)
+    measured = measurements(found(), CONTENTS, 100, TRIALS)
     late = latency(10.0, {"latencies": [(0, 9.0), (1_000, 9.0)], "transactions": 1, "peak_rss_mb": 80.0})
     wished = goals(measured, late, {"growth": 0.97, "peak_rss_mb": 130.0})
     assert [(goal.value, goal.goal, goal.direction, goal.met) for goal in wished] == [
@@ -135,7 +135,7 @@ def test_the_goals_are_those_of_the_issue() -> None:
 
 
 def test_the_report_is_json_and_shown_as_tables() -> None:
-    measured = measurements(found(), TOLD, 100, TRIALS)
+    measured = measurements(found(), CONTENTS, 100, TRIALS)
     points_ = points([(1.0, 5.0, 50.0, 0.1)], share=1.0, count=1)
     line = {"name": "curve", "points": points_, "growth": 1.0, "peak_rss_mb": 100.0}
     document = report(

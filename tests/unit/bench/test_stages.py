@@ -34,7 +34,7 @@ def test_overlap_is_the_time_in_both(one: list[Stretch], other: list[Stretch], s
     assert overlap(one, other) == seconds
 
 
-def test_what_a_write_hides_is_told_of_each_stage() -> None:
+def test_what_a_write_hides_is_reported_of_each_stage() -> None:
     """Batch 2 is prepared while batch 1 is written, batch 1 before anything is."""
     timeline = Timeline()
     for stage, begin, end in (

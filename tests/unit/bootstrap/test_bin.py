@@ -102,8 +102,8 @@ def test_what_uv_fails_with_is_the_status(machine: Machine) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "no network\n")
 
 
-@pytest.mark.parametrize(("found", "said"), [(True, ""), (False, "install one of them")])
-def test_where_no_python_fits_it_is_said_what_to_do(machine: Machine, found: bool, said: str) -> None:
+@pytest.mark.parametrize(("found", "expected"), [(True, ""), (False, "install one of them")])
+def test_where_no_python_fits_it_is_reported_what_to_do(machine: Machine, found: bool, expected: str) -> None:
     checkout = machine.folder / "checkout"
     (checkout / "bin").mkdir(parents=True)
     for name in ("headwater", "bootstrap.sh"):
@@ -111,7 +111,7 @@ def test_where_no_python_fits_it_is_said_what_to_do(machine: Machine, found: boo
     machine.add("uv", UV + ("" if found else '[ "$1" = python ] && exit 2\nexit 0\n'))
     done = machine.run(checkout / "bin" / "headwater", "status")
     assert done.returncode == 0
-    assert said in done.stderr
+    assert expected in done.stderr
     assert bool(done.stderr) is not found
 
 
@@ -163,7 +163,7 @@ def test_a_newer_python_beside_an_old_python3_serves(machine: Machine) -> None:
         (PYTHON.replace('"-m pip")', '"-m pip") exit 1;'), "pip could not install uv"),
     ],
 )
-def test_what_is_missing_is_said_and_nothing_half_done_is_left(
+def test_what_is_missing_is_reported_and_nothing_half_done_is_left(
     python: str | None, message: str, machine: Machine
 ) -> None:
     if python:

@@ -1,4 +1,4 @@
-"""What wasn't told when it happened is told from the checkpoint; what was told isn't told again."""
+"""What was not emitted when it happened is emitted from the checkpoint; what was emitted is not emitted again."""
 
 from __future__ import annotations
 
@@ -142,10 +142,10 @@ class Stage:
     def missing(self) -> list[tuple[int, int, Emitted]]:
         return [(gap.first, gap.last, gap.emitted) for gap in self.gaps.found]
 
-    def said_missing(self) -> list[Any]:
+    def emitted_gaps(self) -> list[Any]:
         """What the last state of the run that speaks of gaps says."""
-        said = [event.run_event.run_facets for event in self.sink.runs() if event.run_event]
-        return [json.loads(facets[GAPS_FACET])["gaps"] for facets in said if GAPS_FACET in facets][-1:]
+        facets_of_runs = [event.run_event.run_facets for event in self.sink.runs() if event.run_event]
+        return [json.loads(facets[GAPS_FACET])["gaps"] for facets in facets_of_runs if GAPS_FACET in facets][-1:]
 
     def start(self, run_id: str = "run", at: datetime = BEGAN, query: Query | None = None) -> None:
         self.flow.started(StreamRun(query_id=QUERY, run_id=run_id, name="copy", started_at=at, query=query or Query()))
@@ -174,18 +174,18 @@ class Stage:
             progress = replace(progress, quality=(QualityResult(assertion="orders.has_id", passed=quality),))
         self.flow.progressed(progress, BEGAN + timedelta(seconds=batch, milliseconds=100))
 
-    def told(self) -> list[tuple[Provenance, list[int]]]:
+    def reported(self) -> list[tuple[Provenance, list[int]]]:
         return [(each.provenance, [entry.batch_id for entry in each.entries]) for each in self.intervals()]
 
     def intervals(self) -> list[IntervalEvent]:
         return [event.interval_event for event in self.sink.of_kind("INTERVAL") if event.interval_event]
 
 
-def test_a_start_tells_what_the_process_before_may_not_have() -> None:
+def test_a_start_emits_what_the_process_before_may_not_have() -> None:
     stage = Stage(kafka_checkpoint(12).files)
     stage.start(at=BEGAN + timedelta(hours=1))
     stage.progress(12)
-    assert stage.told() == [(RECONCILED, list(range(12))), (OBSERVED, [12])]
+    assert stage.reported() == [(RECONCILED, list(range(12))), (OBSERVED, [12])]
     assert stage.intervals()[0].reason is EmissionReason.START
     reconciled, observed = stage.sink.of_kind("INTERVAL")
     assert reconciled.run is None
@@ -201,7 +201,7 @@ def test_each_by_itself_has_the_event_id_that_it_was_observed_under() -> None:
     for batch in range(3):
         before.progress(batch)
     after.start("later", at=BEGAN + timedelta(hours=1))
-    assert after.told() == [(RECONCILED, [batch]) for batch in range(3)]
+    assert after.reported() == [(RECONCILED, [batch]) for batch in range(3)]
     observed, again = ([event.event_id for event in stage.sink.of_kind("INTERVAL")] for stage in (before, after))
     assert again == observed
 
@@ -210,12 +210,12 @@ def test_only_the_last_ones_and_none_at_all_where_it_is_switched_off() -> None:
     files = kafka_checkpoint(12).files
     some = Stage(files, max_batches=4)
     some.start(at=BEGAN + timedelta(hours=1))
-    assert some.told() == [(RECONCILED, [8, 9, 10, 11])]
+    assert some.reported() == [(RECONCILED, [8, 9, 10, 11])]
     files.asked.clear()
     none = Stage(files, max_batches=0)
     none.start(at=BEGAN + timedelta(hours=1))
     none.flow.terminated("run", None, BEGAN)
-    assert none.told() == []
+    assert none.reported() == []
     assert files.asked == []
 
 
@@ -223,10 +223,10 @@ def test_what_a_run_has_committed_itself_is_its_own_to_tell() -> None:
     """Its plan may be readable only when it has run its first micro-batches."""
     stage = Stage(kafka_checkpoint(6).files)
     stage.start(at=BEGAN + timedelta(seconds=3))
-    assert stage.told() == [(RECONCILED, [0, 1, 2])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2])]
 
 
-def test_what_this_process_has_told_is_not_told_again_at_the_next_start() -> None:
+def test_what_this_process_has_emitted_is_not_emitted_again_at_the_next_start() -> None:
     made = kafka_checkpoint(0)
     stage = Stage(made.files)
     stage.start("run-1")
@@ -235,7 +235,7 @@ def test_what_this_process_has_told_is_not_told_again_at_the_next_start() -> Non
         stage.progress(batch, "run-1")
     stage.flow.terminated("run-1", None, BEGAN)
     stage.start("run-2", at=BEGAN + timedelta(hours=1))
-    assert stage.told() == [(OBSERVED, [batch]) for batch in range(3)]
+    assert stage.reported() == [(OBSERVED, [batch]) for batch in range(3)]
 
 
 def test_a_dropped_progress_is_made_good_when_the_next_one_comes() -> None:
@@ -245,7 +245,7 @@ def test_a_dropped_progress_is_made_good_when_the_next_one_comes() -> None:
     stage.progress(4)
     assert stage.flow.behind
     stage.flow.backfill_next()
-    assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [4]), (RECONCILED, [1, 2, 3])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [4]), (RECONCILED, [1, 2, 3])]
 
 
 def test_what_ran_in_this_start_had_its_plan_and_what_ran_before_it_may_not_have() -> None:
@@ -259,13 +259,13 @@ def test_what_ran_in_this_start_had_its_plan_and_what_ran_before_it_may_not_have
     assert digests == {0: None, 1: None, **dict.fromkeys((2, 3, 4, 5), plan.digest)}
 
 
-def test_what_no_progress_ever_told_is_told_at_the_end() -> None:
+def test_what_no_progress_ever_emitted_is_emitted_at_the_end() -> None:
     """A continuous query has none; of another the last may have been dropped."""
     stage = Stage(kafka_checkpoint(4).files)
     stage.start()
     stage.progress(0)
     stage.flow.terminated("run", None, BEGAN + timedelta(hours=1))
-    assert stage.told() == [(OBSERVED, [0]), (RECONCILED, [1, 2, 3])]
+    assert stage.reported() == [(OBSERVED, [0]), (RECONCILED, [1, 2, 3])]
     assert [event.kind for event in stage.sink.events][-1] == "RUN", "the run's end comes last"
 
 
@@ -283,7 +283,7 @@ def test_a_checkpoint_that_was_set_back_goes_on_from_there() -> None:
     stage.progress(3, "run-2")
     # The progress of the last two never comes: the query is stopped before.
     stage.flow.terminated("run-2", None, BEGAN + timedelta(hours=2))
-    assert stage.told() == [*((OBSERVED, [batch]) for batch in range(6)), (OBSERVED, [3]), (RECONCILED, [4, 5])]
+    assert stage.reported() == [*((OBSERVED, [batch]) for batch in range(6)), (OBSERVED, [3]), (RECONCILED, [4, 5])]
 
 
 def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> None:
@@ -302,13 +302,13 @@ def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> 
     assert last.missing() == [(3, 5, Emitted.NEVER)]
 
 
-def test_a_batch_that_was_not_committed_is_never_told() -> None:
+def test_a_batch_that_was_not_committed_is_never_emitted() -> None:
     made = kafka_checkpoint(3)
     made.plan(3, {"in": {"0": 99}})
     stage = Stage(made.files)
     stage.start(at=BEGAN + timedelta(hours=1))
     stage.flow.terminated("run", None, BEGAN + timedelta(hours=2))
-    assert stage.told() == [(RECONCILED, [0, 1, 2])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2])]
 
 
 def test_one_that_can_not_be_read_keeps_no_other_back(caplog: pytest.LogCaptureFixture) -> None:
@@ -318,7 +318,7 @@ def test_one_that_can_not_be_read_keeps_no_other_back(caplog: pytest.LogCaptureF
     with caplog.at_level(logging.INFO):
         stage.start(at=BEGAN + timedelta(hours=1))
     # The one after it begins where nobody can tell.
-    assert stage.told() == [(RECONCILED, [0, 1]), (RECONCILED, [4])]
+    assert stage.reported() == [(RECONCILED, [0, 1]), (RECONCILED, [4])]
     assert "offsets of 0 sources" in caplog.text
 
 
@@ -332,7 +332,7 @@ def test_a_checkpoint_that_can_not_be_read_keeps_nothing_observed_back(caplog: p
     stage.progress(0)
     stage.progress(4)
     stage.flow.terminated("run", None, BEGAN)
-    assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [4])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [4])]
     assert "checkpoint unreadable (OSError)" in caplog.text
 
 
@@ -342,9 +342,9 @@ def test_coalesced_ones_are_sent_at_the_end_at_last() -> None:
     stage.start()
     for batch in range(5):
         stage.progress(batch)
-    assert stage.told() == [(OBSERVED, [0, 1, 2])]
+    assert stage.reported() == [(OBSERVED, [0, 1, 2])]
     stage.flow.terminated("run", None, BEGAN)
-    assert stage.told() == [(OBSERVED, [0, 1, 2]), (OBSERVED, [3, 4])]
+    assert stage.reported() == [(OBSERVED, [0, 1, 2]), (OBSERVED, [3, 4])]
     assert [each.reason for each in stage.intervals()] == [CHECKPOINT, STOP]
 
 
@@ -353,12 +353,12 @@ def test_coalesced_ones_are_sent_when_they_are_old_and_when_somebody_waits() -> 
     stage.start()
     stage.progress(0)
     stage.flow.send_overdue()
-    assert stage.told() == []
+    assert stage.reported() == []
     stage.now = 61.0
     stage.flow.send_overdue()
     stage.progress(1)
     stage.flow.send_all(CHECKPOINT)
-    assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [1])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1])]
 
 
 def test_a_change_of_quality_is_an_event_of_its_own() -> None:
@@ -390,21 +390,21 @@ def test_topics_of_a_pattern_are_inputs_from_the_batch_that_meets_them() -> None
 def test_a_pattern_goes_on_with_the_topics_of_its_checkpoint() -> None:
     stage = Stage(kafka_checkpoint(3).files)
     stage.start(at=BEGAN + timedelta(hours=1), query=Query(pattern=True))
-    assert stage.told() == [(RECONCILED, [0, 1, 2])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2])]
     assert {use.dataset.name for entry in stage.sink.entries() for use in entry.inputs} == {"in"}
 
 
-def test_a_continuous_query_is_told_from_its_checkpoint_as_it_goes() -> None:
+def test_a_continuous_query_is_emitted_from_its_checkpoint_as_it_goes() -> None:
     made = kafka_checkpoint(3)
     stage = Stage(made.files)
     stage.start(query=Query(continuous=True))
     made.run(3, {"in": {"0": 45}})
     stage.flow.backfill_next()
-    assert stage.told() == [(RECONCILED, [0, 1, 2])], "not looked at yet"
+    assert stage.reported() == [(RECONCILED, [0, 1, 2])], "not looked at yet"
     stage.now = 10.0
     stage.flow.backfill_next()
     stage.flow.terminated("run", None, BEGAN)
-    assert stage.told() == [(RECONCILED, [0, 1, 2]), (RECONCILED, [3])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2]), (RECONCILED, [3])]
 
 
 def test_what_the_checkpoint_has_forgotten_is_perhaps_a_gap_where_nobody_has_noted_anything(
@@ -414,13 +414,13 @@ def test_what_the_checkpoint_has_forgotten_is_perhaps_a_gap_where_nobody_has_not
     made.purge(8)
     stage = Stage(made.files)
     stage.start(at=BEGAN + timedelta(hours=1))
-    assert stage.told() == [(RECONCILED, [8, 9, 10, 11])]
+    assert stage.reported() == [(RECONCILED, [8, 9, 10, 11])]
     assert stage.missing() == [(0, 7, Emitted.UNKNOWN)]
-    assert stage.said_missing() == [[{"first": 0, "last": 7, "emitted": "unknown"}]]
+    assert stage.emitted_gaps() == [[{"first": 0, "last": 7, "emitted": "unknown"}]]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_note_distinguishes_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = kafka_checkpoint(6)
     first = Stage(made.files, store=tmp_path)
     first.start()
@@ -428,7 +428,7 @@ def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytes
     made.purge(4)
     healthy = Stage(made.files, store=tmp_path)
     healthy.start(at=BEGAN + timedelta(hours=1))
-    assert (healthy.missing(), healthy.said_missing()) == ([], [])
+    assert (healthy.missing(), healthy.emitted_gaps()) == ([], [])
     assert caplog.records == []
     # Somebody runs the query without capture, for longer than its checkpoint remembers.
     for batch in range(6, 30):
@@ -437,15 +437,15 @@ def test_a_note_tells_a_gap_from_a_healthy_restart(tmp_path: Path, caplog: pytes
     late = Stage(made.files, store=tmp_path)
     late.start(at=BEGAN + timedelta(hours=2))
     assert late.missing() == [(6, 19, Emitted.NEVER)]
-    assert late.said_missing() == [[{"first": 6, "last": 19, "emitted": "never"}]]
-    assert late.told() == [(RECONCILED, list(range(20, 30)))]
+    assert late.emitted_gaps() == [[{"first": 6, "last": 19, "emitted": "never"}]]
+    assert late.reported() == [(RECONCILED, list(range(20, 30)))]
     # It is a gap once, not at each start.
     again = Stage(made.files, store=tmp_path)
     again.start(at=BEGAN + timedelta(hours=3))
     assert again.missing() == []
 
 
-def test_a_refused_interval_is_not_noted_as_told(tmp_path: Path) -> None:
+def test_a_refused_interval_is_not_noted_as_emitted(tmp_path: Path) -> None:
     made = kafka_checkpoint(0)
     first = Stage(made.files, store=tmp_path)
     first.start()
@@ -469,9 +469,9 @@ def test_progress_that_was_dropped_for_longer_than_the_checkpoint_remembers_is_a
     made.purge(6)
     stage.progress(9)
     stage.flow.backfill_next()
-    assert stage.told() == [(OBSERVED, [0]), (OBSERVED, [9]), (RECONCILED, [6, 7, 8])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [9]), (RECONCILED, [6, 7, 8])]
     assert stage.missing() == [(1, 5, Emitted.NEVER)]
-    assert stage.said_missing() == [[{"first": 1, "last": 5, "emitted": "never"}]], "said while the run goes on"
+    assert stage.emitted_gaps() == [[{"first": 1, "last": 5, "emitted": "never"}]], "emitted while the run goes on"
     stage.flow.terminated("run", None, BEGAN)
     assert len(stage.gaps.found) == 1
 
@@ -499,7 +499,7 @@ def test_a_failure_says_why_what_waited_is_sent_now() -> None:
     stage.progress(0)
     stage.flow.terminated("run", RunError(type="SparkException", message="enough"), BEGAN + timedelta(hours=1))
     failed = EmissionReason.FAILURE
-    assert stage.told() == [(OBSERVED, [0]), (RECONCILED, [1, 2])]
+    assert stage.reported() == [(OBSERVED, [0]), (RECONCILED, [1, 2])]
     assert [each.reason for each in stage.intervals()] == [failed, failed]
 
 
@@ -509,7 +509,7 @@ def test_a_clock_that_was_set_back_hides_nothing() -> None:
     stage.start(at=BEGAN + timedelta(seconds=3))
     stage.progress(6)
     stage.flow.backfill_next()
-    assert stage.told() == [(RECONCILED, [0, 1, 2]), (OBSERVED, [6]), (RECONCILED, [3, 4, 5])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2]), (OBSERVED, [6]), (RECONCILED, [3, 4, 5])]
 
 
 def test_a_clock_that_is_set_back_while_a_query_runs_hides_nothing() -> None:
@@ -519,13 +519,13 @@ def test_a_clock_that_is_set_back_while_a_query_runs_hides_nothing() -> None:
     for batch in range(3):
         made.run(batch, {"in": {"0": 15 + 10 * batch}})
     stage.flow.terminated("run", None, BEGAN)
-    assert stage.told() == [(RECONCILED, [0, 1, 2])]
+    assert stage.reported() == [(RECONCILED, [0, 1, 2])]
 
 
 def test_an_event_has_as_many_as_may_share_one() -> None:
     stage = Stage(kafka_checkpoint(60).files)
     stage.start(at=BEGAN + timedelta(hours=1))
-    assert stage.told() == [(RECONCILED, list(range(50))), (RECONCILED, list(range(50, 60)))]
+    assert stage.reported() == [(RECONCILED, list(range(50))), (RECONCILED, list(range(50, 60)))]
 
 
 @pytest.mark.parametrize(
@@ -580,5 +580,5 @@ def test_alone_unless_they_may_share_an_event() -> None:
     flow.announce_planned()
     while flow.behind:
         flow.backfill_next()
-    told = [event.interval_event for event in sink.of_kind("INTERVAL") if event.interval_event]
-    assert [[entry.batch_id for entry in each.entries] for each in told] == [[0], [1]]
+    reported = [event.interval_event for event in sink.of_kind("INTERVAL") if event.interval_event]
+    assert [[entry.batch_id for entry in each.entries] for each in reported] == [[0], [1]]

@@ -38,7 +38,7 @@ def plan(lifecycle: LifecycleChange | None = None) -> PlanDescription:
     )
 
 
-def told(*runs: BatchRun) -> RecordingSink:
+def emitted(*runs: BatchRun) -> RecordingSink:
     sink, dedup = RecordingSink(), DedupCache()
     for run in runs:
         for event in batch_events(event_context(), run, dedup):
@@ -52,7 +52,7 @@ def run(error: RunError | None = None, lifecycle: LifecycleChange | None = None)
 
 
 def test_a_write_is_a_run() -> None:
-    sink = told(run())
+    sink = emitted(run())
     assert [event.kind for event in sink.events] == ["JOB", "PLAN", "DATASET", "DATASET", "RUN", "RUN"]
     start, end = sink.runs("flights.report")
     assert start.run == end.run
@@ -70,8 +70,8 @@ def test_a_write_is_a_run() -> None:
     assert end.run_event.plan_digest == plan_event.digest
 
 
-def test_each_write_is_a_run_of_its_own_and_what_is_known_is_said_once() -> None:
-    sink = told(run(), run())
+def test_each_write_is_a_run_of_its_own_and_what_is_known_is_reported_once() -> None:
+    sink = emitted(run(), run())
     assert len({event.run.run_id for event in sink.runs() if event.run}) == 2
     assert [event.kind for event in sink.events].count("PLAN") == 1
     assert [event.kind for event in sink.events].count("DATASET") == 2
@@ -79,7 +79,7 @@ def test_each_write_is_a_run_of_its_own_and_what_is_known_is_said_once() -> None
 
 
 def test_a_failed_write_says_why_and_claims_nothing() -> None:
-    sink = told(run(RunError(type="x.Y", message="no space")))
+    sink = emitted(run(RunError(type="x.Y", message="no space")))
     end = sink.last_run("flights.report")
     assert end.type is RunEventType.FAIL
     assert end.error is not None
@@ -88,8 +88,8 @@ def test_a_failed_write_says_why_and_claims_nothing() -> None:
     assert sink.of_kind("DATASET") == [], "nothing may have been made"
 
 
-def test_a_lifecycle_change_is_told_each_time_it_happens() -> None:
-    sink = told(run(lifecycle=LifecycleChange.OVERWRITE), run(lifecycle=LifecycleChange.OVERWRITE))
+def test_a_lifecycle_change_is_emitted_each_time_it_happens() -> None:
+    sink = emitted(run(lifecycle=LifecycleChange.OVERWRITE), run(lifecycle=LifecycleChange.OVERWRITE))
     changes = [event for event in sink.of_kind("DATASET") if event.dataset_event and event.dataset_event.lifecycle]
     assert len(changes) == 2
 
@@ -105,7 +105,7 @@ def test_nullability_says_nothing_of_a_file() -> None:
     assert report.schema == SchemaDefinition((SchemaField(path="day", type="date"),))
 
 
-def test_a_dataset_that_is_read_and_written_is_told_as_written() -> None:
+def test_a_dataset_that_is_read_and_written_is_emitted_as_written() -> None:
     both = PlanDescription(
         inputs=(PlanInput(dataset=REPORT, kind=SourceKind.FILE, schema=SchemaDefinition(())),),
         outputs=plan().outputs,

@@ -10,10 +10,10 @@ CHECKPOINT, VERSION = EmissionReason.CHECKPOINT, EmissionReason.VERSION_CHANGE
 
 
 def add(waiting: IntervalBuffer, batch: int, change: EmissionReason | None = None, now: float = 0.0) -> list[list[int]]:
-    return told(waiting.add(IntervalEntry(batch_id=batch), NOW, change, now))
+    return emitted(waiting.add(IntervalEntry(batch_id=batch), NOW, change, now))
 
 
-def told(due: list[ReadyInterval]) -> list[list[int]]:
+def emitted(due: list[ReadyInterval]) -> list[list[int]]:
     return [[entry.batch_id for entry in each.entries] for each in due]
 
 
@@ -26,7 +26,7 @@ def test_by_default_none_waits() -> None:
 def test_until_they_are_many() -> None:
     waiting = IntervalBuffer(Coalescing(max_batches=3))
     assert [add(waiting, batch) for batch in range(7)] == [[], [], [[0, 1, 2]], [], [], [[3, 4, 5]], []]
-    assert told(waiting.take(EmissionReason.STOP)) == [[6]]
+    assert emitted(waiting.take(EmissionReason.STOP)) == [[6]]
     assert waiting.take(EmissionReason.STOP) == []
 
 
@@ -35,7 +35,7 @@ def test_until_the_first_is_old() -> None:
     add(waiting, 0, now=5.0)
     add(waiting, 1, now=14.0)
     assert waiting.overdue(14.9) == []
-    assert told(waiting.overdue(15.0)) == [[0, 1]]
+    assert emitted(waiting.overdue(15.0)) == [[0, 1]]
     add(waiting, 2, now=20.0)
     assert waiting.overdue(29.0) == [], "its own time counts, not that of the ones before it"
 
@@ -44,7 +44,7 @@ def test_a_change_does_not_wait() -> None:
     waiting = IntervalBuffer(Coalescing(max_batches=100))
     add(waiting, 0)
     due = waiting.add(IntervalEntry(batch_id=1), NOW, VERSION, 0.0)
-    assert [(each.reason, told([each])) for each in due] == [(CHECKPOINT, [[0]]), (VERSION, [[1]])]
+    assert [(each.reason, emitted([each])) for each in due] == [(CHECKPOINT, [[0]]), (VERSION, [[1]])]
 
 
 def test_only_consecutive_ones_share_an_event() -> None:

@@ -93,7 +93,7 @@ def test_the_use_of_a_table() -> None:
     assert commits.use(TABLE, 1, None) == DatasetUse(dataset=TABLE.dataset)
 
 
-def test_a_log_that_can_not_be_read_is_told_without_a_position() -> None:
+def test_a_log_that_can_not_be_read_is_emitted_without_a_position() -> None:
     table = Table(("q", 0), checkpoint=0)
     table.files.texts["file:/t/_delta_log/_last_checkpoint"] = "cut sh"
     assert SinkCommits("DeltaSink[file:/t]", "q", table.files).use(TABLE, 0, 7) == DatasetUse(

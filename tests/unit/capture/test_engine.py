@@ -25,13 +25,13 @@ AT = datetime(2013, 1, 1, tzinfo=UTC)
     [
         (QueryStarted(event=None, query=None, session=None, at=AT), True),
         (QueryTerminated(event=None, at=AT), True),
-        # Without it the writes of micro-batch 8 would be told as those of 7.
+        # Without it the writes of micro-batch 8 would be emitted as those of 7.
         (BatchFunctionCalled(frame=None, query_id="q", batch_id=8), True),
         (QueryProgressed(event=None, session=None, at=AT), False),
         (CommandEnded("save", None, None, None, None, AT), False),
     ],
 )
-def test_where_too_many_wait_only_what_nothing_else_tells_of_is_taken(signal: Signal, kept: bool) -> None:
+def test_where_too_many_wait_only_what_nothing_else_reports_is_taken(signal: Signal, kept: bool) -> None:
     inbox: Inbox[Signal | DrainRequest] = Inbox(limit=0)
     settings = CaptureSettings(kafka_bootstrap_servers="localhost:1")
     unused = cast("Any", None)

@@ -151,7 +151,7 @@ def test_two_sources_of_one_topic_are_one_use_where_they_agree() -> None:
         (29, True, 29),  # a transaction marker or a compacted record among the offsets
         (60, True, 30),  # two writes inside foreachBatch
         (60, False, 30),  # a stream that the query uses twice
-        (45, True, None),  # one and a half times: can't be told
+        (45, True, None),  # one and a half times: isn't known
         (None, True, None),
     ],
 )

@@ -35,7 +35,7 @@ TASK = ParentRun("01931885-2800-7be7-aa8d-aaa15c337267", JobRef("airflow", "flig
 DAG = ParentRun("01931885-2800-799d-8041-88a263ffa0d8", JobRef("airflow", "flights"))
 
 
-def test_each_setting_is_told() -> None:
+def test_each_setting_is_emitted() -> None:
     settings = CaptureSettings.load(
         tenant="acme",
         job_namespace="flights",

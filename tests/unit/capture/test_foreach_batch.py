@@ -61,7 +61,7 @@ def listening(target: Target | None, session: Session | None = None) -> SessionL
     return listeners
 
 
-def test_a_call_is_told_before_it_is_made() -> None:
+def test_a_call_is_emitted_before_it_is_made() -> None:
     target = Target()
     seen: list[int] = []
 
@@ -102,7 +102,7 @@ def test_an_error_of_ours_and_a_capture_that_is_closed_do_not_reach_the_job(targ
     assert seen == [1, 2]
 
 
-def test_outside_of_a_streaming_query_nothing_is_told() -> None:
+def test_outside_of_a_streaming_query_nothing_is_emitted() -> None:
     target = Target()
     watch(lambda df, batch_id: None, listening(target))(frame({}), 0)
     assert target.signals == []

@@ -18,7 +18,7 @@ def test_a_write_belongs_to_the_last_call_before_it_in_its_session() -> None:
     assert links.owner(key("q2", 21)) == MicroBatch("q2", 0)
 
 
-def test_the_order_of_telling_does_not_matter() -> None:
+def test_the_order_of_calls_does_not_matter() -> None:
     links = BatchLinks()
     links.called(key("q1", 20), MicroBatch("q1", 1))
     links.called(key("q1", 10), MicroBatch("q1", 0))

@@ -31,7 +31,7 @@ def test_without_a_folder_nothing_is_noted_or_known() -> None:
     assert notes.read(QUERY) is None
 
 
-def test_a_note_that_can_not_be_read_or_written_is_none_and_said_once(
+def test_a_note_that_can_not_be_read_or_written_is_none_and_emitted_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "queries"

@@ -1,4 +1,4 @@
-"""Micro-batches that were seen and couldn't be told: their progress never came, or their checkpoint can't be read.
+"""Micro-batches that were seen and couldn't be emitted: their progress never came, or their checkpoint can't be read.
 
 A progress may be dropped, or cut off by a stop; the writes inside foreachBatch were seen all the same.
 """
@@ -83,7 +83,7 @@ class Shaky(DictFiles):
 
 
 class Stage:
-    """A query that has called its function for some micro-batches, and what is told of it."""
+    """A query that has called its function for some micro-batches, and what is emitted of it."""
 
     def __init__(self, made: HandWritten, query: Query | None = None) -> None:
         self.files = made.files = Shaky(made.files.texts)
@@ -123,7 +123,7 @@ class Stage:
         self.flow.terminated("run", error, BEGAN + timedelta(hours=1))
         self.flow.settle(self.flow.pending, BEGAN + timedelta(hours=1))
 
-    def told(self) -> dict[int, tuple[Provenance, list[int | None]]]:
+    def emitted(self) -> dict[int, tuple[Provenance, list[int | None]]]:
         events = [e.interval_event for e in self.sink.of_kind("INTERVAL") if e.interval_event]
         return {
             entry.batch_id: (event.provenance, [use.rows for use in entry.outputs])
@@ -150,7 +150,7 @@ def test_a_dropped_progress_drops_no_write() -> None:
         stage.write(batch, rows=batch + 1)
         if batch != 1:
             stage.progress(batch)
-    assert stage.told() == {0: (OBSERVED, [1]), 1: (RECONCILED, [2]), 2: (OBSERVED, [3])}
+    assert stage.emitted() == {0: (OBSERVED, [1]), 1: (RECONCILED, [2]), 2: (OBSERVED, [3])}
     assert stage.entry(1).rows_out == 2
     assert stage.entry(1).plan_digest == stage.entry(0).plan_digest is not None
 
@@ -159,7 +159,7 @@ def test_the_last_progress_may_be_cut_off_by_the_stop_of_its_query() -> None:
     stage = Stage(kafka_checkpoint(1))
     stage.write(0, rows=1)
     stage.end()
-    assert stage.told() == {0: (RECONCILED, [1])}
+    assert stage.emitted() == {0: (RECONCILED, [1])}
     [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
     assert stage.entry(0).plan_digest == plan.digest
     assert OUT in {use.dataset for use in stage.sink.last_run("flights.fb").outputs}
@@ -174,7 +174,7 @@ def test_what_a_failed_micro_batch_wrote_is_not_what_another_start_has_committed
     stage.write(1, rows=7)
     made.run(1, {"in": {"0": 25}})
     stage.end(RunError(message="not my day"))
-    assert stage.told()[1] == (RECONCILED, [])
+    assert stage.emitted()[1] == (RECONCILED, [])
 
 
 def test_what_was_never_committed_is_no_interval() -> None:
@@ -183,7 +183,7 @@ def test_what_was_never_committed_is_no_interval() -> None:
     stage.progress(0)
     stage.write(1, rows=7)
     stage.end(RunError(message="not my day"))
-    assert set(stage.told()) == {0}
+    assert set(stage.emitted()) == {0}
     [left] = json.loads(stage.sink.last_run("flights.fb").run_facets[UNCOMMITTED_FACET])["batches"]
     assert left["batchId"] == 1
 
@@ -199,10 +199,10 @@ def test_a_store_that_does_not_answer_for_a_moment_costs_no_micro_batch() -> Non
     stage.files.broken = set()
     stage.write(2, rows=3)
     stage.progress(2)
-    assert stage.told() == {0: (OBSERVED, [1]), 1: (RECONCILED, [2]), 2: (OBSERVED, [3])}
+    assert stage.emitted() == {0: (OBSERVED, [1]), 1: (RECONCILED, [2]), 2: (OBSERVED, [3])}
 
 
-def test_a_run_ends_whatever_its_last_micro_batch_can_not_be_told_for() -> None:
+def test_a_run_ends_whatever_its_last_micro_batch_can_not_be_reported_for() -> None:
     stage = Stage(kafka_checkpoint(2))
     stage.write(0, rows=1)
     stage.progress(0)
@@ -214,7 +214,7 @@ def test_a_run_ends_whatever_its_last_micro_batch_can_not_be_told_for() -> None:
     # It can't be rebuilt either: the log says so, and it is counted as failed.
     assert stage.sink.run_types("flights.fb")[-1] is RunEventType.COMPLETE
     assert not stage.flow.knows("run")
-    assert set(stage.told()) == {0}
+    assert set(stage.emitted()) == {0}
 
 
 def test_every_run_is_aborted_and_what_can_be_rebuilt_is() -> None:
@@ -224,10 +224,10 @@ def test_every_run_is_aborted_and_what_can_be_rebuilt_is() -> None:
     with pytest.raises(OSError, match="slow down"):
         stage.flow.abort_all(None, BEGAN + timedelta(hours=1))
     assert stage.sink.run_types("flights.fb")[-1] is stage.sink.run_types("flights.other")[-1] is RunEventType.ABORT
-    assert set(stage.told()) == {0, 2}
+    assert set(stage.emitted()) == {0, 2}
 
 
-def test_one_run_that_can_not_be_told_keeps_no_other_back() -> None:
+def test_one_run_that_can_not_be_reported_keeps_no_other_back() -> None:
     stage = Stage(kafka_checkpoint(1))
     stage.flow.started(StreamRun(query_id="other", run_id="other", name="other", started_at=BEGAN, query=None))
     stage.write(0, rows=1)

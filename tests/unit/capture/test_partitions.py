@@ -36,8 +36,8 @@ def test_a_path_that_is_no_partition() -> None:
     assert path_partition("/data/env=prod/flights") == path_partition("/data/=x") == ()
 
 
-def uses(count: int | None = None, **said: object) -> dict[str, object]:
-    output = PlanOutput(dataset=OUT, kind=SourceKind.FILE, **said)  # type: ignore[arg-type]
+def uses(count: int | None = None, **stated: object) -> dict[str, object]:
+    output = PlanOutput(dataset=OUT, kind=SourceKind.FILE, **stated)  # type: ignore[arg-type]
     description = PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage())
     [use] = Write(description=description, written=Counts(partitions=count)).outputs()
     return {name: json.loads(text) for name, text in use.facets.items()}
@@ -71,9 +71,9 @@ def joined(*partitions: str | None) -> dict[str, object]:
 
 
 def test_several_writes_to_one_dataset() -> None:
-    told = joined("1", "2", "1")
-    assert told["headwater_partitions"] == {"columns": ["day"]}
-    assert [each["identifier"] for each in told["subset"]["outputCondition"]["partitions"]] == ["day=1", "day=2"]  # type: ignore[index]
+    emitted = joined("1", "2", "1")
+    assert emitted["headwater_partitions"] == {"columns": ["day"]}
+    assert [each["identifier"] for each in emitted["subset"]["outputCondition"]["partitions"]] == ["day=1", "day=2"]  # type: ignore[index]
     assert joined("1", None).keys() == joined(None, "1").keys() == {"headwater_partitions"}
     assert "subset" not in joined(*(str(day) for day in range(101)))
 

@@ -46,17 +46,17 @@ def of(monkeypatch: pytest.MonkeyPatch, application: Application | None) -> None
     monkeypatch.setattr(sessions, "known_application", lambda _context: application)
 
 
-def test_an_action_is_told_after_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_is_emitted_after_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     application = Application()
     of(monkeypatch, application)
     assert _acting(lambda _rdd, path: f"saved to {path}", "saveAsTextFile")(RDD, "/out") == "saved to /out"
-    [told] = application.signals
-    assert isinstance(told, RddActed)
-    assert (told.rdd, told.action, told.path, told.error) == ("jvm rdd", "saveAsTextFile", "/out", None)
-    assert told.started_at <= told.ended_at
+    [emitted] = application.signals
+    assert isinstance(emitted, RddActed)
+    assert (emitted.rdd, emitted.action, emitted.path, emitted.error) == ("jvm rdd", "saveAsTextFile", "/out", None)
+    assert emitted.started_at <= emitted.ended_at
 
 
-def test_an_error_of_the_job_passes_through_and_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_job_passes_through_and_is_emitted_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     application = Application()
     of(monkeypatch, application)
 
@@ -65,9 +65,9 @@ def test_an_error_of_the_job_passes_through_and_is_told_without_secrets(monkeypa
 
     with pytest.raises(LookupError, match="the job's own"):
         _acting(fails, "foreachPartition")(RDD, print)
-    [told] = application.signals
-    assert told.error is not None
-    assert (told.error.type, "hunter2" in repr(told)) == ("LookupError", False)
+    [emitted] = application.signals
+    assert emitted.error is not None
+    assert (emitted.error.type, "hunter2" in repr(emitted)) == ("LookupError", False)
 
 
 @pytest.mark.parametrize("application", [None, Application(RuntimeError("ours"))])
@@ -80,7 +80,7 @@ def test_an_error_of_ours_and_an_application_that_is_not_captured(
     assert _acting(lambda _rdd: 3, "foreach")(SimpleNamespace(ctx="context")) == 3, "an RDD that hasn't what it should"
 
 
-def test_a_frame_that_is_kept_is_told_with_what_it_became(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_that_is_kept_is_emitted_with_what_it_became(monkeypatch: pytest.MonkeyPatch) -> None:
     application = Application()
     of(monkeypatch, application)
     made = SimpleNamespace(_jdf="jvm checkpoint")

@@ -1,4 +1,4 @@
-"""What is told of a script's end, against what Python makes of it: each in a process of its own, without Spark."""
+"""What is emitted of a script's end, against what Python makes of it: each in a process of its own, without Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ for number, ending in enumerate(json.load(open("endings"))):
 else:
     os._exit(0)
 sys.stderr = open(os.devnull, "w")
-captures.running_captures = lambda: [Capture(f"{number}.told")]
+captures.running_captures = lambda: [Capture(f"{number}.emitted")]
 shutdown.install()
 if how == "run":
     with open(f"{number}.py", "w") as file:
@@ -40,9 +40,9 @@ else:
     exec(ending)
 """
 
-Told = tuple[str, str | None]
+Reported = tuple[str, str | None]
 WELL: Final = ("COMPLETE", None)
-ENDINGS: Final[dict[str, tuple[int, Told]]] = {
+ENDINGS: Final[dict[str, tuple[int, Reported]]] = {
     "pass": (0, WELL),
     "import sys\nsys.exit()": (0, WELL),
     "import sys\nsys.exit(3)": (3, ("FAIL", "3")),
@@ -55,28 +55,28 @@ ENDINGS: Final[dict[str, tuple[int, Told]]] = {
     "import sys\ntry:\n    sys.exit(2)\nexcept SystemExit:\n    raise": (2, ("FAIL", "2")),
     "import contextlib, sys\nwith contextlib.suppress(SystemExit):\n    sys.exit(2)": (0, WELL),
     "import sys, threading\nother = threading.Thread(target=lambda: sys.exit(2))\nother.start()": (0, WELL),
-    # The next two are told right by `headwater run` alone.
+    # The next two are reported rightly by `headwater run` alone.
     "raise SystemExit(3)": (3, ("FAIL", "3")),
     "def main():\n    return 4\nraise SystemExit(main())": (4, ("FAIL", "4")),
 }
 UNSEEN: Final = {ending for ending in ENDINGS if "raise SystemExit" in ending}
 
 
-def told(folder: Path, how: str) -> dict[str, tuple[int, Told]]:
+def reported(folder: Path, how: str) -> dict[str, tuple[int, Reported]]:
     (folder / "driver.py").write_text(DRIVER)
     (folder / "endings").write_text(json.dumps(list(ENDINGS)))
     subprocess.run([sys.executable, "driver.py", how], cwd=folder, check=True, timeout=120)
     found = {}
     for number, ending in enumerate(ENDINGS):
-        kind, message = json.loads((folder / f"{number}.told").read_text())
+        kind, message = json.loads((folder / f"{number}.emitted").read_text())
         found[ending] = (int((folder / f"{number}.code").read_text()), (kind, message))
     return found
 
 
-def test_under_headwater_run_each_end_is_told_as_it_was(tmp_path: Path) -> None:
-    assert told(tmp_path, "run") == ENDINGS
+def test_under_headwater_run_each_end_is_emitted_as_it_was(tmp_path: Path) -> None:
+    assert reported(tmp_path, "run") == ENDINGS
 
 
 def test_elsewhere_too_but_for_a_system_exit_that_no_function_raised(tmp_path: Path) -> None:
-    expected = {ending: (code, WELL if ending in UNSEEN else said) for ending, (code, said) in ENDINGS.items()}
-    assert told(tmp_path, "plain") == expected
+    expected = {ending: (code, WELL if ending in UNSEEN else state) for ending, (code, state) in ENDINGS.items()}
+    assert reported(tmp_path, "plain") == expected

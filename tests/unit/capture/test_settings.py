@@ -114,7 +114,7 @@ def test_client_properties_that_are_no_json_are_named_and_not_shown(monkeypatch:
     assert "hunter2" not in str(refused.value)
 
 
-def test_settings_that_make_no_client_are_told_where_attach_is_called() -> None:
+def test_settings_that_make_no_client_are_emitted_where_attach_is_called() -> None:
     settings = CaptureSettings.load(
         kafka_bootstrap_servers="broker:9092", kafka_security_protocol="SASL_PLAINTEXT", kafka_sasl_mechanism="PLAIN"
     )
@@ -131,7 +131,7 @@ def test_an_ill_formed_setting_names_itself_and_its_origin(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("tags", [["a"], {"a": "b"}, None])
-def test_tags_in_another_form_are_told_theirs(tags: object) -> None:
+def test_tags_in_another_form_are_an_error_that_shows_theirs(tags: object) -> None:
     with pytest.raises(CaptureSettingsError, match=r"job_tags, from attach: write one text such as 'tier=1,pii'"):
         CaptureSettings.load(job_tags=tags)
 

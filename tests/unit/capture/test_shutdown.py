@@ -68,13 +68,13 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """SIGINT has come, and whatever handled it has failed."""
     monkeypatch.setattr(script_end, "_interrupted", False)
     before = signal.getsignal(signal.SIGINT)
-    heard: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         script_end.watch_interrupts()
         script_end.watch_interrupts()
         os.kill(os.getpid(), signal.SIGINT)
-        assert heard == [signal.SIGINT], "the job's own handler is called, once"
+        assert received == [signal.SIGINT], "the job's own handler is called, once"
         yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -140,7 +140,7 @@ def test_it_is_asked_once_for_batches_that_waited_together(cluster: Cluster, sin
     assert cluster.asked == 2
 
 
-def test_the_same_answer_when_it_is_told_again(cluster: Cluster, sinks: SinkOffsets) -> None:
+def test_the_same_answer_when_it_is_emitted_again(cluster: Cluster, sinks: SinkOffsets) -> None:
     observed(cluster, sinks, 0, {0: 0})
     observed(cluster, sinks, 3, {0: 9})
     before = sinks.bounded(USE, batch(1, 2))
@@ -164,7 +164,7 @@ def test_a_range_that_the_rows_fill_is_exact() -> None:
     assert [(use.certainty, use.rows) for use in two] == [(Certainty.EXACT, 2), (Certainty.EXACT, 0)]
 
 
-def test_one_offset_more_and_whose_it_is_can_not_be_told() -> None:
+def test_one_offset_more_and_whose_it_is_is_unknown() -> None:
     uses = (within("a", (4, 6)), within("b", (7, 8)))
     assert counted(uses, 2) == uses
     known = (within("a", (4, 6)), DatasetUse(dataset=DatasetRef("kafka://b", "b")))

@@ -70,7 +70,7 @@ def context(max_bytes: int) -> EventContext:
     return replace(event_context(), max_event_bytes=max_bytes)
 
 
-def told(description: PlanDescription, max_bytes: int) -> PlanEvent | None:
+def emitted(description: PlanDescription, max_bytes: int) -> PlanEvent | None:
     within = context(max_bytes)
     digest, event = new_plan_event(within, [description], job=within.job("j"), run_id="r", at=BEGIN, dedup=DedupCache())
     if event is None:
@@ -84,9 +84,9 @@ def told(description: PlanDescription, max_bytes: int) -> PlanEvent | None:
     return event.plan_event
 
 
-def test_what_fits_is_told_as_it_is() -> None:
+def test_what_fits_is_emitted_as_it_is() -> None:
     description = wide(50)
-    body = told(description, 1_000_000)
+    body = emitted(description, 1_000_000)
     assert body is not None
     assert (len(body.lineage.edges), len(body.lineage.expressions)) == (len(description.lineage.edges), 50)
     assert body.lineage.complete
@@ -94,8 +94,8 @@ def test_what_fits_is_told_as_it_is() -> None:
 
 def test_texts_go_first_the_longest_of_them_and_the_digest_stays() -> None:
     description = wide(50)
-    all_of_it = told(description, 1_000_000)
-    body = told(description, 10_000)
+    all_of_it = emitted(description, 1_000_000)
+    body = emitted(description, 10_000)
     assert body is not None
     assert all_of_it is not None
     kept = body.lineage.expressions
@@ -107,7 +107,7 @@ def test_texts_go_first_the_longest_of_them_and_the_digest_stays() -> None:
 
 
 def test_then_fields_of_inputs_and_it_says_so() -> None:
-    body = told(wide(200), 7_000)
+    body = emitted(wide(200), 7_000)
     assert body is not None
     edges = body.lineage.edges
     assert (body.lineage.expressions, body.lineage.complete) == ((), False)
@@ -119,7 +119,7 @@ def test_then_fields_of_inputs_and_it_says_so() -> None:
 
 
 def test_then_fields_of_outputs() -> None:
-    body = told(wide(200), 2_000)
+    body = emitted(wide(200), 2_000)
     assert body is not None
     lineage = body.lineage
     assert [(e.output, e.output_field, e.input, e.input_field, e.kind) for e in lineage.edges] == [
@@ -130,13 +130,13 @@ def test_then_fields_of_outputs() -> None:
 
 
 def test_what_cannot_be_made_small_enough_is_not_cited() -> None:
-    assert told(wide(200), 600) is None
+    assert emitted(wide(200), 600) is None
 
 
 def test_what_was_incomplete_keeps_its_reason() -> None:
     description = wide(200)
     partly = msgspec.structs.replace(description.lineage, complete=False, incomplete_reason="a UDTF isn't known")
-    body = told(replace(description, lineage=partly), 2_000)
+    body = emitted(replace(description, lineage=partly), 2_000)
     assert body is not None
     assert body.lineage.incomplete_reason == (
         "a UDTF isn't known; its plan event would be larger than topic_max_message_bytes, 2000 bytes"
@@ -156,7 +156,7 @@ def test_runs_cite_the_plan_that_was_sent(max_bytes: int) -> None:
     assert cited == ({*sent} if sent else {None})
 
 
-def test_the_log_says_once_for_each_job_what_a_setting_keeps_from_being_told(
+def test_the_log_says_once_for_each_job_what_a_setting_keeps_from_being_emitted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     dedup, within = DedupCache(), context(2_000)

@@ -52,7 +52,7 @@ def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, me
 def test_what_the_session_was_set_to_wins_over_the_application() -> None:
     application = {"spark.headwater.jobName": "submitted", "spark.headwater.tenant": "acme", "spark.master": "local"}
     session = application | {"spark.headwater.jobName": "a -> b\nc", "spark.sql.shuffle.partitions": "1"}
-    conf = SimpleNamespace(mkString=lambda between: between.join(f"{name} -> {said}" for name, said in session.items()))
+    conf = SimpleNamespace(mkString=lambda between: between.join(f"{name} -> {text}" for name, text in session.items()))
     spark = SimpleNamespace(
         sparkContext=SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: list(application.items()))),
         _jsparkSession=SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: conf)),

@@ -156,7 +156,7 @@ def test_a_run_from_start_to_end() -> None:
     assert all(event.run and event.run.run_id == first.run_id for event in stage.sink.of_kind("INTERVAL"))
 
 
-def test_a_plan_too_large_for_the_topic_is_told_smaller_and_cited_as_it_was_sent() -> None:
+def test_a_plan_too_large_for_the_topic_is_emitted_smaller_and_cited_as_it_was_sent() -> None:
     edges = (
         ColumnEdge(output=1, output_field=f"column{number}", input=0, input_field="value") for number in range(500)
     )
@@ -173,7 +173,7 @@ def test_a_plan_too_large_for_the_topic_is_told_smaller_and_cited_as_it_was_sent
     assert [entry.plan_digest for entry in stage.sink.entries()] == [plan.digest] * 2
 
 
-def test_what_was_said_is_not_said_again_after_a_restart() -> None:
+def test_what_was_emitted_is_not_emitted_again_after_a_restart() -> None:
     stage = Stage()
     progress = parse_progress(recorded("kafka_next_batch"))
     for run_id in ("run-1", "run-2"):
@@ -200,7 +200,7 @@ def test_a_start_waits_for_its_plan_but_not_longer_than_for_the_first_batch() ->
     assert query.described == 1
 
 
-def test_a_query_that_was_found_before_its_start_is_heard_is_one_run() -> None:
+def test_a_query_that_was_found_before_its_start_is_observed_is_one_run() -> None:
     stage = Stage()
     progress = parse_progress(recorded("kafka_next_batch"))
     for _ in range(2):
@@ -299,7 +299,7 @@ def replace_complete(lineage: ColumnLineage) -> ColumnLineage:
     return msgspec.structs.replace(lineage, complete=False, incomplete_reason="rows that the program handed over")
 
 
-def test_running_is_told_once_for_new_datasets() -> None:
+def test_running_is_emitted_once_for_new_datasets() -> None:
     stage = Stage()
     stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
     for number in range(5):
@@ -342,12 +342,12 @@ def test_a_late_write_is_an_addition_to_the_same_fact() -> None:
     early, again = stage.sink.of_kind("INTERVAL")
     assert early.event_id == again.event_id
     assert early.event_time < again.event_time == late
-    told = [event.interval_event.reason for event in (early, again) if event.interval_event]
-    assert told == [EmissionReason.CHECKPOINT, EmissionReason.SINK_COMMIT]
+    reported = [event.interval_event.reason for event in (early, again) if event.interval_event]
+    assert reported == [EmissionReason.CHECKPOINT, EmissionReason.SINK_COMMIT]
     assert [use.dataset for use in stage.sink.entries()[1].outputs] == [COUNTS]
 
 
-def test_an_end_tells_what_was_pending_first() -> None:
+def test_an_end_emits_what_was_pending_first() -> None:
     stage = Stage()
     progress = parse_progress(recorded("foreach_batch"))
     batch = MicroBatch(progress.query_id, progress.batch_id)
@@ -410,9 +410,9 @@ def test_a_batch_without_writes_is_no_other_version() -> None:
             stage.flow.wrote(batch, inner(COUNTS), NOW)
         stage.flow.progressed(progress, NOW)
         stage.flow.settle(stage.flow.pending, NOW)
-    told = [event.interval_event for event in stage.sink.of_kind("INTERVAL") if event.interval_event]
-    assert [bool(event.entries[0].plan_digest) for event in told] == [False, True, False, True]
-    assert {event.reason for event in told} == {EmissionReason.CHECKPOINT}
+    reported = [event.interval_event for event in stage.sink.of_kind("INTERVAL") if event.interval_event]
+    assert [bool(event.entries[0].plan_digest) for event in reported] == [False, True, False, True]
+    assert {event.reason for event in reported} == {EmissionReason.CHECKPOINT}
 
 
 def test_a_write_of_an_unknown_query_is_somebody_elses() -> None:
@@ -427,7 +427,7 @@ def test_an_application_that_ends_aborts_what_still_runs() -> None:
     assert stage.sink.run_types("flights.enrich") == [START, RunEventType.ABORT]
 
 
-def test_memory_of_told_batches_is_bounded() -> None:
+def test_memory_of_emitted_batches_is_bounded() -> None:
     stage = Stage()
     stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
     for number in range(100):

@@ -63,12 +63,12 @@ def test_none_without_git(script: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert git_commit() is None
 
 
-def test_it_is_the_version_that_is_told_unless_another_is_named(script: Path) -> None:
-    def told(**given: str) -> str | None:
+def test_it_is_the_version_that_is_emitted_unless_another_is_named(script: Path) -> None:
+    def emitted(**given: str) -> str | None:
         settings = CaptureSettings.load(**given)
         return event_context(settings, app_name="a", spark_version="4.0.0", started_by=NOBODY).versions.code
 
-    assert told() is None
+    assert emitted() is None
     commit_id = commit(script)
-    assert told() == commit_id
-    assert told(job_code_version="v7") == "v7"
+    assert emitted() == commit_id
+    assert emitted(job_code_version="v7") == "v7"

@@ -133,7 +133,7 @@ def test_a_sink_that_refuses_is_counted() -> None:
     assert stage.publisher.tally.published == 0
 
 
-def test_what_is_not_delivered_is_told() -> None:
+def test_what_is_not_delivered_is_emitted() -> None:
     class Stuck(RecordingSink):
         def flush(self, timeout_seconds: float) -> int:
             return 1
@@ -188,7 +188,7 @@ class Troubled(StreamFlow):
         raise OSError("slow down")
 
 
-def test_the_end_is_told_and_delivered_whatever_goes_wrong_with_a_query() -> None:
+def test_the_end_is_emitted_and_delivered_whatever_goes_wrong_with_a_query() -> None:
     ended: list[str] = []
     stage = Stage(flow=Troubled)
     assert not stage.order(action=lambda: ended.append("flushed")), "somebody is to look at it"

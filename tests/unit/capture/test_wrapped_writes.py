@@ -60,7 +60,7 @@ def test_a_write_inside_that_is_known_as_the_table_it_is_needs_no_correction() -
     assert wrapped.corrected(run("/a", MAKING, 1, 5)) is None
 
 
-def test_a_command_that_fails_with_its_write_is_told_once_and_one_that_fails_after_it_too() -> None:
+def test_a_command_that_fails_with_its_write_is_emitted_once_and_one_that_fails_after_it_too() -> None:
     wrapped, no = WrappedWrites(), RunError(message="no")
     assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, no))
     assert wrapped.is_wrapper(run("/a", MAKING, 1, 4, no))

@@ -59,7 +59,7 @@ def test_a_dataset_scanned_twice_adds_up_and_an_unknown_part_makes_the_whole_unk
 
 
 def test_a_scan_of_several_datasets_counts_for_none_of_them() -> None:
-    """`spark.read.parquet(A, B)` is one scan, and which of its rows are of A nothing tells."""
+    """`spark.read.parquet(A, B)` is one scan, and nothing shows which of its rows are of A."""
     both = Scan(names=frozenset({"/in", "/other"}), counts=Counts(rows=4, bytes=50, files=2))
     inputs = tuple(
         PlanInput(dataset=each, kind=SourceKind.FILE, position=listed, certainty=Certainty.EXACT)
@@ -158,7 +158,7 @@ def test_a_version_counts_once_however_often_it_was_written() -> None:
     assert join_outputs([made("7", 3), made("8", 2)]) == (made("8", 5),)
 
 
-def test_what_was_replaced_stays_told_whatever_was_added_later() -> None:
+def test_what_was_replaced_stays_emitted_whatever_was_added_later() -> None:
     replaced = DatasetUse(dataset=OUT, rows=1, facets={"lifecycleStateChange": "{}"})
     [joined] = join_outputs([replaced, DatasetUse(dataset=OUT, rows=2)])
     assert (joined.rows, joined.facets) == (3, {"lifecycleStateChange": "{}"})

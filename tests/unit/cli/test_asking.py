@@ -40,9 +40,9 @@ def test_every_error_of_the_tree_is_translated() -> None:
 def test_a_graph_that_is_away(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
     assert main(["upstream", "orders"]) == 4
-    said = capsys.readouterr().err
-    assert "doesn't answer at bolt://127.0.0.1:1" in said
-    assert "will be retried" not in said
+    printed = capsys.readouterr().err
+    assert "doesn't answer at bolt://127.0.0.1:1" in printed
+    assert "will be retried" not in printed
 
 
 def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a shell is told when somebody presses the tab key."""
+"""What a shell is offered when somebody presses the tab key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_option(monkeypatch: pytest.MonkeyPatch, complete: pytest.CaptureFixt
     assert complete.readouterr() == ("--as-of\n", "")
 
 
-def test_nothing_is_said_where_the_graph_is_away(
+def test_nothing_is_reported_where_the_graph_is_away(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HEADWATER_NEO4J_URI", "no address at all")

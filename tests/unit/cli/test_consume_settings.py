@@ -36,6 +36,6 @@ def test_they_are_named(
     for name, value in settings.items():
         monkeypatch.setenv(f"HEADWATER_KAFKA_{name}", value)
     assert cli.main(["consume", "--port", "0"]) == 6
-    told = capsys.readouterr().err
-    assert [name for name in named if name not in told] == []
-    assert "Traceback" not in told
+    reported = capsys.readouterr().err
+    assert [name for name in named if name not in reported] == []
+    assert "Traceback" not in reported

@@ -32,9 +32,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
 
 
 def test_what_would_be_sent(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, said = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
+    status, printed = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
     assert status == ExitCode.DONE
-    assert said == {
+    assert printed == {
         "checkpoints": [
             {
                 "checkpoint": f"file:{checkpoint}",
@@ -61,7 +61,7 @@ def test_for_people(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "printed"),
     [
         ((*OFFLINE,), ExitCode.BAD_INPUT, "source 0 (Kafka, topic in): which dataset it is isn't known"),
         (("--no-graph", "--dry-run"), ExitCode.BAD_INPUT, "the job has to be named"),
@@ -70,23 +70,27 @@ def test_for_people(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_what_is_not_certain_is_an_error(
-    checkpoint: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], status: ExitCode, said: str | None
+    checkpoint: str,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    status: ExitCode,
+    printed: str | None,
 ) -> None:
     assert main(["reconcile", checkpoint, *arguments]) == status
-    assert said is None or said in capsys.readouterr().err
+    assert printed is None or printed in capsys.readouterr().err
 
 
 def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, said = run(capsys, str(tmp_path / "none"), *OFFLINE)
+    status, printed = run(capsys, str(tmp_path / "none"), *OFFLINE)
     assert status == ExitCode.NOT_FOUND
-    assert said["error"]["fix"] == "Name the folder that was the query's checkpointLocation."
+    assert printed["error"]["fix"] == "Name the folder that was the query's checkpointLocation."
 
 
 def test_a_file_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
-    status, said = run(capsys, str(tmp_path / "file"), *OFFLINE)
+    status, printed = run(capsys, str(tmp_path / "file"), *OFFLINE)
     assert status == ExitCode.BAD_INPUT
-    assert said["error"]["message"] == f"file:{tmp_path}/file is a file, not a folder."
+    assert printed["error"]["message"] == f"file:{tmp_path}/file is a file, not a folder."
 
 
 class Thrown:
@@ -152,12 +156,12 @@ def test_one_that_can_not_be_rebuilt_is_named_and_keeps_no_other_back(
     checkpoint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "cp/offsets/2").write_text("v9\n{}\n{}")
-    status, said = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
+    status, printed = run(capsys, checkpoint, *OFFLINE, "--source", "0=kafka://here")
     assert status == ExitCode.DONE
-    [told] = said["checkpoints"]
-    assert told["batches"]["count"] == 3
-    assert [each["batch_id"] for each in told["unreadable"]] == [2, 3]
-    assert "only v1 is known" in told["unreadable"][0]["reason"]
+    [reported] = printed["checkpoints"]
+    assert reported["batches"]["count"] == 3
+    assert [each["batch_id"] for each in reported["unreadable"]] == [2, 3]
+    assert "only v1 is known" in reported["unreadable"][0]["reason"]
 
 
 def test_where_a_checkpoint_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,10 +95,10 @@ def test_where_nothing_says_which_server_none_is_guessed(
 ) -> None:
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
     assert cli.main(command.split()) == 6
-    told = capsys.readouterr().err
-    assert f"HEADWATER_{missing}_" in told
-    assert "headwater up" in told
-    assert "localhost" not in told
+    reported = capsys.readouterr().err
+    assert f"HEADWATER_{missing}_" in reported
+    assert "headwater up" in reported
+    assert "localhost" not in reported
 
 
 def test_a_command_reports_once_what_it_connects_to_and_no_credentials(
@@ -110,9 +110,9 @@ def test_a_command_reports_once_what_it_connects_to_and_no_credentials(
     console.reset(json_mode=True)
     connected_settings(kafka=True)
     connected_settings(kafka=True, neo4j=True)
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.splitlines() == [
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
         "Kafka broker:9092 (the environment)",
         "Neo4j bolt://graph:7687 (the environment), database neo4j",
     ]
@@ -160,7 +160,7 @@ def test_an_empty_variable_is_none_at_all(monkeypatch: pytest.MonkeyPatch) -> No
         ("HEADWATER_CACHEDIR", "HEADWATER_CACHE_DIR"),
     ],
 )
-def test_an_unknown_variable_is_told_with_the_nearest(
+def test_an_unknown_variable_is_reported_with_the_nearest(
     variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "x")
@@ -178,13 +178,13 @@ def test_an_unknown_variable_is_told_with_the_nearest(
         ("[neo4j\n", r"headwater\.toml is not TOML"),
     ],
 )
-def test_a_wrong_file_is_told(content: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_reported(content: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "headwater.toml").write_text(content)
     with pytest.raises(InputError, match=message):
         load_settings()
 
 
-def test_a_wrong_value_is_told_with_its_name_and_source_but_not_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_is_reported_with_its_name_and_source_but_not_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KAFKA_SECURITY_PROTOCOL", "my-secret-slip")
     with pytest.raises(InputError, match=r"HEADWATER_KAFKA_SECURITY_PROTOCOL.*the environment") as caught:
         load_settings()
@@ -216,7 +216,7 @@ def test_librdkafkas_own_settings_are_a_table_in_the_file_and_json_in_the_enviro
     assert load_settings().kafka.client_config()["client.rack"] == "b"
 
 
-def test_a_table_that_is_no_json_is_told_by_its_name_without_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_no_json_is_reported_by_its_name_without_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KAFKA_CLIENT_PROPERTIES", '{"ssl.key.password": "hush-hush')
     with pytest.raises(InputError, match="HEADWATER_KAFKA_CLIENT_PROPERTIES") as caught:
         load_settings()
@@ -241,9 +241,9 @@ def test_what_capture_alone_reads_is_known_too(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HEADWATER_CAPTURE_QUEUE_SIZE", "5")
     load_settings()
     monkeypatch.setenv("HEADWATER_CAPTURE_QUEUE_SIZ", "5")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as reported:
         load_settings()
-    assert told.value.fix == "The nearest known one is HEADWATER_CAPTURE_QUEUE_SIZE."
+    assert reported.value.fix == "The nearest known one is HEADWATER_CAPTURE_QUEUE_SIZE."
 
 
 def test_topics_are_created_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:

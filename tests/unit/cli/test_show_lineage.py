@@ -172,9 +172,9 @@ def test_a_narrow_terminal_wraps_and_cuts_nothing() -> None:
 
 def test_the_summary_says_what_is_left_out() -> None:
     start = column("a", "x")
-    said = replace(via("job"), incomplete="too large")
+    partial = replace(via("job"), incomplete="too large")
     found = replace(
-        answer(start, item(column("b", "y"), 1, start.key, said, influence=Influence.DIRECT)),
+        answer(start, item(column("b", "y"), 1, start.key, partial, influence=Influence.DIRECT)),
         complete=False,
         truncated=True,
         depth=1,
@@ -203,7 +203,7 @@ def test_what_several_plans_of_a_job_do_alike_stands_once() -> None:
     assert (text.count("COPY"), text.count("CAST")) == (2, 1)
 
 
-def test_what_is_made_of_itself_is_said() -> None:
+def test_what_is_made_of_itself_is_reported() -> None:
     start, other = dataset("start"), dataset("other")
     one, two = via("upsert"), via("compact")
     loops = (LineageEdge(start.key, start.key, (one,), 1), LineageEdge(other.key, other.key, (two, one), 3))
@@ -219,7 +219,7 @@ def test_what_is_made_of_itself_is_said() -> None:
     ]
 
 
-def test_columns_made_of_themselves_are_said_too() -> None:
+def test_columns_made_of_themselves_are_reported_too() -> None:
     start = column("a", "x")
     loop = LineageEdge(start.key, start.key, (via("upsert", TransformationKind.COPY),), 1)
     found = replace(

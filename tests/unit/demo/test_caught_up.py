@@ -18,8 +18,8 @@ class Script:
 
     log = "consumer.log"
 
-    def __init__(self, *said: Progress | None) -> None:
-        self._said: Iterator[Progress | None] = iter(said)
+    def __init__(self, *reports: Progress | None) -> None:
+        self._reports: Iterator[Progress | None] = iter(reports)
         self._last: Progress | None = None
         self.watched = 0
 
@@ -27,7 +27,7 @@ class Script:
         return None
 
     def progress(self, _reader: Any) -> Progress | None:
-        self._last = next(self._said, self._last)
+        self._last = next(self._reports, self._last)
         return self._last
 
     def watch(self) -> None:
@@ -50,8 +50,8 @@ def test_it_is_through_when_every_event_is_processed() -> None:
     assert script.watched == 3
 
 
-def test_a_stuck_consumer_is_told_and_left_to_the_checks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stuck_consumer_is_reported_and_left_to_the_checks(capsys: pytest.CaptureFixture[str]) -> None:
     assert not caught_up(Script(Progress(10, 4)))
-    told = capsys.readouterr().err
-    assert "4 of 10 events" in told
-    assert "consumer.log" in told
+    reported = capsys.readouterr().err
+    assert "4 of 10 events" in reported
+    assert "consumer.log" in reported

@@ -64,7 +64,7 @@ def test_wrong_facts_fail_the_one_check_that_is_about_them(facts: Facts, claim: 
         ([(0, 10)], 9, ["consumed up to 10, but the partition ends at 9"]),
     ],
 )
-def test_ranges_cover_a_partition_exactly_or_it_is_said_how_not(
+def test_ranges_cover_a_partition_exactly_or_how_not_is_reported(
     ranges: list[tuple[int, int]], end: int, problems: list[str]
 ) -> None:
     assert checks.uncovered(ranges, end) == problems

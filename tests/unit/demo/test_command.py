@@ -156,7 +156,7 @@ def test_days_that_make_no_sense_are_bad_usage(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_the_last_word_tells_how_to_go_on_without_telling_the_password(
+def test_the_last_word_shows_how_to_go_on_without_the_password(
     outcome: DemoResult, kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran(monkeypatch, outcome)

@@ -28,11 +28,11 @@ JOBS = (
 # A pretended job ends when the test says so, with the status that it says.
 PROGRAM = """
 import pathlib, sys, time
-told = pathlib.Path(sys.argv[1])
-while not told.exists():
+status = pathlib.Path(sys.argv[1])
+while not status.exists():
     time.sleep(0.01)
 print("what went wrong")
-sys.exit(int(told.read_text()))
+sys.exit(int(status.read_text()))
 """
 
 
@@ -52,9 +52,9 @@ class Stage:
         self.pipeline = Pipeline(JOBS, self.folder, dict(os.environ))
 
     def end(self, job: str, status: int = 0) -> None:
-        told = self.folder.work / f"{job}.told"
-        told.with_suffix(".draft").write_text(str(status))
-        told.with_suffix(".draft").rename(told)
+        reported = self.folder.work / f"{job}.status"
+        reported.with_suffix(".draft").write_text(str(status))
+        reported.with_suffix(".draft").rename(reported)
 
     def states(self) -> list[str]:
         return [view.state for view in self.pipeline.views()]
@@ -65,7 +65,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     stage = Stage(tmp_path)
 
     def command(job: Job) -> list[str]:
-        return [sys.executable, "-c", PROGRAM, str(stage.folder.work / f"{job.name}.told")]
+        return [sys.executable, "-c", PROGRAM, str(stage.folder.work / f"{job.name}.status")]
 
     monkeypatch.setattr(processes, "job_command", command)
     yield stage
@@ -164,7 +164,7 @@ def test_a_consumer_that_gives_up_is_not_started_again(tmp_path: Path, consumer_
         until(watched(consumer))
 
 
-def test_a_consumer_that_ends_badly_when_told_to_is_an_error(
+def test_a_consumer_that_ends_badly_when_reported_to_is_an_error(
     tmp_path: Path, consumer_program: Callable[[str], None]
 ) -> None:
     consumer_program("import time; time.sleep(60)")  # SIGTERM kills it: it has not drained

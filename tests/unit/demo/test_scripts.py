@@ -74,35 +74,35 @@ def test_a_path_is_not_encoded_for_hadoop_does_not_decode() -> None:
 
 
 class FakeQuery:
-    """Remembers what it was told, and ends by itself after so many waits."""
+    """Remembers what it was called with, and ends by itself after so many waits."""
 
     def __init__(self, waits: int) -> None:
         self.waits = waits
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def awaitTermination(self, timeout: int) -> bool:  # noqa: N802  Spark's name
         self.waits -= 1
         return self.waits < 0
 
     def processAllAvailable(self) -> None:  # noqa: N802  Spark's name
-        self.told.append("process")
+        self.reported.append("process")
 
     def stop(self) -> None:
-        self.told.append("stop")
+        self.reported.append("stop")
 
 
 def test_a_followed_query_processes_what_is_left_before_it_stops() -> None:
     answers = iter([False, False, True])
     query = FakeQuery(waits=10)
     pipeline.follow(query, lambda: next(answers))  # type: ignore[arg-type]
-    assert query.told == ["process", "stop"]
+    assert query.reported == ["process", "stop"]
     assert query.waits == 8
 
 
 def test_a_query_that_ended_by_itself_is_told_nothing_more() -> None:
     query = FakeQuery(waits=1)
     pipeline.follow(query, lambda: False)  # type: ignore[arg-type]
-    assert query.told == []
+    assert query.reported == []
 
 
 @pytest.mark.parametrize(

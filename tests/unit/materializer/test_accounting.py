@@ -36,7 +36,7 @@ def test_letters_of_an_earlier_incarnation_of_the_topic_are_not_this_ones() -> N
     assert (figures.applied, figures.dead_lettered) == (10, 0)
 
 
-def test_what_retention_deleted_unread_is_told_and_never_counts_as_applied() -> None:
+def test_what_retention_deleted_unread_is_reported_and_never_counts_as_applied() -> None:
     figures = settle([PartitionOffsets(P0, 6, 10, 4)], [])
     assert (figures.applied, figures.expired, figures.pending, figures.closed) == (4, 2, 4, False)
     assert settle([PartitionOffsets(P0, 6, 10, 10)], []).closed, "read before it was deleted"

@@ -99,7 +99,7 @@ def test_an_exception_of_the_driver_or_of_our_own(error: Exception, expected: ty
     assert type(meaning(error)) is expected
 
 
-def test_a_lost_race_is_told_from_an_outage() -> None:
+def test_a_lost_race_is_distinguished_from_an_outage() -> None:
     race = meaning(of_server("Neo.ClientError.Schema.ConstraintValidationFailed"))
     outage = meaning(REFUSED)
     assert isinstance(race, GraphUnavailableError)

@@ -153,7 +153,7 @@ def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() ->
     harness.rounds(40, seconds=1)
     assert harness.health.document()["ready"] is False
     assert harness.health.document()["alive"] is True
-    assert len([line for line in harness.said if "hasn't answered" in line]) == 1
+    assert len([line for line in harness.logged if "hasn't answered" in line]) == 1
     graph.go.release()
     harness.settle(limit=1_000_000)
     harness.rounds()

@@ -105,13 +105,13 @@ def test_attempts_are_spaced_ever_wider_up_to_the_cap() -> None:
     assert gaps == sorted(gaps) or max(abs(a - b) for a, b in zip(gaps, sorted(gaps), strict=True)) < 0.11
 
 
-def test_trouble_is_told_at_once_then_once_a_minute_then_when_it_is_over() -> None:
+def test_trouble_is_logged_at_once_then_once_a_minute_then_when_it_is_over() -> None:
     harness = fed(1, Harness())
     harness.rounds(2)
     harness.graph.errors.extend([AWAY] * 30)
     for _ in range(150):
         harness.rounds(seconds=1)
-    while_away = list(harness.said)
+    while_away = list(harness.logged)
     harness.graph.errors.clear()
     harness.settle(seconds=11)
     harness.rounds(2)
@@ -119,8 +119,8 @@ def test_trouble_is_told_at_once_then_once_a_minute_then_when_it_is_over() -> No
     assert while_away[0].startswith("Neo4j at bolt://x doesn't answer.")
     assert len(while_away) == 3, "at 0, 60 and 120 of 150 seconds"
     assert "60 s" in while_away[1] or "6" in while_away[1]
-    assert harness.said[3:] == [line for line in harness.said[3:] if "well again" in line]
-    assert len(harness.said) == 4
+    assert harness.logged[3:] == [line for line in harness.logged[3:] if "well again" in line]
+    assert len(harness.logged) == 4
 
 
 def test_a_lost_race_is_tried_again_and_never_dead_lettered() -> None:

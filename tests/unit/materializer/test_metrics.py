@@ -50,7 +50,7 @@ def test_the_lag_of_an_event_is_from_its_own_time() -> None:
     assert 0 <= harness.metric("event_lag_seconds_sum") < time.time()
 
 
-def test_the_oldest_record_in_hand_is_told_by_partition_until_it_is_applied() -> None:
+def test_the_oldest_record_in_hand_is_reported_by_partition_until_it_is_applied() -> None:
     harness = Harness()
     harness.broker.append(good(1), partition=1, timestamp_ms=1_700_000_000_000)
     harness.broker.append(good(2), partition=1, timestamp_ms=1_700_000_005_000)
@@ -63,7 +63,7 @@ def test_the_oldest_record_in_hand_is_told_by_partition_until_it_is_applied() ->
     assert series("headwater_materializer_oldest_unapplied_timestamp_seconds", {"partition": "1"}) is None
 
 
-def test_the_schema_that_is_known_is_told() -> None:
+def test_the_schema_that_is_known_is_reported() -> None:
     schema = current_schema()
     assert Harness().metric("schema_info", fingerprint=schema.hex, schema_version=str(schema.version)) == 1
 
@@ -108,7 +108,7 @@ def test_a_batch_is_counted_timed_and_stamped() -> None:
     assert harness.metric("records_in_hand") == 0
 
 
-def test_what_is_written_is_counted_as_the_database_tells_it() -> None:
+def test_what_is_written_is_counted_as_the_database_counts_it() -> None:
     class Writes(FakeGraph):
         def apply(self, folded: frozenset[str]) -> FakeSummary:
             super().apply(folded)
@@ -120,7 +120,7 @@ def test_what_is_written_is_counted_as_the_database_tells_it() -> None:
     assert (harness.metric("nodes_created_total"), harness.metric("relationships_created_total")) == (3, 7)
 
 
-def test_the_lag_is_told_by_partition_while_it_is_ours() -> None:
+def test_the_lag_is_reported_by_partition_while_it_is_ours() -> None:
     harness = Harness()
     harness.broker.extend(good(number) for number in range(4))
     harness.graph.errors.extend([GraphUnavailableError("away")] * 3)

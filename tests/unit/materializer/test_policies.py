@@ -95,21 +95,21 @@ def test_a_batch_without_dead_letters_is_never_stopped() -> None:
     limit.check(1, 0)
 
 
-def test_trouble_that_comes_and_goes_is_told_of_once_a_minute() -> None:
-    clock, said = FakeClock(), list[str]()
-    notices = Notices(said.append, clock)
+def test_trouble_that_comes_and_goes_is_logged_once_a_minute() -> None:
+    clock, logged = FakeClock(), list[str]()
+    notices = Notices(logged.append, clock)
     for _ in range(119):
         notices.trouble(RetryCause.BROKER, "Kafka is away.")
         notices.over(RetryCause.BROKER)
         clock.advance(1)
-    assert len([line for line in said if line.startswith("Kafka is away.")]) == 2
-    assert len(said) == 4
+    assert len([line for line in logged if line.startswith("Kafka is away.")]) == 2
+    assert len(logged) == 4
 
 
-def test_kinds_of_trouble_are_told_of_apart_and_what_never_was_is_never_over() -> None:
-    said = list[str]()
-    notices = Notices(said.append, FakeClock())
+def test_kinds_of_trouble_are_logged_apart_and_what_never_was_is_never_over() -> None:
+    logged = list[str]()
+    notices = Notices(logged.append, FakeClock())
     notices.over(*RetryCause)
     notices.trouble(RetryCause.BROKER, "Kafka is away.")
     notices.trouble(RetryCause.GRAPH, "Neo4j is away.")
-    assert [line.split(".")[0] for line in said] == ["Kafka is away", "Neo4j is away"]
+    assert [line.split(".")[0] for line in logged] == ["Kafka is away", "Neo4j is away"]

@@ -192,8 +192,8 @@ def test_a_failed_event_is_reported_with_its_reason_and_the_others_go(make: Make
     assert [failed.event_id for failed in report.failed] == [large.event_id]
     assert "MSG_SIZE_TOO_LARGE" in report.failed[0].reason
     assert "xxx" not in report.failed[0].reason
-    said = f"the DATASET event of dataset large, of {len(encode(large))} bytes"
-    assert said in report.failed[0].reason
+    described = f"the DATASET event of dataset large, of {len(encode(large))} bytes"
+    assert described in report.failed[0].reason
     assert "topic_max_message_bytes" in report.failed[0].reason
     with pytest.raises(DeliveryError, match=large.event_id):
         report.require_delivered()

@@ -41,15 +41,15 @@ def test_a_continuous_query_logs_no_times() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("v2\n{}\n{}", "version 'v2'; only v1"),
         ("v1\nnothing\n{}", "is no offset log"),
         ("v1\n[]\n{}", "is no offset log"),
     ],
 )
-def test_what_is_no_offset_log(text: str, said: str) -> None:
-    with pytest.raises(CheckpointError, match=said):
+def test_what_is_no_offset_log(text: str, message: str) -> None:
+    with pytest.raises(CheckpointError, match=message):
         QueryLog("/cp", DictFiles({"/cp/offsets/0": text})).batch(0)
 
 

@@ -74,18 +74,18 @@ def test_each_begins_where_the_one_before_ended() -> None:
     assert {use.certainty for entry in entries for use in entry.inputs} == {Certainty.EXACT}
 
 
-def test_what_a_function_may_have_written_is_told_only_where_the_sinks_log_has_it() -> None:
+def test_what_a_function_may_have_written_is_emitted_only_where_the_sinks_log_has_it() -> None:
     made = kafka_checkpoint(2)
     made.files.texts["/out/_spark_metadata/1"] = 'v1\n{"path":"file:///out/a","size":369,"action":"add"}'
     output = PlanOutput(dataset=DatasetRef("file", "/out"), kind=SourceKind.FILE)
     log = QueryLog(made.location, made.files)
     commits = SinkCommits("FileSink[/out]", QUERY, made.files)
-    for proven, told in ((True, [0, 1]), (False, [1, 1])):
+    for proven, emitted in ((True, [0, 1]), (False, [1, 1])):
         rebuilt = Rebuilder(log, made.files, inputs=[IN], sources=1, outputs=[output], commits=commits, proven=proven)
-        assert [len(rebuilt.entry(batch).outputs) for batch in range(2)] == told
+        assert [len(rebuilt.entry(batch).outputs) for batch in range(2)] == emitted
 
 
-def test_what_the_checkpoint_does_not_know_is_not_said() -> None:
+def test_what_the_checkpoint_does_not_know_is_not_emitted() -> None:
     made = HandWritten()
     made.run(0, {"in": {"0": 5}}, watermark_ms=0)
     made.run(1, {"in": {"0": 5}}, watermark_ms=9_000)
@@ -173,8 +173,8 @@ def test_an_event_is_divided_where_it_would_be_too_large() -> None:
     events = list(interval_events(WHOSE, [build.entry(batch) for batch in range(20)], per_event=50, now=NOW))
     assert len(events) > 1
     assert all(len(encode(event)) <= 256 * 1024 for event in events)
-    told = [entry.batch_id for event in events if event.interval_event for entry in event.interval_event.entries]
-    assert told == list(range(20))
+    emitted = [entry.batch_id for event in events if event.interval_event for entry in event.interval_event.entries]
+    assert emitted == list(range(20))
 
 
 def test_a_source_logged_twice_beside_another_keeps_its_place() -> None:

@@ -163,7 +163,7 @@ def test_a_broken_event_written_by_somebody_else_is_invalid_and_its_field_is_nam
     assert caught.value.reason is DecodeReason.INVALID_EVENT
 
 
-def test_an_unknown_kind_written_by_somebody_else_is_told() -> None:
+def test_an_unknown_kind_written_by_somebody_else_is_reported() -> None:
     with pytest.raises(UnknownKindError) as caught:
         Decoder().decode(raw(BROKEN["unknown kind"][0]))
     assert caught.value.kind == "CONSUMER"

@@ -127,7 +127,7 @@ def test_a_published_schema_is_found_whatever_lies_around_it(store: SchemaStore,
     topic.append(schema("Wanted").text.encode())
     topic.append(b"\xff")
     del topic.records[1]  # compacted away
-    topic.end += 3  # and so are the last ones: only the end tells
+    topic.end += 3  # and so are the last ones: only the end shows
     found = store.find(schema("Wanted").fingerprint)
     assert found is not None
     assert found.text == schema("Wanted").text

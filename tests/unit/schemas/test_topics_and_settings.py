@@ -122,7 +122,7 @@ def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named:
         ({"client_properties": {"socket.timeout.ms": "soon"}}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
     ],
 )
-def test_what_librdkafka_refuses_is_told_by_our_name_for_it(settings: dict[str, Any], named: str) -> None:
+def test_what_librdkafka_refuses_is_reported_by_our_name_for_it(settings: dict[str, Any], named: str) -> None:
     config = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
     with pytest.raises(KafkaException) as caught:
         AdminClient(dict[str, Any](config))

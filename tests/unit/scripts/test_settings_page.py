@@ -28,8 +28,8 @@ def test_every_variable_is_on_it() -> None:
 
 @pytest.mark.parametrize("model", [info.annotation for info in Settings.model_fields.values()])
 def test_every_setting_of_a_command_has_a_meaning(model: type[BaseModel]) -> None:
-    said = settings_page.meanings(model)
-    assert [name for name in model.model_fields if not said.get(name)] == []
+    texts = settings_page.meanings(model)
+    assert [name for name in model.model_fields if not texts.get(name)] == []
 
 
 def test_every_setting_of_capture_has_a_meaning() -> None:

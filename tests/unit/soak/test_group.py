@@ -58,12 +58,12 @@ def test_the_ends_are_those_of_all_partitions_whatever_it_takes_to_ask(monkeypat
     assert group_of(monkeypatch, Reader(AWAY, AWAY, [(5, 1), (0, None)])).ends() == {0: 5, 1: 0}
 
 
-def test_what_does_not_recover_is_told_with_how_things_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_recover_is_reported_with_how_things_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     unwell = group_of(monkeypatch, Reader([(5, 4)]), seconds=0.01)
     with pytest.raises(HeadwaterError, match=r"No recovery after 0 s\.\n.*4 of 5\nthe consumers are well"):
         unwell.until_committed({0: 5}, lambda: True, lambda: "the consumers are well")
 
 
-def test_brokers_that_stay_away_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_brokers_that_stay_away_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HeadwaterError, match="positions: away"):
         group_of(monkeypatch, Reader(AWAY), seconds=0.01).until_committed({0: 5}, lambda: True, str)

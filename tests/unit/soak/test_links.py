@@ -15,7 +15,7 @@ from headwater_benchmarks.soak.links import Link
 
 @pytest.fixture
 def echo() -> Iterator[int]:
-    """The port of a server that says what it hears."""
+    """The port of a server that answers with what it receives."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve(connection: socket.socket) -> None:
@@ -42,7 +42,7 @@ def says(end: socket.socket, text: bytes) -> bytes:
     return end.recv(1_000)
 
 
-def heard(end: socket.socket) -> bytes:
+def received(end: socket.socket) -> bytes:
     """What it says to something; nothing where the connection is gone, which systems tell in two ways."""
     try:
         return says(end, b"b")
@@ -55,7 +55,7 @@ def test_what_is_cut_is_reset_and_what_is_mended_takes_new_connections(echo: int
         before = connected(link)
         assert says(before, b"a") == b"a"
         link.cut()
-        assert not heard(before)
+        assert not received(before)
         before.close()
         link.mend()
         with connected(link) as after:

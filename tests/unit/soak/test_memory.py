@@ -14,7 +14,7 @@ from headwater_benchmarks.soak.memory import MemoryWatch
 PASSING = "import sys, time; held = bytearray(120 << 20); del held; print('over', flush=True); time.sleep(60)"
 
 
-def test_growth_is_told_once_a_process_has_warmed_up() -> None:
+def test_growth_is_reported_once_a_process_has_warmed_up() -> None:
     samples = [(0.0, 40.0), (600.0, 100.0), *((1_200.0 + 360 * n, 100.0 + n) for n in range(8))]
     assert MemoryWatch(samples=samples).slope_mb_per_hour == pytest.approx(10.0)
     assert MemoryWatch(samples=samples[:3]).slope_mb_per_hour is None

@@ -33,7 +33,7 @@ def test_the_proportions_are_those_asked_for() -> None:
 
 
 def test_so_many_are_taken_and_none_is_kept_back() -> None:
-    """5 % come again, 5 % after others that were told later, and every micro-batch is there in the end."""
+    """5 % come again, 5 % after others that were reported later, and every micro-batch is there in the end."""
     events = list(Mixture(4).take(10_000))
     assert 10_000 <= len(events) <= 10_005
     distinct = {event.event_id: event for event in events}
@@ -49,7 +49,7 @@ def test_so_many_are_taken_and_none_is_kept_back() -> None:
     assert sum(newest.values()) + len(newest) == intervals
 
 
-def test_every_event_can_be_told_and_applied() -> None:
+def test_every_event_can_be_reported_and_applied() -> None:
     for event in stream(2, 2_000, Proportions(skewed=0.1)):
         assert Decoder().decode(encode(event)) == event
         assert reject(event) is None
@@ -57,14 +57,14 @@ def test_every_event_can_be_told_and_applied() -> None:
 
 def test_a_query_s_micro_batches_follow_on_one_another() -> None:
     events = stream(5, 3_000, Proportions(queries=2))
-    told = {
+    reported = {
         (event.interval_event.query_id, entry.batch_id): entry
         for event in events
         if event.interval_event is not None
         for entry in event.interval_event.entries
     }
-    for query in {query for query, _ in told}:
-        entries = [told[query, number] for number in range(sum(key[0] == query for key in told))]
+    for query in {query for query, _ in reported}:
+        entries = [reported[query, number] for number in range(sum(key[0] == query for key in reported))]
         for before, after in pairwise(entries):
             for ended, begun in zip(ranges(before), ranges(after), strict=True):
                 assert ended[1] == begun[0]

@@ -1,4 +1,4 @@
-"""Queries that other databases run: what the text tells of their columns, and that nothing is guessed."""
+"""Queries that other databases run: what the text shows of their columns, and that nothing is guessed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def table(name: str) -> DatasetRef:
     return DatasetRef("db", name)
 
 
-def told(one: Direct | Indirect) -> str:
+def reported(one: Direct | Indirect) -> str:
     where = "nothing"
     if isinstance(one.field, Field):
         where = ".".join([one.field.dataset.name, *(one.field.path or ())])
@@ -28,10 +28,10 @@ def read(query: str, scheme: str = "postgresql", *names: str) -> dict[str, list[
     if relation is None:
         return None
     found = {
-        name: sorted([told(d) for d in column.direct] + [told(i) for i in column.indirect])
+        name: sorted([reported(d) for d in column.direct] + [reported(i) for i in column.indirect])
         for name, column in relation.columns
     }
-    return found | {"*": sorted(told(i) for i in relation.influences)}
+    return found | {"*": sorted(reported(i) for i in relation.influences)}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def read(query: str, scheme: str = "postgresql", *names: str) -> dict[str, list[
         ),
     ],
 )
-def test_what_the_text_tells(query: str, expected: dict[str, list[str]]) -> None:
+def test_what_the_text_reports(query: str, expected: dict[str, list[str]]) -> None:
     assert read(query) == expected
 
 
@@ -156,7 +156,7 @@ def test_what_the_text_does_not_tell_is_not_guessed(query: str) -> None:
         ),
     ],
 )
-def test_a_star_of_one_table_is_told_by_the_names_of_the_result(
+def test_a_star_of_one_table_is_reported_by_the_names_of_the_result(
     query: str, names: tuple[str, ...], expected: dict[str, list[str]]
 ) -> None:
     assert read(query, "postgresql", *names) == expected

@@ -82,13 +82,13 @@ def test_the_folder_to_delete_goes_with_the_program(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_program_that_ends_while_starting_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_program_that_ends_while_starting_is_reported_with_its_last_words(tmp_path: Path) -> None:
     guarded = GuardedProcess("short", ["sh", "-c", "echo so it goes; exit 3"], output=tmp_path / "output")
     with pytest.raises(HeadwaterError, match=r"short ended while starting\.\nso it goes"):
         guarded.wait_until(lambda: False, timeout_seconds=20, cancelled=lambda: False)
     guarded.stop()
 
 
-def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(HeadwaterError, match="/nonexistent/java"):
         GuardedProcess("absent", ["/nonexistent/java"], output=tmp_path / "output")

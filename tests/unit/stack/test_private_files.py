@@ -63,7 +63,7 @@ def test_what_a_server_writes_is_private(tmp_path: Path) -> None:
     assert (mode(tmp_path / "data"), mode(tmp_path / "data" / "store"), mode(output)) == (0o700, 0o600, 0o600)
 
 
-def test_the_open_broker_is_said_where_the_stack_is_described() -> None:
+def test_the_open_broker_is_reported_where_the_stack_is_described() -> None:
     member, somewhere = Member(1, "1", Path("/log")), Path("/x")
     info = StackInfo("h:1", "bolt://h:2", "neo4j", "http://h:3/", somewhere, somewhere, "21", member, member)
     kafka = describe.document(info)["kafka"]

@@ -55,11 +55,11 @@ def final_graph(delta: GraphDelta) -> FinalGraph:
     Args:
         delta: of all events.
     """
-    heard = _Heard()
-    visit(delta, heard)
-    graph = FinalGraph(heard.nodes)
-    for type_, relationship in heard.relationships:
-        kind = Kind(type_, heard.labels[relationship.start], heard.labels[relationship.end])
+    facts = _Collected()
+    visit(delta, facts)
+    graph = FinalGraph(facts.nodes)
+    for type_, relationship in facts.relationships:
+        kind = Kind(type_, facts.labels[relationship.start], facts.labels[relationship.end])
         graph.relationships[kind].append(relationship)
     for rows in graph.relationships.values():
         # As they come from a topic: what leaves one node, and what one query did, is together.
@@ -67,7 +67,7 @@ def final_graph(delta: GraphDelta) -> FinalGraph:
     return graph
 
 
-class _Heard:
+class _Collected:
     """Receives all of it (`graph.oracle.GraphVisitor`)."""
 
     def __init__(self) -> None:

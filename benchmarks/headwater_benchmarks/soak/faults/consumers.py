@@ -95,7 +95,9 @@ def crashed(step: str, world: World, dice: random.Random) -> str:  # noqa: ARG00
     status = doomed.process.poll()
     doomed.end()
     if status != STATUS:
-        raise CheckFailedError(f"A consumer that was to crash at {step} ended with {status}. It said: {doomed.said}")
+        raise CheckFailedError(
+            f"A consumer that was to crash at {step} ended with {status}. Its stderr: {doomed.stderr}"
+        )
     return f"ended with {STATUS} at step {step}"
 
 

@@ -64,7 +64,7 @@ def recreated(world: World, dice: random.Random) -> str:
 
 
 def _refused(world: World) -> str:
-    """The broker's word for not taking a dead letter, once it has heard of the setting.
+    """The broker's error for a dead letter that it doesn't take, once the setting has reached it.
 
     What is taken until then is no letter: it has none of a letter's headers, and no accounting counts it.
     """

@@ -21,7 +21,7 @@ _NO_FILES = "which files an Iceberg procedure took over isn't known"
 
 
 class Procedures:
-    """Tells what procedures have made of tables that the application reads or writes, too. Never raises.
+    """Emits what procedures have made of tables that the application reads or writes, too. Never raises.
 
     Args:
         spark: a session of the application.

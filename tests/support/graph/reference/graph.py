@@ -291,9 +291,9 @@ class _Graph(Reports):
                 else:
                     source = end(edge.input, edge.input_field)
                     type_ = "DERIVES" if edge.output_field is not None else "INFLUENCES"
-                said = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
+                stated = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
                 props = {
-                    "key": key_of(tenant, type_, plan, source, target, *said),
+                    "key": key_of(tenant, type_, plan, source, target, *stated),
                     "plan": plan,
                     "job": node.fixed["job"],
                     "type": edge.type.value,

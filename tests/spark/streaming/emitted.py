@@ -1,4 +1,4 @@
-"""What was told of a query's micro-batches, as lines of text.
+"""What was emitted of a query's micro-batches, as lines of text.
 
     0 read in 0:[0,3) 1:[0,2) rows=5
     0 wrote out delta@4 STREAMING UPDATE rows=5 files=1 +bytes
@@ -74,7 +74,7 @@ def _json(text: str | None) -> str:
 
 
 def observed(events: Iterable[LineageEvent], query_id: str, how: Provenance) -> dict[int, IntervalEntry]:
-    """The micro-batches of a query by their ids, as they were told last."""
+    """The micro-batches of a query by their ids, as they were emitted last."""
     return {
         entry.batch_id: entry
         for event in events
@@ -85,7 +85,7 @@ def observed(events: Iterable[LineageEvent], query_id: str, how: Provenance) -> 
 
 
 def event_ids(events: Iterable[LineageEvent], query_id: str) -> dict[int, str]:
-    """The event of each micro-batch that was told alone."""
+    """The event of each micro-batch that was emitted alone."""
     return {
         event.interval_event.entries[0].batch_id: event.event_id
         for event in events

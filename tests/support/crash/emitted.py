@@ -1,4 +1,4 @@
-"""What the drivers have told: in files, on the topic, and in outboxes whose driver is dead."""
+"""What the drivers have emitted: in files, on the topic, and in outboxes whose driver is dead."""
 
 from __future__ import annotations
 
