@@ -24,11 +24,14 @@ from headwater.stack import ensure_jars, java_runtime, ports
 from headwater.stack.embedded import locked_version
 from headwater.stack.neo4j import ADD_OPENS, USER, Neo4jServer
 from headwater.stack.process import GuardedProcess
-from headwater_benchmarks.estate.drawn import draw
-from headwater_benchmarks.estate.sheets import LIST
+from headwater_benchmarks.estate.drawn import Estate, draw
+from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
-from headwater_benchmarks.estate.write import write
+from headwater_benchmarks.estate.write_columns import write_columns
+from headwater_benchmarks.estate.write_datasets import write_datasets
+from headwater_benchmarks.estate.write_intervals import write_intervals
+from headwater_benchmarks.estate.write_jobs import write_jobs
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.graph import writing_driver
@@ -97,7 +100,7 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
     report("Drawing what feeds what")
     estate = draw(sizes)
     starts = draw_starts(estate, STARTS)
-    sheets = write(estate, sheets_folder, lambda what: report(f"Writing {what}"))
+    sheets = write_sheets(estate, sheets_folder, lambda what: report(f"Writing {what}"))
     written = time.monotonic()
     report("Importing")
     _import(sheets.arguments(), folder)
@@ -122,6 +125,20 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
     partial = folder / "manifest.json.partial"
     partial.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     partial.replace(folder / "manifest.json")
+
+
+def write_sheets(estate: Estate, folder: Path, report: Callable[[str], None]) -> Sheets:
+    """The estate in a folder: nodes and relationships as in docs/graph.md, with the materializer's own keys."""
+    with Sheets(folder) as sheets:
+        for what, step in (
+            ("datasets", write_datasets),
+            ("columns", write_columns),
+            ("jobs, plans and runs", write_jobs),
+            ("micro-batches", write_intervals),
+        ):
+            report(what)
+            step(estate, sheets)
+    return sheets
 
 
 def _import(arguments: list[str], folder: Path) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
-from headwater_benchmarks.soak.bad_records import bad_record
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
-from headwater_schemas.codec import encode
+from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
 
@@ -149,3 +148,21 @@ class Feed:
                 self._producer.poll(0.1)
             else:
                 return
+
+
+def bad_record(dice: random.Random, good: bytes) -> bytes:
+    """A record that can't be applied, and that a consumer must put on the dead-letter topic.
+
+    One of: nothing, no event at all, an unknown schema, an event cut short.
+
+    Args:
+        dice: chooses.
+        good: an event as it is, for the last kind.
+    """
+    kinds = (
+        b"",
+        dice.randbytes(40).replace(b"\xc3\x01", b"xx"),
+        SINGLE_OBJECT_MAGIC + dice.randbytes(8) + dice.randbytes(20),
+        good[: len(good) // 2],
+    )
+    return dice.choice(kinds)

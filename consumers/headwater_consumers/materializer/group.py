@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from headwater_consumers.materializer.ownership import committable
+from headwater_consumers.materializer.offsets import committable
 from headwater_consumers.materializer.records import Partition
 from headwater_schemas.kafka.client import answer, quiet
 

@@ -17,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer.errors import RetryCause
-from headwater_consumers.materializer.kafka_records import after_rewind, record_of
-from headwater_consumers.materializer.offsets import Committed, OffsetReader, PartitionOffsets, start_offset
-from headwater_consumers.materializer.ownership import Ownership, committable
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.offsets import (
+    Committed,
+    OffsetReader,
+    PartitionOffsets,
+    committable,
+    start_offset,
+)
+from headwater_consumers.materializer.records import Partition, Record, record_of
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import Polled, SourceListener
 from headwater_schemas.errors import BrokerUnavailableError, FatalError
@@ -200,6 +204,63 @@ class Incarnation:
             return ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
         except KafkaException:
             return False
+
+
+class Ownership:
+    """Which partitions are ours, of which incarnation of the topic, and how far they are committed.
+
+    Kept up to date by the source's callbacks; all on one thread.
+    """
+
+    def __init__(self) -> None:
+        self._owned: dict[tuple[str, int], Partition] = {}
+        self._committed: dict[Partition, int] = {}
+
+    @property
+    def partitions(self) -> frozenset[Partition]:
+        """Those that are ours."""
+        return frozenset(self._owned.values())
+
+    def find(self, topic: str | None, number: int | None) -> Partition | None:
+        """Ours by name and number; None where it isn't."""
+        return self._owned.get((topic or "", -1 if number is None else number))
+
+    def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
+        """Ours among these."""
+        found = (self.find(p.topic, p.partition) for p in partitions)
+        return frozenset(partition for partition in found if partition is not None)
+
+    def take(
+        self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], Committed]
+    ) -> frozenset[Partition]:
+        """These are ours from now on, in the incarnation `topic_id`."""
+        taken = frozenset(Partition(p.topic, p.partition, topic_id) for p in partitions)
+        for partition in taken:
+            key = (partition.topic, partition.number)
+            self._owned[key] = partition
+            known = committed.get(key)
+            if known is not None and known.topic_id in {"", topic_id}:
+                self._committed[partition] = known.offset
+        return taken
+
+    def give(self, partitions: Iterable[TopicPartition]) -> None:
+        """These aren't ours any more."""
+        for partition in partitions:
+            owned = self._owned.pop((partition.topic, partition.partition), None)
+            if owned is not None:
+                self._committed.pop(owned, None)
+
+    def ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
+        """What of these is of partitions that are ours, in the incarnation that is."""
+        return {p: offset for p, offset in offsets.items() if self.find(p.topic, p.number) == p}
+
+    def confirm(self, offsets: Mapping[Partition, int]) -> None:
+        """These are committed."""
+        self._committed.update(self.ours(offsets))
+
+    def behind(self, partition: Partition, begin: int, end: int) -> int:
+        """Offsets between what is committed of a partition and its end."""
+        return max(0, end - max(begin, self._committed.get(partition, 0)))
 
 
 class KafkaSource:
@@ -416,3 +477,17 @@ class KafkaSource:
             None
         )  # of what was being committed nothing is ours; its answer went with the client
         self.subscribe(self._require_listener())
+
+
+def after_rewind(records: list[Record]) -> list[Record]:
+    """Without what came before a partition was assigned anew from an earlier offset, in the middle of a poll.
+
+    Keeping it would let the later offset be committed before the earlier records are applied.
+    """
+    kept: list[Record] = []
+    lowest: dict[Partition, int] = {}
+    for record in reversed(records):
+        if record.offset < lowest.get(record.partition, record.offset + 1):
+            lowest[record.partition] = record.offset
+            kept.append(record)
+    return kept[::-1]

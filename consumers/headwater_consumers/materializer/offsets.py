@@ -64,6 +64,11 @@ def committed_metadata(topic_id: str) -> str:
     return _METADATA + topic_id if topic_id else ""
 
 
+def committable(offsets: Mapping[Partition, int]) -> list[TopicPartition]:
+    """Offsets as they are committed: with the topic's incarnation beside them."""
+    return [TopicPartition(p.topic, p.number, o, committed_metadata(p.topic_id)) for p, o in offsets.items()]
+
+
 def start_offset(committed: Committed | None, topic_id: str) -> int:
     """Where to start in the topic's current incarnation: at what is committed for it, else where it begins."""
     if committed is None:

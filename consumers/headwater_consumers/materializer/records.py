@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
 from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -77,3 +84,23 @@ def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | N
         if record.offset >= following.get(record.partition, 0):
             following[record.partition] = record.offset + 1
     return following
+
+
+def record_of(message: Message, partition: Partition, offset: int) -> Record:
+    """The record in a message that is no error."""
+    kind, milliseconds = message.timestamp()
+    return Record(
+        partition,
+        offset,
+        value=message.value(),
+        key=message.key(),
+        headers=headers_of(message),
+        timestamp_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds,
+    )
+
+
+def headers_of(message: Message) -> Headers:
+    """Its headers in order, as often as they are there."""
+    raw = message.headers() or ()
+    pairs = raw.items() if isinstance(raw, dict) else raw
+    return tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs)

@@ -7,9 +7,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.materializer.kafka_records import record_of
 from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Record
+from headwater_consumers.materializer.records import Record, record_of
 from headwater_schemas.errors import BrokerUnavailableError
 
 # A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.

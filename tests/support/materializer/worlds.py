@@ -18,9 +18,8 @@ from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, 
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.graph import Fold, GraphStore, Neo4jGraph, writing_driver
-from headwater_consumers.materializer.kafka_records import headers_of
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
-from headwater_consumers.materializer.records import Headers, Partition, Record
+from headwater_consumers.materializer.records import Headers, Partition, Record, headers_of
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
 from headwater_consumers.materializer.write import GraphWriter

@@ -13,7 +13,7 @@ from headwater_benchmarks.estate.drawn import Estate, draw
 from headwater_benchmarks.estate.lines import QUERIES, lines_of
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
-from headwater_benchmarks.estate.write import write
+from headwater_benchmarks.estate.store import write_sheets
 from headwater_consumers.facts.model import KEYED, Label, RelType
 from headwater_consumers.graph.keys import column_key, dataset_key, interval_key, use_key
 
@@ -28,7 +28,7 @@ def estate() -> Estate:
 @pytest.fixture(scope="module")
 def sheets(estate: Estate, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, str]]]:
     folder = tmp_path_factory.mktemp("sheets")
-    write(estate, folder, lambda _: None)
+    write_sheets(estate, folder, lambda _: None)
     found = {}
     for path in sorted(folder.glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
