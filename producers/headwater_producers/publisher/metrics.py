@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
@@ -54,12 +55,8 @@ class PublisherMetrics:
         )
 
 
-_shared: PublisherMetrics | None = None
-
-
+@cache
 def shared_metrics() -> PublisherMetrics:
     """The process's metrics, on prometheus_client's own registry."""
-    global _shared  # noqa: PLW0603 - made on first use, so that importing the package registers nothing
-    if _shared is None:
-        _shared = PublisherMetrics()
-    return _shared
+    # Made on first use, so that importing the package registers nothing.
+    return PublisherMetrics()

@@ -14,17 +14,12 @@ from pathlib import Path
 import pytest
 
 from headwater.cli import COMMANDS
+from support import import_graph
 
 ROOT = Path(__file__).parents[3]
 
-PACKAGES = {
-    # import name: the folder that holds it
-    "headwater_schemas": "schemas",
-    "headwater_producers": "producers",
-    "headwater_consumers": "consumers",
-    "headwater": "cli",
-    "headwater_benchmarks": "benchmarks",
-}
+# Without the demo's own, which are scripts.
+PACKAGES = {name: folder for name, folder in import_graph.PACKAGES.items() if folder != "spark_jobs"}
 MAY_IMPORT = {
     # folder: Headwater's packages that its modules may import
     "schemas": {"headwater_schemas"},

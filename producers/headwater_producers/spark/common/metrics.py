@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from enum import StrEnum
+from functools import cache
 from typing import Protocol
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
@@ -80,12 +81,8 @@ class CaptureMetrics:
         self._queues.add(queue)
 
 
-_shared: CaptureMetrics | None = None
-
-
+@cache
 def shared_metrics() -> CaptureMetrics:
     """The process's metrics, on prometheus_client's own registry."""
-    global _shared  # noqa: PLW0603 - made on first use, so that importing the package registers nothing
-    if _shared is None:
-        _shared = CaptureMetrics()
-    return _shared
+    # Made on first use, so that importing the package registers nothing.
+    return CaptureMetrics()

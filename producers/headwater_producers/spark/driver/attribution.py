@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.rdd import origins, rdds_of
+from headwater_producers.spark.execution import describe
 from headwater_producers.spark.execution.batch_thread import batch_of_thread
 from headwater_producers.spark.execution.executions import plan_key
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
-from headwater_producers.spark.plan import KnownFrames, PlanSettings, Upstream
+from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings, Upstream
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
@@ -63,6 +64,22 @@ class Attributor:
             return PlanAttribution(None, None, self._settings)
         # Made anew with each micro-batch: the batch's number, or the minute, makes no other plan of it.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
+
+    def described(self, execution: Any, session: Any) -> tuple[PlanAttribution, PlanDescription]:
+        """What it is attributed to, and its plan, read accordingly.
+
+        Raises:
+            Py4JError, PySparkException: it has no plan to read.
+        """
+        attribution = self.of(execution, session)
+        description = describe(
+            execution,
+            session=session,
+            upstream=attribution.upstream,
+            frames=self._frames,
+            settings=attribution.settings,
+        )
+        return attribution, description
 
     def _batch(self, execution: Any, session: Any) -> MicroBatch | None:
         owner = self._links.owner(plan_key(execution))

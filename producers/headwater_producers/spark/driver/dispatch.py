@@ -34,7 +34,6 @@ from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
-from headwater_producers.spark.execution import describe
 from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
@@ -137,14 +136,7 @@ class Dispatch:
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
         self._active.become(signal.session)
-        attribution = self._attributor.of(execution, signal.session)
-        description = describe(
-            execution,
-            session=signal.session,
-            upstream=attribution.upstream,
-            frames=self._frames,
-            settings=attribution.settings,
-        )
+        attribution, description = self._attributor.described(execution, signal.session)
         if description.is_streaming:
             return
         # What a failed statement was about is often not there to be read: that is no lineage lost.

@@ -9,7 +9,6 @@ from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.listeners import FrameKept, RddActed
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.execution import describe
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.edges import whole_lineage
@@ -46,14 +45,7 @@ class RddDispatch:
     def kept(self, signal: FrameKept) -> None:
         """Remembers what a frame is made of whose rows live on."""
         execution = signal.source.queryExecution()
-        attribution = self._attributor.of(execution, signal.session)
-        description = describe(
-            execution,
-            session=signal.session,
-            upstream=attribution.upstream,
-            frames=self._frames,
-            settings=attribution.settings,
-        )
+        attribution, description = self._attributor.described(execution, signal.session)
         if description.upstream is None:
             return
         number = _rdd_of(signal)
