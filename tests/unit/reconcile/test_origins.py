@@ -87,7 +87,7 @@ def test_an_error_names_what_it_may_be() -> None:
 
 def test_a_checkpoint_without_a_micro_batch_has_no_sources() -> None:
     made = HandWritten()
-    assert origins(QueryLog(made.location, made.files), made.files, [HERE], {}) == ((), 0)
+    assert origins(QueryLog(made.location, made.files), [HERE], {}) == ((), 0)
 
 
 def test_two_sources_that_nothing_describes_are_not_the_one_dataset_left() -> None:
