@@ -51,7 +51,7 @@ class Favorite:
     Attributes:
         path: Of its file.
         folder: Words of its folder, such as `5 blast radius`.
-        title: What its first line says.
+        title: Its first line.
         cypher: The whole file, as the Browser gets it.
         quiet: Whether it looks for faults, so that a sound graph has no rows for it.
     """

@@ -70,7 +70,7 @@ def interleave(
         warm_up: rounds that don't.
         asked: called after each answer, for a display of progress.
         clock: seconds.
-        processor: seconds that all processes which take part have used: says what an answer costs on a busy machine.
+        processor: seconds that all processes which take part have used: the cost of an answer, also on a busy machine.
     """
     results = [Result(contestant.name) for contestant in contestants]
     for number in range(-warm_up, rounds):

@@ -30,7 +30,7 @@ def require_servers(kafka: KafkaSettings) -> str:
     """The brokers' addresses.
 
     Raises:
-        NotConfiguredError: Nothing says which.
+        NotConfiguredError: None is configured.
     """
     try:
         return kafka.require_servers()
@@ -45,7 +45,7 @@ def client_config(kafka: KafkaSettings) -> dict[str, str]:
     """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
 
     Raises:
-        NotConfiguredError: Nothing says where Kafka is.
+        NotConfiguredError: No Kafka is configured.
         ConfigurationError: No client can be made of these settings.
     """
     require_servers(kafka)

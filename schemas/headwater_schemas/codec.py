@@ -131,7 +131,7 @@ class Decoder:
         """The event in a record's value.
 
         Raises:
-            DecodeError: the record can never be decoded by this version; the subclass says why.
+            DecodeError: the record can never be decoded by this version; the subclass is the reason.
             TransientError: its schema can't be looked up now; try again.
         """
         return self._checked(self.datum(value))

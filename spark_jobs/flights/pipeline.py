@@ -140,7 +140,7 @@ def session(app: str) -> SparkSession:
 def captured(spark: SparkSession, options: Options) -> AbstractContextManager[Any]:
     """Headwater's capture around a job: inside the `with`, what `spark` reads and writes becomes lineage.
 
-    The lineage goes where the HEADWATER_* environment says, else to the pipeline's own Kafka.
+    The lineage goes to the Kafka of the HEADWATER_* variables, else to the pipeline's own Kafka.
     """
     if not options.lineage:
         return nullcontext()

@@ -1,4 +1,4 @@
-"""What one turn takes: time, and processor time of client and server, which says more on a busy machine."""
+"""What one turn takes: time, and processor time of client and server, which is more reliable on a busy machine."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class ConsumerProcess(CommandProcess):
             return error.code, error.read().decode()
 
     def ready(self) -> bool:
-        """Whether `/readyz` says so; False too where nothing answers."""
+        """Whether `/readyz` answers 200; False if nothing answers."""
         try:
             return self.get("/readyz")[0] == 200
         except OSError:

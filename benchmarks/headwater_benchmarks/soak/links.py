@@ -17,7 +17,9 @@ _LOOK_SECONDS = 0.05
 
 
 class Link:
-    """Forwards a port of its own to another one. Cutting resets what is connected; freezing says nothing to anybody.
+    """Forwards a port of its own to another one.
+
+    Cutting resets all connections. While it is frozen, connections stay open and nothing arrives.
 
     Args:
         port: where it leads.

@@ -107,7 +107,7 @@ class _Happened:
 
 
 class Watcher(Protocol):
-    """Who is kept informed of how it goes."""
+    """Receives the progress of a soak."""
 
     def now(self, what: str, seconds: float) -> None:
         """What is happening, and for how long the soak has run."""

@@ -48,7 +48,7 @@ def one_by_one(faults: Sequence[Fault], dice: random.Random) -> Iterator[Turn]:
 
 
 def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[Turn]:
-    """Every fault once, in as few turns as tell as much."""
+    """Every fault once, in as few turns as find as much."""
     chosen = dice.sample(faults, len(faults))
     flowing = [fault for fault in chosen if fault.flows]
     others = [fault for fault in chosen if not fault.flows]

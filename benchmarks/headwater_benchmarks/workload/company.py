@@ -183,7 +183,7 @@ def table(number: int) -> DatasetRef:
 
 
 def described_table(number: int, at: datetime) -> LineageEvent:
-    """What its catalog says of a table."""
+    """The catalog's description of a table."""
     body = DatasetEvent(
         dataset=table(number),
         type="TABLE",

@@ -11,7 +11,7 @@ from headwater_benchmarks.soak.world import World
 
 
 class NotPossibleError(Exception):
-    """This fault can't be made on this machine; says why."""
+    """This fault can't be made on this machine; the message has the reason."""
 
 
 class NoTraceError(CheckFailedError):

@@ -1,4 +1,4 @@
-// What a run itself says that it read or wrote
+// What a run itself reports that it read or wrote
 MATCH (:Run {key: $given.run})-[u:CONSUMED|PRODUCED]->(d:Dataset)
 WHERE type(u) = $given.use
 RETURN d {.key, .namespace, .name, .title, .type} AS dataset, properties(u) AS part

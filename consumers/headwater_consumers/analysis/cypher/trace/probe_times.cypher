@@ -1,4 +1,4 @@
-// Probes: the first interval at or after a batch that says a time, or else the last of those looked at
+// Probes: the first interval at or after a batch that has a time, or else the last of those read
 UNWIND $given.probes AS probe
 CALL (probe) {
   MATCH (i:Interval)

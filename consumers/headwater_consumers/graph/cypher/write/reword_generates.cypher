@@ -1,4 +1,4 @@
-// Expressions of GENERATES edges, told again in other words
+// Expressions of GENERATES edges, reported again with another text
 UNWIND $batch.rows AS row
 MATCH ()-[r:GENERATES {key: row.key}]->()
 SET r += row.properties
