@@ -16,6 +16,7 @@ from headwater_benchmarks.estate import store
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.query.run import Options, run
 from headwater_benchmarks.query.show import view
+from support.running import QUICK_JVM
 
 SIZES = Sizes(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
 
@@ -27,7 +28,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def document(stores: Path) -> dict[str, Any]:
-    return run(Options(SIZES, 2, 3, 30.0, 512, 128, stores, warm_up=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", QUICK_JVM)  # how fast it is counts nothing here
+        return run(Options(SIZES, 2, 3, 30.0, 512, 128, stores, warm_up=3))
 
 
 @pytest.mark.timeout(300)

@@ -30,6 +30,7 @@ from headwater.stack.state import ProcessId
 from headwater_schemas.topics import TopicNames
 from support.no_java import path_without_java
 from support.outbox import until
+from support.running import QUICK_JVM
 
 
 class Headwater:
@@ -37,7 +38,8 @@ class Headwater:
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
-        self.environment = os.environ | {"HEADWATER_DATA_DIR": str(data_dir)}
+        # The servers start four times, and none lives long enough for an optimizing compiler.
+        self.environment = os.environ | {"HEADWATER_DATA_DIR": str(data_dir), "JDK_JAVA_OPTIONS": QUICK_JVM}
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
