@@ -206,6 +206,24 @@ def test_the_order_of_rows_makes_no_difference(picture: Picture, node: int, rand
     }
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_of_two_severities_of_one_column_the_worse_one_leads_on(backwards: bool) -> None:
+    """11 is a copy of 21, and made of it by code that nobody sees into: the copy hits 0, which takes in itself."""
+    picture = Picture(
+        [
+            StoredColumnEdge(21, 11, 0, False, True, "COPY", False, "j0"),
+            StoredColumnEdge(21, 11, 1, False, True, "EXTERNAL", False, "j1"),
+        ],
+        [Fed(1, 0, 100, "j0"), Fed(1, 0, 101, "j1"), Fed(0, 0, 200, "s0")],
+        {"s0"},
+    )
+    if backwards:
+        picture.edges.reverse()
+    hit = spread_of(picture, 21, ChangeType.DATA_INCORRECT, None)
+    [last] = [found for place, found in hit.walk.found.items() if place == hit.worst[0]]
+    assert last.step.source == hit.worst[11]
+
+
 def test_the_worst_way_counts_not_the_shortest() -> None:
     """11 ⇒ 21 by a sort of the whole dataset and at once; by 31 its value is copied."""
     picture = Picture(

@@ -107,8 +107,9 @@ def spread(
     return ImpactSpread(reached, worst, spreading.known, spreading.jobs)
 
 
-def _order(place: int, hops: int) -> tuple[int, bool, int]:
-    return rank_of(place), is_indirect(place), hops
+def _order(place: int, hops: int) -> tuple[int, bool, int, bool]:
+    """Of the places of one node, the worst first; no two are equal, whatever order they are found in."""
+    return rank_of(place), is_indirect(place), hops, not propagates(place)
 
 
 class _Spreading:
@@ -202,9 +203,9 @@ class _Spreading:
                 fresh[target] = place, move, rule
 
     def _leaving(self, frontier: Sequence[int]) -> dict[int, list[int]]:
-        """Places to go on from, by node: DIRECT is enough where it is DIRECT too."""
+        """Places to go on from, by node: DIRECT is enough where it is DIRECT too, and of several the worst."""
         leaving: dict[int, list[int]] = {}
-        for place in sorted(frontier, key=is_indirect):
+        for place in sorted(frontier, key=lambda place: (is_indirect(place), rank_of(place))):
             node, indirect = node_of(place), is_indirect(place)
             left = self._left
             if propagates(place) and (node, False) not in left and not (indirect and (node, True) in left):
