@@ -582,3 +582,18 @@ def test_alone_unless_they_may_share_an_event() -> None:
         flow.backfill_next()
     reported = [event.interval_event for event in sink.of_kind("INTERVAL") if event.interval_event]
     assert [[entry.batch_id for entry in each.entries] for each in reported] == [[0], [1]]
+
+
+def test_what_ran_in_this_start_had_its_plan_though_none_of_it_was_observed() -> None:
+    stage = Stage(kafka_checkpoint(2).files)
+    stage.start()
+    stage.flow.terminated("run", None, BEGAN + timedelta(hours=1))
+    [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
+    assert {entry.batch_id: entry.plan_digest for entry in stage.sink.entries()} == {0: plan.digest, 1: plan.digest}
+
+
+def test_nothing_to_backfill_is_nothing_to_do() -> None:
+    stage = Stage(kafka_checkpoint(0).files)
+    stage.flow.started(StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN, query=Query()))
+    stage.flow.announce_planned()
+    assert not stage.flow.behind

@@ -165,3 +165,11 @@ def _of(stamp: str, provenance: str) -> Variant:
 )
 def test_one_variant_is_the_interval(first: tuple[str, Variant], second: tuple[str, Variant], winner: str) -> None:
     assert IntervalFacts({}, "query", 3, dict([first, second])).winner == winner
+
+
+def test_the_times() -> None:
+    assert ENTRY_TIMES == {"processing_time", "watermark_before", "watermark_after"}
+    assert TIMES - ENTRY_TIMES == {
+        *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at"),
+        *("emptied_at", "inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive"),
+    }
