@@ -350,3 +350,56 @@ def test_no_text_takes_long(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     redact(text)
     without_source(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("sasl.jaas.config=Plain required x;next", "sasl.jaas.config=[redacted]next"),
+        ("ScramLoginModule required a=b; next", "ScramLoginModule required [redacted] next"),
+        ("Cookie: a=b", "Cookie: [redacted]"),
+        ("cookie=a b", "cookie=[redacted] b"),
+        ("{cookie -> abc}", "{cookie -> [redacted]}"),
+        ("Authorization: Bearer abcdef12, next", "Authorization: [redacted], next"),
+        ("sqlplus bob/tiger", "sqlplus [redacted]"),
+        ("CREATE USER bob IDENTIFIED BY 'x' ACCOUNT LOCK", "CREATE USER bob IDENTIFIED BY [redacted] ACCOUNT LOCK"),
+        ("mysql -u bob -phunter2 db", "mysql -u bob -p[redacted] db"),
+        ("curl -u bob:hunter2 x", "curl -u bob:[redacted] x"),
+        ("redis-cli -a hunter2 x", "redis-cli -a [redacted] x"),
+        ("https://h/x?sig=abc&se=2", "https://h/x?sig=[redacted]&se=2"),
+        ("https://h/?code=aaaaaaaaaaaaaaaaaaaa&x=1", "https://h/?code=[redacted]&x=1"),
+        ("https://h/?code=short", "https://h/?code=short"),
+        ("key AKIA0123456789ABCDEF x", "key [redacted] x"),
+        ("https://hooks.slack.com/services/T0/B0/abcdefgh", "https://hooks.slack.com/services/[redacted]"),
+        ("dapi0123456789abcdef0123456789abcdef x", "[redacted] x"),
+        ("abfs://c@acct/x", "abfs://c@acct/x"),
+        ("abfss://c@acct/x", "abfss://c@acct/x"),
+        ("wasb://c@acct/x", "wasb://c@acct/x"),
+        ("wasbs://c@acct/x", "wasbs://c@acct/x"),
+        ("dbPassFile=x y", "dbPassFile=[redacted] y"),
+        ("passphrase 'x y' z", "passphrase [redacted] z"),
+        ("passcode ('x') z", "passcode ([redacted]) z"),
+        ('password="aXb c" d', "password=[redacted] d"),
+        ("password='aXb c' d", "password=[redacted] d"),
+        ("password=`aXb c` d", "password=[redacted] d"),
+        ('password="a\\"Xb" d', "password=[redacted] d"),
+        ("password=[a, (b)] d", "password=[redacted] d"),
+        ("password=[a] [b]", "password=[redacted] [b]"),
+        ("tokens=[a, b], next=1", "tokens=[redacted], next=1"),
+        ("https://bob:pw@host/x", "https://[redacted]@host/x"),
+        ("bob:pw@host:1 x", "[redacted]@host:1 x"),
+        ("bearer abcdef12 x", "bearer [redacted] x"),
+        ("basic Ym9iOnB3 x", "basic [redacted] x"),
+        ("eyJaaaaaaaa.bbbbbbbb.c x", "[redacted] x"),
+        ("ghp_aaaaaaaaaaaaaaaaaaaa x", "[redacted] x"),
+        ("-----BEGIN PRIVATE KEY-----\na\n-----END PRIVATE KEY-----\nx", "[redacted]\nx"),
+        ("{'token': 'a', 'b': 1}", "{'token': [redacted], 'b': 1}"),
+        ("<password>a</password>", "<password>[redacted]</password>"),
+        ("('password', 'a')", "('password', [redacted])"),
+        ("password=null", "password=null"),
+        ("password: |\n  a\n  b\nc", "password: [redacted]\nc"),
+    ],
+)
+def test_all_but_the_secret_is_left(text: str, left: str) -> None:
+    assert redact(text) == left
+    assert redact(left) == left
