@@ -390,6 +390,8 @@ def test_no_text_takes_long(piece: str) -> None:
         ("bob:pw@host:1 x", "[redacted]@host:1 x"),
         ("bearer abcdef12 x", "bearer [redacted] x"),
         ("basic Ym9iOnB3 x", "basic [redacted] x"),
+        ("basic abcdefg1 x", "basic [redacted] x"),
+        ("bearer abcdefg1 x", "bearer [redacted] x"),
         ("eyJaaaaaaaa.bbbbbbbb.c x", "[redacted] x"),
         ("ghp_aaaaaaaaaaaaaaaaaaaa x", "[redacted] x"),
         ("-----BEGIN PRIVATE KEY-----\na\n-----END PRIVATE KEY-----\nx", "[redacted]\nx"),
