@@ -405,3 +405,22 @@ def test_no_text_takes_long(piece: str) -> None:
 def test_all_but_the_secret_is_left(text: str, left: str) -> None:
     assert redact(text) == left
     assert redact(left) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "== SQL (line 1, position 2) ==\nSELECT x\n^^^\nrest",
+            "== SQL (line 1, position 2) ==\n(source left out)\nrest",
+        ),
+        ("== SQL ==\nSELECT 1\n== Physical Plan ==\nx", "== SQL ==\n(source left out)\n== Physical Plan ==\nx"),
+        ("a;\n+- Project x\nb;\n\nc", "a;\n\nc"),
+        ("a;\nb\n+- Project x\n\nc", "a;\n\nc"),
+        ("a;\nb\nc\n+- d", "a;\nb\nc\n+- d"),
+        ("note: a\n+- b\nc", "note: a\n+- b\nc"),
+    ],
+)
+def test_all_but_the_source_is_left(text: str, left: str) -> None:
+    assert without_source(text) == left
+    assert without_source(left) == left
