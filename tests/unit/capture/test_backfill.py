@@ -597,3 +597,19 @@ def test_nothing_to_backfill_is_nothing_to_do() -> None:
     stage.flow.started(StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN, query=Query()))
     stage.flow.announce_planned()
     assert not stage.flow.behind
+
+
+class _Failing(DictFiles):
+    """One offset log can't be read just now."""
+
+    def read(self, path: str) -> str | None:
+        if path.endswith("/offsets/1"):
+            raise OSError("timed out")
+        return super().read(path)
+
+
+def test_a_file_that_fails_is_logged_with_its_micro_batch(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage(_Failing(kafka_checkpoint(3).files.texts))
+    with caplog.at_level(logging.WARNING), pytest.raises(OSError, match="timed out"):
+        stage.start(at=BEGAN + timedelta(hours=1))
+    assert f"lineage capture: query {QUERY}: micro-batch 1 not backfilled: OSError" in caplog.messages

@@ -168,8 +168,8 @@ def test_one_variant_is_the_interval(first: tuple[str, Variant], second: tuple[s
 
 
 def test_the_times() -> None:
-    assert ENTRY_TIMES == {"processing_time", "watermark_before", "watermark_after"}
-    assert TIMES - ENTRY_TIMES == {
+    assert {"processing_time", "watermark_before", "watermark_after"} == ENTRY_TIMES
+    assert {
         *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at"),
         *("emptied_at", "inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive"),
-    }
+    } == TIMES - ENTRY_TIMES
