@@ -4,8 +4,8 @@ import msgspec
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold import fold
-from headwater_schemas.events import IntervalEvent
-from support.events import LATER, full_interval_event, full_run_event
+from headwater_schemas.events import IntervalEvent, SchemaDefinition, SchemaField
+from support.events import LATER, full_dataset_event, full_interval_event, full_run_event
 
 
 def test_equal_events_are_duplicates() -> None:
@@ -35,3 +35,24 @@ def test_no_event_is_counted_before_one_was_folded() -> None:
     empty = fold([])
     assert (empty.events, empty.duplicates, empty.stale) == (0, 0, 0)
     assert (GraphDelta().events, GraphDelta().duplicates, GraphDelta().stale) == (0, 0, 0)
+
+
+def test_of_two_schemas_with_one_stamp_one_wins_with_all_its_columns() -> None:
+    first = full_dataset_event()
+    body = first.dataset_event
+    assert body is not None
+    types = ("int", "string", "double", "date", "binary", "bigint", "float", "boolean")
+    schemas = [
+        SchemaDefinition((SchemaField(path=path, type=type_), SchemaField(path="z", type=type_)))
+        for path, type_ in zip("abcdefgh", types, strict=True)
+    ]
+    events = [
+        msgspec.structs.replace(first, dataset_event=msgspec.structs.replace(body, schema=schema)) for schema in schemas
+    ]
+    (node,) = (node for node in fold(events).datasets.values() if "schema" in node.registers)
+    winner = node.registers["schema"][1]
+    assert isinstance(winner, dict)
+    (type_,) = (t for path, t in zip("abcdefgh", types, strict=True) if winner["columns"] == [path, "z"])
+    field = node.columns["z"].registers["field"][1]
+    assert isinstance(field, dict)
+    assert (field["data_type"], field["_schema"]) == (type_, winner["_schema"])
