@@ -68,7 +68,7 @@ def judged(
         verdict.skipped = "its rows are chosen by chance"
         return verdict
     read = [table for table in LEAVES if re.search(rf"\b{table}\b", statement)]
-    changes = [(table, path) for table in read for path in (ROWS, *LEAVES[table])]
+    changes = changes_of(read)
     for seed in seeds:
         random = Random(seed)
         rows = {table: made(table, random) for table in read}
@@ -82,9 +82,9 @@ def judged(
         try:
             emitted, before, again = explain(frame_of(spark, rows, setup, query)), after(()), after(())
             steady = {name for name in before if before[name] == again[name]}
-            unknown = _unknown(emitted, steady, changes)
+            unknown = unknown_changes(emitted, steady, changes)
             verdict.comparisons += sum(len(outputs) * len(some) for some, outputs in unknown.items())
-            verdict.missing |= set(_missing(unknown, before, after))
+            verdict.missing |= set(missing_edges(unknown, before, after))
             claimed |= {f"{output} <- {_text(source)}" for output in steady for source in _direct(emitted, output)}
             for change in changes if claims else ():
                 new = after([change])
@@ -98,7 +98,12 @@ def judged(
     return verdict
 
 
-def _unknown(
+def changes_of(tables: Iterable[str]) -> list[Change]:
+    """All that can be changed in these tables: half of the rows left out, each leaf drawn anew."""
+    return [(table, path) for table in tables for path in (ROWS, *LEAVES[table])]
+
+
+def unknown_changes(
     emitted: LineageExplanation, outputs: Iterable[str], changes: Sequence[Change]
 ) -> dict[tuple[Change, ...], list[str]]:
     """Changes that an output's lineage doesn't have, with all outputs that don't have the same ones."""
@@ -112,9 +117,16 @@ def _unknown(
     return found
 
 
-def _missing(
+def missing_edges(
     unknown: dict[tuple[Change, ...], list[str]], before: Outputs, after: Callable[[Iterable[Change]], Outputs]
 ) -> Iterator[str]:
+    """`output <- table.column`, where a change that an output doesn't know changes it.
+
+    Args:
+        unknown: see `unknown_changes`.
+        before: the outputs of the rows as they are.
+        after: the outputs of the rows, so changed.
+    """
     for some, outputs in unknown.items():
         if any(_differ(before, after(some), outputs, some)):
             found: list[str] = []
@@ -135,6 +147,11 @@ def _differ(before: Outputs, after: Outputs, outputs: Iterable[str], changes: Se
             yield output
 
 
+def _table(name: str) -> str:
+    """Whose rows a dataset has: of a view in memory, whose name ends with a digest, or of a folder of files."""
+    return name.rpartition("/")[2] if "/" in name else name.rpartition("-")[0]
+
+
 def _text(change: Change) -> str:
     table, path = change
     return ".".join((table, *path))
@@ -148,7 +165,7 @@ def _direct(emitted: LineageExplanation, output: str) -> Iterator[tuple[str, Pat
     for found in emitted.outputs:
         if found.path == output:
             for source in found.sources:
-                table = (source.name or "").rpartition("-")[0]
+                table = _table(source.name or "")
                 # A view has no rows to change.
                 if source.type == "DIRECT" and source.path and table in LEAVES:
                     yield table, tuple(source.path.split("."))
@@ -164,7 +181,7 @@ def _known(emitted: LineageExplanation, output: str, table: str, path: Path) -> 
     own = [source for found in emitted.outputs if found.path == output for source in found.sources]
     if path == ROWS and all(source.kind == "CONSTANT" for source in own):
         return True
-    named = [s for s in (*own, *emitted.influences) if s.name and s.name.rpartition("-")[0] == table]
+    named = [s for s in (*own, *emitted.influences) if s.name and _table(s.name) == table]
     paths = [tuple(source.path.split(".")) if source.path else ROWS for source in named]
     return any((steps or not path) and _overlap(steps, path) for steps in paths)
 

@@ -2,10 +2,9 @@
 
     PYTHONPATH=tests python -m spark.plan.perturbation > tests/spark/plan/perturbation.txt
     PYTHONPATH=tests python -m spark.plan.perturbation 0 300 > tests/spark/plan/random_queries.txt
-    PYTHONPATH=tests python -m spark.plan.perturbation programs 0 300
 
 The first runs every case of cases/*.sql, in memory, as often as the tables that it reads have columns; the other the
-random queries, or programs of the DataFrame API, of these seeds. Minutes for a hundred queries.
+random queries of these seeds. Minutes for a hundred queries. Random programs are `random_sweep`'s.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import Final
 from spark.plan.goldens import read_sections
 from spark.plan.in_memory import apart
 from spark.plan.oracle import Verdict, judged
-from spark.plan.random_programs import random_program
 from spark.plan.random_queries import random_query
 
 CASES: Final = {
@@ -42,11 +40,9 @@ def main() -> None:
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     session = apart(spark)
-    programs = sys.argv[1:2] == ["programs"]
-    bounds = [int(bound) for bound in sys.argv[2 if programs else 1 :]]
-    kind = "random programs" if programs else "random queries" if bounds else "cases"
-    draw = random_program if programs else random_query
-    queries = {f"query {seed}": draw(seed) for seed in range(*bounds)} if bounds else CASES
+    bounds = [int(bound) for bound in sys.argv[1:]]
+    kind = "random queries" if bounds else "cases"
+    queries = {f"query {seed}": random_query(seed) for seed in range(*bounds)} if bounds else CASES
     verdicts = {}
     for number, (title, statement) in enumerate(queries.items(), start=1):
         claims = not bounds or number % CLAIMS_OF_EVERY == 1

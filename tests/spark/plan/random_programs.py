@@ -24,23 +24,28 @@ MARK: Final = "# a program\n"
 Frame = tuple[str, list[Value]]
 
 
-def random_program(seed: int) -> str:
-    """One program; its last line is the frame `result`."""
-    return _Writing(Random(seed)).program()
+def random_program(seed: int, deepest: int) -> str:
+    """One program of at most so many steps below each other; its last line is the frame `result`."""
+    return ProgramWriter(Random(seed)).program(deepest)
 
 
-def frame_of_program(spark: SparkSession, program: str) -> DataFrame:
-    """Run a program's lines; its frame."""
+def names_of_program(spark: SparkSession, program: str) -> dict[str, Any]:
+    """Run a program's lines; all that they define."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
     names: dict[str, Any] = {"spark": spark, "F": F, "Window": Window}
     exec(program, names)
-    result: DataFrame = names["result"]
+    return names
+
+
+def frame_of_program(spark: SparkSession, program: str) -> DataFrame:
+    """Run a program's lines; its frame."""
+    result: DataFrame = names_of_program(spark, program)["result"]
     return result
 
 
-class _Writing:
+class ProgramWriter:
     """Writes one program. Every column has a name of its own, so that none needs to say whose it is."""
 
     def __init__(self, random: Random) -> None:
@@ -69,9 +74,9 @@ class _Writing:
             self._twice,
         )
 
-    def program(self) -> str:
+    def program(self, deepest: int) -> str:
         """The whole."""
-        frame, _ = self._relation(self._random.randint(2, 5))
+        frame, _ = self._relation(self._random.randint(1, deepest))
         return MARK + "\n".join([*self._lines, f"result = {frame}"])
 
     def _relation(self, depth: int) -> Frame:
@@ -125,11 +130,17 @@ class _Writing:
         grouping = self._random.choice(("groupBy", "rollup", "cube"))
         made = (
             f"F.sum({self._expr('int', columns, 1)}).cast('int').alias({total.text!r})",
-            f"F.max_by({self._expr('text', columns, 1)}, {self._expr('int', columns, 1)}).alias({most.text!r})",
+            self._most(columns, most),
             f"F.count_distinct({self._expr('text', columns, 1)}).cast('int').alias({many.text!r})",
         )
         keyed = f"{frame}.withColumn({key.text!r}, {self._expr('int', columns, 1)})"
         return self._line(f"{keyed}.{grouping}({key.text!r}).agg({', '.join(made)})", [key, total, most, many])
+
+    def _most(self, columns: list[Value], new: Value) -> str:
+        # By the value, too: which of two equals is the one depends on the rows' order, which is nobody's lineage.
+        value = self._expr("text", columns, 1)
+        by = f"F.struct({self._expr('int', columns, 1)}, {value})"
+        return f"F.max_by({value}, {by}).alias({new.text!r})"
 
     def _pivoted(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)
@@ -197,7 +208,9 @@ class _Writing:
     def _restructured(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)
         old, new, field = self._new("pair"), self._new("pair"), self._new("int")
-        first = f"{frame}.withColumn({old.text!r}, {self._expr('pair', columns, 1)})"
+        # Whether the struct is null isn't in the lineage of a field that is put into it: see test_random_programs.
+        given = f"F.coalesce({self._expr('pair', columns, 1)}, F.struct(F.lit(0).alias('x'), F.lit('a').alias('y')))"
+        first = f"{frame}.withColumn({old.text!r}, {given})"
         put = f"F.col({old.text!r}).withField('x', {self._expr('int', columns, 1)})"
         taken = f"F.col({new.text!r}).getField('x')"
         return self._line(

@@ -1,4 +1,4 @@
-"""Queries and programs run on rows whose columns are changed: a slice of the sweeps."""
+"""Queries run on rows whose columns are changed: a slice of the sweeps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from headwater_producers.spark.explain import explain_lineage
 from spark.plan.in_memory import apart
 from spark.plan.oracle import judged
 from spark.plan.perturbation import CASES
-from spark.plan.random_programs import random_program
 from spark.plan.random_queries import random_query
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ SLICE = (
 
 # A run of the tests goes through so many of the random ones; `-m study` has the rest, and the sweeps all.
 QUERIES = 10
-PROGRAMS = 20
 
 
 @pytest.fixture(scope="module")
@@ -51,34 +49,6 @@ def test_what_changes_an_output_of_a_random_query_is_in_its_lineage(session: Spa
     verdict = judged(session, random_query(seed))
     assert verdict.skipped is None
     assert not verdict.missing
-
-
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=() if seed < PROGRAMS else pytest.mark.study) for seed in range(40)]
-)
-def test_what_changes_an_output_of_a_random_program_is_in_its_lineage(session: SparkSession, seed: int) -> None:
-    verdict = judged(session, random_program(seed))
-    assert verdict.skipped is None, random_program(seed)
-    assert not verdict.missing, random_program(seed)
-
-
-def test_a_program_is_the_same_for_its_seed_and_another_for_another() -> None:
-    programs = [random_program(seed) for seed in range(40)]
-    assert programs == [random_program(seed) for seed in range(40)]
-    assert len(set(programs)) == 40
-    together = "\n".join(programs)
-    for word in (
-        "join(",
-        "pivot(",
-        "Window.",
-        "unionByName",
-        "explode",
-        "dropDuplicates",
-        "unpivot",
-        "na.",
-        "withField",
-    ):
-        assert word in together
 
 
 def test_an_edge_that_is_not_there_is_missed(session: SparkSession) -> None:

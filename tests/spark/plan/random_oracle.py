@@ -1,0 +1,223 @@
+"""Random programs judged by their rows: each is planned once, and run on rows with one input column changed.
+
+The lineage of a frame is what `explain_lineage` returns; of a write, in batch or of a stream, what the events have that
+capture emits for it. Where an output changes with a column that isn't in it, an edge is missing; see `oracle`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark import attach
+from headwater_producers.spark.explain import LineageExplanation, LineageOutput, LineageSource, explain_lineage
+from headwater_schemas.events import ColumnEdge, ColumnLineage, LineageEvent
+from spark.plan.in_memory import Outputs, Tables
+from spark.plan.oracle import Verdict, changes_of, missing_edges, unknown_changes
+from spark.plan.perturbed_rows import Path, made, perturbed
+from spark.plan.random_programs import names_of_program, random_program
+from spark.plan.random_queries import TABLES
+from spark.plan.random_writes import random_stream, random_write
+from spark.plan.row_files import RowFiles, outputs_again, outputs_in
+from support.capture import FLUSH_SECONDS, RecordingSink
+
+if TYPE_CHECKING:
+    Change = tuple[str, Path]
+
+Known = Callable[[LineageExplanation], LineageExplanation]
+DEEPEST: Final = 2
+"""Steps of a program below each other: two already make any two operators meet, and each more doubles the time."""
+KINDS: Final[dict[str, Callable[[int, int], str]]] = {
+    "frame": random_program,
+    "write": random_write,
+    "stream": random_stream,
+}
+
+
+def programs(kind: str, seeds: Iterable[int]) -> dict[int, str]:
+    """The programs of a kind, by seed."""
+    return {seed: KINDS[kind](seed, DEEPEST) for seed in seeds}
+
+
+def judged_programs(
+    files: RowFiles, kind: str, seeds: Iterable[int], known: Known = lambda lineage: lineage
+) -> dict[int, Verdict]:
+    """The verdict on each program, by seed; the rows are the seed's, too.
+
+    Args:
+        files: the tables, and the session that programs run in. Nothing else may be captured in its application.
+        kind: of `KINDS`.
+        seeds: of the programs.
+        known: what of their lineage counts as known; default: all.
+    """
+    texts = programs(kind, seeds)
+    if kind == "frame":
+        return {seed: _judged_frame(files, seed, text, known) for seed, text in texts.items()}
+    return _judged_writes(files, texts, known)
+
+
+def _judged_frame(files: RowFiles, seed: int, text: str, known: Known) -> Verdict:
+    verdict = Verdict()
+    try:
+        rows = _rows_of(seed, text)
+        files.write(rows)
+        frame = names_of_program(files.spark, text)["result"]
+
+        def run(changed: Tables) -> Outputs:
+            files.write(changed)
+            return outputs_again(frame)
+
+        _judge(verdict, known(explain_lineage(frame)), rows, run, Random(seed))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the program can't be run on these rows
+        verdict.skipped = _reason(error)
+    return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A program that has written once, while it was captured.
+
+    Attributes:
+        write: writes again: `write(out, table, checkpoint)`.
+        rows: that it was written with.
+        out: where.
+        before: what is there.
+    """
+
+    write: Callable[[str, str, str], None]
+    rows: Tables
+    out: str
+    before: Outputs
+
+
+def _judged_writes(files: RowFiles, texts: Mapping[int, str], known: Known) -> dict[int, Verdict]:
+    verdicts = {seed: Verdict() for seed in texts}
+    sink, written = RecordingSink(), dict[int, _Written]()
+    # Captured once; what follows is of no interest to the events.
+    with attach(files.spark, sink=sink, job_name="random", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        for seed, text in texts.items():
+            try:
+                written[seed] = _first_write(files, seed, text)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the program can't be run on these rows
+                verdicts[seed].skipped = _reason(error)
+        flushed = capture.flush(FLUSH_SECONDS)
+        status = capture.status()
+    if not flushed or status.failed or status.dropped:
+        raise RuntimeError(f"capture is behind, or has failed: {status}")
+    lineages = dict(_lineages(sink.events))
+    for seed, first in written.items():
+        lineage = lineages.get(first.out)
+        if lineage is None or not lineage.complete:
+            verdicts[seed].missing.add(f"no event with the lineage of {first.out}" if lineage is None else "incomplete")
+            continue
+
+        def run(changed: Tables, first: _Written = first) -> Outputs:
+            files.write(changed)
+            out, table = files.new_output()
+            try:
+                first.write(out, table, files.checkpoint(out))
+                return outputs_in(out)
+            finally:
+                files.drop(out, table)
+
+        try:
+            emitted = known(explained(lineage, first.out))
+            _judge(verdicts[seed], emitted, first.rows, run, Random(seed), first.before)
+        except Exception as error:  # noqa: BLE001 - as above
+            verdicts[seed].skipped = _reason(error)
+    return verdicts
+
+
+def _first_write(files: RowFiles, seed: int, text: str) -> _Written:
+    rows = _rows_of(seed, text)
+    files.write(rows)
+    write = names_of_program(files.spark, text)["write"]
+    out, table = files.new_output()
+    try:
+        write(out, table, files.checkpoint(out))
+        return _Written(write, rows, out, outputs_in(out))
+    finally:
+        files.drop(out, table)
+
+
+def _rows_of(seed: int, text: str) -> Tables:
+    random = Random(seed)
+    return {table: made(table, random) for table in TABLES if re.search(rf"{table}\b", text)}
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0][:120]}"
+
+
+def _judge(
+    verdict: Verdict,
+    emitted: LineageExplanation,
+    rows: Tables,
+    run: Callable[[Tables], Outputs],
+    random: Random,
+    before: Outputs | None = None,
+) -> None:
+    """Compares what a run makes of these rows with what it makes of changed ones."""
+
+    def after(some: Iterable[Change]) -> Outputs:
+        changed = dict(rows)
+        for table, path in some:
+            changed[table] = perturbed(changed[table], table, path, random)
+        return run(changed)
+
+    before = before if before is not None else after(())
+    changes = changes_of(rows)
+    unknown = unknown_changes(emitted, before, changes)
+    verdict.comparisons += sum(len(outputs) * len(some) for some, outputs in unknown.items())
+    missing = set(missing_edges(unknown, before, after))
+    if missing:
+        again = after(())
+        steady = [name for name in before if before[name] == again.get(name)]
+        missing = set(missing_edges(unknown_changes(emitted, steady, changes), before, after))
+    verdict.missing |= missing
+
+
+def _lineages(events: Iterable[LineageEvent]) -> Iterator[tuple[str, ColumnLineage]]:
+    """The lineage of each dataset written, by its name."""
+    plans = {event.plan_event.digest: event.plan_event.lineage for event in events if event.plan_event}
+    for event in events:
+        uses: list[Any] = [event.run_event] if event.run_event else []
+        uses += event.interval_event.entries if event.interval_event else ()
+        for use in uses:
+            if use.plan_digest in plans:
+                yield from ((output.dataset.name, plans[use.plan_digest]) for output in use.outputs)
+
+
+def explained(lineage: ColumnLineage, out: str) -> LineageExplanation:
+    """An event's lineage of one dataset, in the form of `explain_lineage`."""
+    outputs: dict[str, list[LineageSource]] = {}
+    influences = []
+    for edge in lineage.edges:
+        if lineage.datasets[edge.output].name == out:
+            source = _source(lineage, edge)
+            if edge.output_field is None:
+                influences.append(source)
+            else:
+                outputs.setdefault(edge.output_field, []).append(source)
+    return LineageExplanation(
+        outputs=tuple(LineageOutput(path=path, sources=tuple(sources)) for path, sources in outputs.items()),
+        influences=tuple(influences),
+        complete=lineage.complete,
+        incomplete_reason=lineage.incomplete_reason,
+    )
+
+
+def _source(lineage: ColumnLineage, edge: ColumnEdge) -> LineageSource:
+    dataset = None if edge.input is None else lineage.datasets[edge.input]
+    return LineageSource(
+        namespace=dataset.namespace if dataset else None,
+        name=dataset.name if dataset else None,
+        path=edge.input_field,
+        type=edge.type,
+        subtype=edge.subtype,
+        kind=edge.kind,
+        masking=edge.masking,
+    )
