@@ -70,7 +70,7 @@ def _judged_frame(files: RowFiles, seed: int, text: str, known: Known) -> Verdic
             files.write(changed)
             return outputs_again(frame)
 
-        _judge(verdict, known(explain_lineage(frame)), rows, run, Random(seed))
+        _judge(verdict, known(explain_lineage(frame)), rows, run, _changing(seed))
     except Exception as error:  # noqa: BLE001 - whatever it is, the program can't be run on these rows
         verdict.skipped = _reason(error)
     return verdict
@@ -125,7 +125,7 @@ def _judged_writes(files: RowFiles, texts: Mapping[int, str], known: Known) -> d
 
         try:
             emitted = known(explained(lineage, first.out))
-            _judge(verdicts[seed], emitted, first.rows, run, Random(seed), first.before)
+            _judge(verdicts[seed], emitted, first.rows, run, _changing(seed), first.before)
         except Exception as error:  # noqa: BLE001 - as above
             verdicts[seed].skipped = _reason(error)
     return verdicts
@@ -146,6 +146,11 @@ def _first_write(files: RowFiles, seed: int, text: str) -> _Written:
 def _rows_of(seed: int, text: str) -> Tables:
     random = Random(seed)
     return {table: made(table, random) for table in TABLES if re.search(rf"{table}\b", text)}
+
+
+def _changing(seed: int) -> Random:
+    """What changes rows: another one than what made them, which would draw the same values again."""
+    return Random(f"changes {seed}")
 
 
 def _reason(error: Exception) -> str:
