@@ -83,13 +83,14 @@ class _Written:
     Attributes:
         write: writes again: `write(out, table, checkpoint)`.
         rows: that it was written with.
-        out: where.
+        out, table: where.
         before: what is there.
     """
 
     write: Callable[[str, str, str], None]
     rows: Tables
     out: str
+    table: str
     before: Outputs
 
 
@@ -107,6 +108,9 @@ def _judged_writes(files: RowFiles, texts: Mapping[int, str], known: Known) -> d
         status = capture.status()
     if not flushed or status.failed or status.dropped:
         raise RuntimeError(f"capture is behind, or has failed: {status}")
+    for first in written.values():
+        # Not before capture has read what there is to read of them.
+        files.drop(first.out, first.table)
     lineages = dict(_lineages(sink.events))
     for seed, first in written.items():
         lineage = lineages.get(first.out)
@@ -136,11 +140,8 @@ def _first_write(files: RowFiles, seed: int, text: str) -> _Written:
     files.write(rows)
     write = names_of_program(files.spark, text)["write"]
     out, table = files.new_output()
-    try:
-        write(out, table, files.checkpoint(out))
-        return _Written(write, rows, out, outputs_in(out))
-    finally:
-        files.drop(out, table)
+    write(out, table, files.checkpoint(out))
+    return _Written(write, rows, out, table, outputs_in(out))
 
 
 def _rows_of(seed: int, text: str) -> Tables:
