@@ -60,9 +60,9 @@ def _make(archive: Path) -> None:
     for old in archive.parent.glob("spark-*"):
         old.unlink()
     draft = archive.with_suffix(".draft")
-    with tempfile.TemporaryDirectory(prefix="headwater-classes-") as home:
+    with tempfile.TemporaryDirectory(prefix="headwater-classes-") as folder:
         subprocess.run(
-            [sys.executable, "-m", "support.class_data", home],
+            [sys.executable, "-m", "support.class_data", folder],
             env={
                 **os.environ,
                 **java_runtime().environment(),
@@ -70,7 +70,7 @@ def _make(archive: Path) -> None:
                 "SPARK_LOCAL_IP": "127.0.0.1",
                 "PYTHONPATH": str(Path(__file__).parents[1]),
             },
-            cwd=home,
+            cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=_SECONDS,
@@ -81,18 +81,18 @@ def _make(archive: Path) -> None:
         draft.rename(archive)
 
 
-def _typical(home: Path) -> None:
+def _typical(folder: Path) -> None:
     """What most tests do: write and read Parquet, aggregate, and run a query to its end."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    spark.range(10).selectExpr("id % 3 AS k", "id").groupBy("k").count().write.parquet(f"{home}/in")
-    spark.sql(f"CREATE TABLE t USING parquet AS SELECT * FROM parquet.`{home}/in`")
+    spark.range(10).selectExpr("id % 3 AS k", "id").groupBy("k").count().write.parquet(f"{folder}/in")
+    spark.sql(f"CREATE TABLE t USING parquet AS SELECT * FROM parquet.`{folder}/in`")
     spark.sql("SELECT a.k, sum(b.count) OVER (ORDER BY b.k) FROM t a JOIN t b ON a.k = b.k").collect()
-    stream = spark.readStream.schema("k BIGINT").parquet(f"{home}/in").writeStream.format("parquet")
-    stream = stream.option("checkpointLocation", f"{home}/checkpoint").trigger(availableNow=True)
-    stream.start(f"{home}/out").awaitTermination()
+    stream = spark.readStream.schema("k BIGINT").parquet(f"{folder}/in").writeStream.format("parquet")
+    stream = stream.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True)
+    stream.start(f"{folder}/out").awaitTermination()
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
     # The JVM writes the archive as it ends, which it does when its standard input is closed.

@@ -118,8 +118,7 @@ class _WriteWriter(ProgramWriter):
 
     def _inserted_into_partition(self, frame: str, columns: list[Value], spark: str) -> list[str]:
         del frame
-        fields = ", ".join(f"o{number} {SQL_TYPES[each.type]}" for number, each in enumerate(columns))
-        table = f"CREATE TABLE {{table}} ({fields}, part STRING) {_IN_TABLE} PARTITIONED BY (part)"
+        table = f"CREATE TABLE {{table}} ({_fields(columns)}, part STRING) {_IN_TABLE} PARTITIONED BY (part)"
         made = ", ".join(each.text for each in columns)
         if self._random.random() < 0.5:
             insert = f"INSERT INTO {{table}} PARTITION (part = 'p') SELECT {made} FROM written"
@@ -145,13 +144,16 @@ class _WriteWriter(ProgramWriter):
         ]
 
     def _table_for(self, columns: list[Value], spark: str) -> str:
-        fields = ", ".join(f"o{number} {SQL_TYPES[each.type]}" for number, each in enumerate(columns))
-        return self._statement(spark, f"CREATE TABLE {{table}} ({fields}) {_IN_TABLE}")
+        return self._statement(spark, f"CREATE TABLE {{table}} ({_fields(columns)}) {_IN_TABLE}")
 
     def _statement(self, spark: str, text: str) -> str:
         # By parameters of format, as an expression may have braces of its own; the names are the program's alone.
         parts = text.replace("{table}", "\0table\0").replace("{out}", "\0out\0").split("\0")
         return f"{spark}.sql({' + '.join(part if part in {'table', 'out'} else repr(part) for part in parts if part)})"
+
+
+def _fields(columns: list[Value]) -> str:
+    return ", ".join(f"o{number} {SQL_TYPES[each.type]}" for number, each in enumerate(columns))
 
 
 class _StreamWriter(_WriteWriter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
@@ -31,6 +31,8 @@ from headwater_producers.spark.plan.description import DatasetChange, PlanInput
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
+
+_T = TypeVar("_T")
 
 
 class Registry:
@@ -85,28 +87,23 @@ class Registry:
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         """See `Connector.read`."""
-        found = (each.read(leaf) for each in self.of(leaf.subject))
-        return next((leaf for leaf in found if leaf is not None), None)
+        return _first(each.read(leaf) for each in self.of(leaf.subject))
 
     def write(self, command: JvmCommand) -> Written | None:
         """See `Connector.write`."""
-        found = (each.write(command) for each in self.of(command.subject))
-        return next((written for written in found if written is not None), None)
+        return _first(each.write(command) for each in self.of(command.subject))
 
     def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
         """See `Connector.change`."""
-        found = (each.change(command) for each in self.named(command.name))
-        return next((changes for changes in found if changes is not None), None)
+        return _first(each.change(command) for each in self.named(command.name))
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
         """See `Connector.scanned`."""
-        found = (each.scanned(scan) for each in self.of(scan.subject))
-        return next((scanned for scanned in found if scanned is not None), None)
+        return _first(each.scanned(scan) for each in self.of(scan.subject))
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         """See `Connector.read_range`."""
-        found = (each.read_range(source) for each in self.of_source(source))
-        return next((ranges for ranges in found if ranges is not None), None)
+        return _first(each.read_range(source) for each in self.of_source(source))
 
     def of_source(self, source: SourceOffsets) -> Iterator[Connector]:
         """The connectors that a streaming source may be of, by the kind that its plan names or its offset's keys."""
@@ -122,39 +119,32 @@ class Registry:
 
     def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
         """See `Connector.logged`."""
-        found = (each.logged(source, folder) for each in self.of_source(source))
-        return next((logged for logged in found if logged is not None), None)
+        return _first(each.logged(source, folder) for each in self.of_source(source))
 
     def subscribed(self, offset: Any, folder: TextFolder | None = None) -> frozenset[str] | None:
         """See `Connector.subscribed`."""
-        found = (each.subscribed(offset, folder) for each in self._connectors)
-        return next((names for names in found if names is not None), None)
+        return _first(each.subscribed(offset, folder) for each in self._connectors)
 
     def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
         """See `Connector.origin`."""
-        found = (each.origin(source) for each in self._connectors)
-        return next((inputs for inputs in found if inputs is not None), None)
+        return _first(each.origin(source) for each in self._connectors)
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         """See `Connector.batch_log`."""
-        found = (each.batch_log(run) for each in self.of(run.command.subject))
-        return next((log for log in found if log is not None), None)
+        return _first(each.batch_log(run) for each in self.of(run.command.subject))
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         """See `Connector.left_alone`."""
-        found = (each.left_alone(write, staged=staged) for each in self._connectors)
-        return next((alone for alone in found if alone is not None), None)
+        return _first(each.left_alone(write, staged=staged) for each in self._connectors)
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
         """See `Connector.stream_log`. By the sink itself, where it can be asked, and by its description."""
         asked = [*self.of(sink.sink), *self.named(sink.name)]
-        found = (each.stream_log(sink) for each in asked)
-        return next((log for log in found if log is not None), None)
+        return _first(each.stream_log(sink) for each in asked)
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
         """See `Connector.sink_at`."""
-        found = (each.sink_at(path, files) for each in self._connectors)
-        return next((sink for sink in found if sink is not None), None)
+        return _first(each.sink_at(path, files) for each in self._connectors)
 
     def v1_table(self, table: Any) -> V1Table:
         """A JVM `CatalogTable` as the connector of its provider describes it."""
@@ -192,3 +182,8 @@ class Registry:
 
 REGISTRY = Registry()
 """The connectors of this process, which `connectors/__init__.py` adds."""
+
+
+def _first(answers: Iterable[_T | None]) -> _T | None:
+    """The first answer of a connector to which the question is its own; none after it is asked."""
+    return next((answer for answer in answers if answer is not None), None)
