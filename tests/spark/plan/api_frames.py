@@ -102,6 +102,19 @@ def _(s: SparkSession) -> DataFrame:
     return s.table("trips").select(F.coalesce("address", F.lit(None)).withField("zip", F.col("id")).alias("a"))
 
 
+@case("withField of structs that may be null, and of one that never is")
+def _(s: SparkSession) -> DataFrame:
+    pair = F.struct(F.col("id").alias("x"), F.col("payload").alias("y"))
+    given = s.table("trips").select(
+        "address", pair.alias("never"), F.when(F.col("id") > 1, pair).alias("sometimes"), F.array(pair).alias("l")
+    )
+    put = {name: F.col(name).withField("z", F.lit(1))["z"] for name in ("address", "never", "sometimes")}
+    put["twice"] = F.col("sometimes").withField("z", F.lit(1)).withField("x", F.lit(2))["x"]
+    put["cast"] = F.col("sometimes").cast("struct<a: string, b: string>").withField("a", F.lit("a"))["a"]
+    put["element"] = F.col("l")[0].withField("z", F.lit(1))["z"]
+    return given.select(*(value.alias(name) for name, value in put.items()))
+
+
 @case("structs collected, and a field of each")
 def _(s: SparkSession) -> DataFrame:
     lists = s.table("people").groupBy("city").agg(F.collect_list(F.struct("name", "age")).alias("l"))

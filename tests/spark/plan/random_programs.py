@@ -208,9 +208,7 @@ class ProgramWriter:
     def _restructured(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)
         old, new, field = self._new("pair"), self._new("pair"), self._new("int")
-        # Whether the struct is null isn't in the lineage of a field that is put into it: see test_random_programs.
-        given = f"F.coalesce({self._expr('pair', columns, 1)}, F.struct(F.lit(0).alias('x'), F.lit('a').alias('y')))"
-        first = f"{frame}.withColumn({old.text!r}, {given})"
+        first = f"{frame}.withColumn({old.text!r}, {self._expr('pair', columns, 1)})"
         put = f"F.col({old.text!r}).withField('x', {self._expr('int', columns, 1)})"
         taken = f"F.col({new.text!r}).getField('x')"
         return self._line(

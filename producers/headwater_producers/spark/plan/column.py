@@ -25,6 +25,10 @@ KEY = "\1"
 """The keys of a map that was built; no path names them."""
 LENGTH = "\2"
 """How many elements an array has, or entries a map; no path names it."""
+PRESENCE = "\3"
+"""Whether a struct is null, of one that was built; no path names it."""
+UNNAMED = frozenset({KEY, LENGTH, PRESENCE})
+"""Parts that no path names."""
 REST = "\0"
 """The member of an array or a map that is none of those that are known."""
 _MEMBER = "\0"
@@ -105,8 +109,8 @@ class Column:
         indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
-            beside those, of what was built in the query, its members by `member_step`, a map's keys by `KEY`, and how
-            many there are by `LENGTH`.
+            beside those, of what was built in the query, its members by `member_step`, a map's keys by `KEY`, how
+            many there are by `LENGTH`, and whether a struct is null by `PRESENCE`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
         type: as far as known.
         constants: all that the value can be, where that is known: the literal, or those of a CASE.

@@ -9,7 +9,9 @@ from headwater_producers.spark.plan.column import (
     ELEMENT,
     KEY,
     LENGTH,
+    PRESENCE,
     REST,
+    UNNAMED,
     VALUE,
     Column,
     DataType,
@@ -39,6 +41,8 @@ def part(column: Column, step: str) -> Column:
         return key_of(column)
     if step == LENGTH:
         return combine([column], Kind.DERIVE, f"size({inline(column)})")
+    if step == PRESENCE:
+        return combine([column], Kind.DERIVE, inline(column))
     container = container_step(step)
     if container is not None:
         rest = column.parts.get(member_step(container, REST))
@@ -110,7 +114,7 @@ def aligned(column: Column, data_type: DataType) -> Column:
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):
         return column
     pairs = zip(own, target, strict=True)
-    parts = {step: column.parts[step] for step in (KEY, LENGTH) if step in column.parts}
+    parts = {step: item for step, item in column.parts.items() if step in UNNAMED}
     for (step, _, _), (name, inner, _) in pairs:
         parts[name] = aligned(part(column, step), inner)
         parts |= {each: aligned(item, inner) for each, item in members(column, step).items()}
@@ -123,7 +127,7 @@ def recast(column: Column, data_type: DataType, text: str) -> Column:
     result = replace(combine([column], Kind.CAST, text), type=data_type)
     if len(own) != len(target):
         return result
-    parts = {LENGTH: column.parts[LENGTH]} if LENGTH in column.parts else {}
+    parts = {step: column.parts[step] for step in (LENGTH, PRESENCE) if step in column.parts}
     for (step, old, _), (name, new, _) in zip(own, target, strict=True):
         parts[name] = _retyped(part(column, step), old, new)
         parts |= {each: _retyped(item, old, new) for each, item in members(column, step).items()}
@@ -206,6 +210,11 @@ def array_of(
 def length_of(containers: Iterable[Column]) -> Column:
     """How many elements these have together."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
+
+
+def field_names(struct: Column) -> list[str]:
+    """A struct's fields in order; without a type those that are known."""
+    return [name for name, _, _ in type_parts(struct.type)] or [name for name in struct.parts if name not in UNNAMED]
 
 
 def is_struct(data_type: DataType) -> bool:

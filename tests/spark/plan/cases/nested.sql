@@ -120,3 +120,5 @@ SELECT array_distinct(legs).dest AS d, sort_array(legs)[0].dest AS s, array_exce
 SELECT size(transform(tags, t -> id)) AS n, aggregate(tags, id, (acc, t) -> acc + 1) AS c, transform(tags, (t, i) -> i) AS i, zip_with(tags, legs, (a, b) -> b.dest) AS z, transform(array(id, 2), t -> 1) AS two FROM trips;
 -- JSON of a struct read as a map, and of a map as a struct
 SELECT from_json(to_json(struct(id AS a, length(payload) AS b)), 'MAP<STRING, INT>')['b'] AS m, from_json(to_json(map('a', id, 'b', length(payload))), 'a INT, b INT').a AS s, from_json(to_json(map('a', id, 'b', length(payload))), 'MAP<STRING, INT>')['a'] AS k, from_json(to_json(struct(id AS a)), 'z INT').z AS z, from_json(to_json(array(struct(id AS a, payload AS b))), 'ARRAY<MAP<STRING, STRING>>')[0]['b'] AS e FROM trips;
+-- values by key, of keys that are data
+SELECT transform_values(marks, (k, v) -> id)['x'] AS v, map_zip_with(marks, map(payload, id), (k, a, b) -> 1)['x'] AS z, map_filter(map(payload, id), (k, v) -> v > 1)['x'] AS f, transform_values(map('x', id, 'y', 2), (k, v) -> v + 1)['x'] AS c FROM trips;

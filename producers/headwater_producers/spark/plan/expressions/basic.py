@@ -9,7 +9,7 @@ from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Fiel
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.schema import type_text
-from headwater_producers.spark.plan.structure import merge, part, recast, stepped
+from headwater_producers.spark.plan.structure import field_names, merge, part, recast, stepped
 from headwater_producers.spark.plan.text import function_name, literal_text, order_text
 from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
@@ -134,8 +134,9 @@ def field_of_struct(call: Call) -> Column:
         fields = struct.type.get("fields", ())
         if ordinal < len(fields):
             name = fields[ordinal]["name"]
-    if name is None and struct.parts and isinstance(ordinal, int) and ordinal < len(struct.parts):
-        name = list(struct.parts)[ordinal]
+    names = field_names(struct)
+    if name is None and isinstance(ordinal, int) and ordinal < len(names):
+        name = names[ordinal]
     if name is None:
         return call.step(Kind.DERIVE)
     return part(struct, str(name))

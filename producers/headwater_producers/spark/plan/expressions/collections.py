@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, KEY, VALUE, Column, Indirect, combine, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    ELEMENT,
+    KEY,
+    PRESENCE,
+    VALUE,
+    Column,
+    Indirect,
+    combine,
+    influences,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.members import array_items, array_members, map_members, united_maps
-from headwater_producers.spark.plan.schema import type_parts
 from headwater_producers.spark.plan.structure import (
     array_of,
     as_one,
+    field_names,
     influenced,
     key_of,
     length_of,
@@ -108,7 +118,7 @@ def map_entries(call: Call) -> Column:
 def from_entries(call: Call) -> Column:
     """`map_from_entries(array of structs)`: the second field of each is a value."""
     entry = part(call.arguments[0], ELEMENT)
-    names = [name for name, _, _ in type_parts(entry.type)] or list(entry.parts)
+    names = field_names(entry)
     if len(names) != 2:
         return call.step(Kind.DERIVE)
     key, value = names
@@ -155,7 +165,7 @@ def _array(
 def _struct(fields: dict[str, Column]) -> Column:
     types = [{"name": name, "type": field.type} for name, field in fields.items()]
     base = combine(fields.values(), Kind.DERIVE, f"struct({', '.join(fields)})")
-    return replace(base, parts=fields, type={"type": "struct", "fields": types})
+    return replace(base, parts={**fields, PRESENCE: Column(CONSTANT)}, type={"type": "struct", "fields": types})
 
 
 def _picked(by: Iterable[Column]) -> frozenset[Indirect]:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule
-from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import is_map, key_of, length_of, merge, part
+from headwater_producers.spark.plan.structure import field_names, is_map, key_of, length_of, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 
@@ -27,8 +26,7 @@ def posexplode(call: Call) -> Column:
 def inline(call: Call) -> Column:
     """`inline(array of structs)`: the fields."""
     element = part(call.arguments[0], ELEMENT)
-    names = [name for name, _, _ in type_parts(element.type)] or list(element.parts)
-    return as_parts(call, [part(element, name) for name in names], length_of(call.arguments))
+    return as_parts(call, [part(element, name) for name in field_names(element)], length_of(call.arguments))
 
 
 def stack(call: Call) -> Column:

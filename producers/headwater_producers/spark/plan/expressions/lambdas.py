@@ -90,20 +90,22 @@ def filter_values(call: Call) -> Column:
     """`map_filter(map, (k, v) -> …)`: some of the values."""
     source, function = call.arguments
     by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
+    parts = {VALUE: part(source, VALUE), LENGTH: length_of([source])}
+    parts |= {KEY: source.parts[KEY]} if KEY in source.parts else {}
     return replace(
         combine([source], Kind.DERIVE, call.text),
         indirect=source.indirect | by,
-        parts={VALUE: influenced(part(source, VALUE), by), LENGTH: influenced(length_of([source]), by)},
+        parts={step: influenced(item, by) for step, item in parts.items()},
         type=source.type,
     )
 
 
 def transform_values(call: Call) -> Column:
-    """`transform_values(map, (k, v) -> …)`."""
+    """`transform_values(map, (k, v) -> …)`: the keys stay, and which there are is in the values by key."""
     source, function = call.arguments
-    body = _bound(function, [key_of(source), part(source, VALUE)])
-    key, length = source.parts.get(KEY), length_of([source])
-    return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length)
+    key = key_of(source)
+    body = _bound(function, [key, part(source, VALUE)])
+    return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length_of([source]))
 
 
 def transform_keys(call: Call) -> Column:
@@ -117,9 +119,10 @@ def transform_keys(call: Call) -> Column:
 def zip_maps(call: Call) -> Column:
     """`map_zip_with(a, b, (k, x, y) -> …)`."""
     left, right, function = call.arguments
-    key = combine([key_of(left), key_of(right)], Kind.COPY, "key")
+    keys = [key_of(left), key_of(right)]
+    key = combine(keys, Kind.COPY, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
     body = _bound(function, [key, part(left, VALUE), part(right, VALUE)])
-    return map_of(body, combine([left, right, body], Kind.DERIVE, call.text))
+    return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key)
 
 
 def zip_arrays(call: Call) -> Column:

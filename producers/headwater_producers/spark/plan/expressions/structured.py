@@ -9,6 +9,7 @@ from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
     KEY,
+    PRESENCE,
     VALUE,
     Column,
     combine,
@@ -21,6 +22,7 @@ from headwater_producers.spark.plan.members import array_members, constant_key, 
 from headwater_producers.spark.plan.schema import type_parts
 from headwater_producers.spark.plan.structure import (
     array_of,
+    field_names,
     influenced,
     is_map,
     key_of,
@@ -45,7 +47,7 @@ def named_struct(call: Call) -> Column:
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
-        parts={name: merge(of_name, name) for name, of_name in same.items()},
+        parts={**{name: merge(of_name, name) for name, of_name in same.items()}, PRESENCE: Column(CONSTANT)},
         type={"type": "struct", "fields": fields},
     )
 
@@ -126,20 +128,24 @@ def struct_in_array(call: Call) -> Column:
 
 
 def update_fields(call: Call) -> Column:
-    """`withField`, `dropFields`: the struct, some fields replaced, added or left out."""
+    """`withField`, `dropFields`: the struct, some fields replaced, added or left out.
+
+    Where the struct is null the result is, so that a field which is put into it depends on that, too.
+    """
     struct, *changes = call.arguments
-    parts = {name: part(struct, name) for name, _, _ in type_parts(struct.type)} or dict(struct.parts)
+    presence = part(struct, PRESENCE)
+    by = influences([presence], Kind.CONDITIONAL, inline(struct))
+    parts = {name: part(struct, name) for name in field_names(struct)}
     types = {name: data_type for name, data_type, _ in type_parts(struct.type)}
     for change in changes:
         for name, value in change.parts.items():
-            parts[name], types[name] = value, value.type
+            parts[name], types[name] = influenced(value, by), value.type
         for name in change.constants or ():
             parts.pop(name, None)
             types.pop(name, None)
     fields = [{"name": name, "type": types.get(name)} for name in parts]
-    return replace(
-        combine(parts.values(), Kind.DERIVE, call.text), parts=parts, type={"type": "struct", "fields": fields}
-    )
+    whole = combine(parts.values(), Kind.DERIVE, call.text)
+    return replace(whole, parts={**parts, PRESENCE: presence}, type={"type": "struct", "fields": fields})
 
 
 def with_field(call: Call) -> Column:

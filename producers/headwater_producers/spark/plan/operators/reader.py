@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from headwater_producers.spark.plan.column import CONSTANT, KEY, LENGTH, Column, Direct, Field, combine, container_step
+from headwater_producers.spark.plan.column import CONSTANT, UNNAMED, Column, Direct, Field, combine, container_step
 from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.expressions import Scope
 from headwater_producers.spark.plan.leaves import Leaves
@@ -225,7 +225,7 @@ def _keeps_names(project: dict[str, Any]) -> bool:
 def _of_view(column: Column, view: DatasetRef, path: tuple[str, ...]) -> Column:
     # A part that is known of a value is that part of the view's column, too.
     parts = {
-        step: item if step in (KEY, LENGTH) or container_step(step) else _of_view(item, view, (*path, step))
+        step: item if step in UNNAMED or container_step(step) else _of_view(item, view, (*path, step))
         for step, item in column.parts.items()
     }
     return replace(column, direct=column.direct | {Direct(Field(view, path), Kind.COPY, whole=True)}, parts=parts)
