@@ -21,6 +21,7 @@ from headwater_producers.spark.plan.column import (
     clip,
     combine,
     container_step,
+    influences,
     inline,
     member_step,
 )
@@ -46,11 +47,28 @@ def part(column: Column, step: str) -> Column:
     container = container_step(step)
     if container is not None:
         rest = column.parts.get(member_step(container, REST))
-        return part(column, container) if rest is None else rest
+        return one_of_all(column, container) if rest is None else rest
     direct = frozenset(_part_of(d, step) for d in column.direct)
     return Column(
         direct, column.indirect, clip(f"{inline(column)}.{shown_name(step)}"), type=part_type(column.type, step)
     )
+
+
+def one_of_all(container: Column, step: str) -> Column:
+    """An element of an array (`[]`), or a value of a map (`{}`), at an index or under a key: which isn't known.
+
+    Of a map whose keys are data it is in the data which value is under a key. Of both, how many there are decides
+    whether there is one; that is left out where nothing of it is new: `transform(a, x -> 1)[0]` is null if `a` is
+    empty, and `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
+    """
+    value = part(container, step)
+    if step not in container.parts or members(container, step):
+        return value
+    if KEY in container.parts:
+        value = influenced(value, influences([key_of(container)], Kind.CONDITIONAL))
+    length, known = part(container, LENGTH), value.direct | value.indirect
+    new = frozenset(d for d in length.direct if not has_part_of(known, d))
+    return influenced(value, influences([replace(length, direct=new)], Kind.CONDITIONAL, f"size({inline(container)})"))
 
 
 def _part_of(direct: Direct, step: str) -> Direct:
@@ -210,6 +228,15 @@ def array_of(
 def length_of(containers: Iterable[Column]) -> Column:
     """How many elements these have together."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
+
+
+def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
+    """Whether one of these comes from, or is influenced by, the source of `whole` or a part of it."""
+    if whole.field is None:
+        return True
+    path = whole.field.path or ()
+    own = replace(whole.field, path=path)
+    return any(d.field and replace(d.field, path=(d.field.path or ())[: len(path)]) == own for d in found)
 
 
 def field_names(struct: Column) -> list[str]:

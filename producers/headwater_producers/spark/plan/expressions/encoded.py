@@ -24,7 +24,7 @@ from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.expressions.generators import as_parts
 from headwater_producers.spark.plan.members import NOTHING
 from headwater_producers.spark.plan.schema import type_parts
-from headwater_producers.spark.plan.structure import aligned, influenced, is_struct, merge, part, stepped
+from headwater_producers.spark.plan.structure import aligned, influenced, is_struct, merge, one_of_all, part, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 # The steps of a JSON path: .name, ['name'], [0], [*].
@@ -96,7 +96,8 @@ def step_into(text: Column, path: str) -> Column | None:
         found = _JSON_STEP.match(path, position)
         if found is None:
             return None
-        value = part(value, found["name"] or found["quoted"] or ELEMENT)
+        name = found["name"] or found["quoted"]
+        value = part(value, name) if name else one_of_all(value, ELEMENT)
         position = found.end()
     return value
 

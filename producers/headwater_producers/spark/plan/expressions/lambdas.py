@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from headwater_producers.spark.plan.binding import bind
@@ -23,6 +22,7 @@ from headwater_producers.spark.plan.column import (
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.structure import (
     array_of,
+    has_part_of,
     influenced,
     key_of,
     length_of,
@@ -122,7 +122,8 @@ def zip_maps(call: Call) -> Column:
     keys = [key_of(left), key_of(right)]
     key = combine(keys, Kind.COPY, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
     body = _bound(function, [key, part(left, VALUE), part(right, VALUE)])
-    return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key)
+    length = combine([length_of([left, right]), key], Kind.DERIVE, "size")
+    return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key, length=length)
 
 
 def zip_arrays(call: Call) -> Column:
@@ -188,19 +189,11 @@ def _parts(column: Column) -> Column:
 
 def _as_many_as(length: Column, column: Column) -> Column:
     """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
-    direct = column.direct | {d for d in length.direct if not _has_part_of(column.direct, d)}
+    direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
     parts = {name: _as_many_as(length, item) for name, item in column.parts.items()}
     return replace(column, direct=direct, indirect=column.indirect | length.indirect, parts=parts)
-
-
-def _has_part_of(found: Iterable[Direct], whole: Direct) -> bool:
-    if whole.field is None:
-        return True
-    path = whole.field.path or ()
-    own = replace(whole.field, path=path)
-    return any(d.field and replace(d.field, path=(d.field.path or ())[: len(path)]) == own for d in found)
 
 
 def _bound(function: Column, values: list[Column]) -> Column:

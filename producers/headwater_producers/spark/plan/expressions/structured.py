@@ -8,7 +8,6 @@ from dataclasses import replace
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
-    KEY,
     PRESENCE,
     VALUE,
     Column,
@@ -25,11 +24,11 @@ from headwater_producers.spark.plan.structure import (
     field_names,
     influenced,
     is_map,
-    key_of,
     length_of,
     map_of,
     members,
     merge,
+    one_of_all,
     part,
 )
 from headwater_schemas.events import TransformationKind as Kind
@@ -102,16 +101,13 @@ def element(call: Call) -> Column:
     By a constant, of an array or a map that was built of known members, it is that member.
     """
     container, index, *_ = call.arguments
-    picked = influences([index], Kind.CONDITIONAL)
     if is_map(container) or call.node.name == "GetMapValue":
         key = constant_key(index)
-        value = part(container, VALUE if key is None else member_step(VALUE, key))
-        if KEY in container.parts and not members(container, VALUE):
-            # Of keys that are data: which value is under a key is in the data.
-            picked |= influences([key_of(container)], Kind.CONDITIONAL)
+        value = one_of_all(container, VALUE) if key is None else part(container, member_step(VALUE, key))
     else:
-        value = part(container, index_step(call.node.name, index) or ELEMENT)
-    return replace(influenced(value, picked), text=call.text)
+        step = index_step(call.node.name, index)
+        value = one_of_all(container, ELEMENT) if step is None else part(container, step)
+    return replace(influenced(value, influences([index], Kind.CONDITIONAL)), text=call.text)
 
 
 def struct_in_array(call: Call) -> Column:
