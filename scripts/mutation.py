@@ -98,6 +98,8 @@ AREAS: Final[dict[str, Area]] = {
         (_REDACTED, f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
+    # One file of the fold, which is judged by tests of its own in a second.
+    "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
     "derive": Area(
         ("consumers/headwater_consumers/graph/derive.py",),
         (

@@ -45,6 +45,8 @@ def files(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     files.spark.catalog.clearCache()
 
 
+# Twenty streaming queries take a minute, and on a machine with other work two.
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("kind", "first"),
     [

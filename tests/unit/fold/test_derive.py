@@ -1,4 +1,4 @@
-"""Which versions of datasets follow from what was used."""
+"""What follows from what was used: versions of datasets, and how neighbours of a chain fit together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey
+from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import FILES, versions_used
+from headwater_consumers.graph.derive import FILES, Neighbour, next_properties, versions_used
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,78 @@ def test_a_position_names_a_version_where_it_is_a_snapshot_or_a_set_of_files(
 ) -> None:
     found = list(versions_used("acme", {UseKey(use, "dataset-key", 0): {"position": ("stamp", position)}}))
     assert found == ([] if version is None else [(link, keys.version_key("acme", "dataset-key", *version))])
+
+
+USE = UseKey(RelType.CONSUMED, "dataset-key", 0)
+FILE_SET: Props = {"position": "files", "manifest_digest": "ab", "certainty": "EXACT"}
+
+
+def kafka(begin: int, end: int, **fields: Any) -> Props:
+    return {
+        "position": "kafka",
+        "certainty": "EXACT",
+        "partitions": [0],
+        "from": [begin],
+        "to_exclusive": [end],
+        **fields,
+    }
+
+
+def gap(begin: int, end: int) -> Props:
+    return {
+        "gap_datasets": ["dataset-key"],
+        "gap_partitions": [0],
+        "gap_from": [begin],
+        "gap_to_exclusive": [end],
+    }
+
+
+def overlap(begin: int, end: int) -> Props:
+    return {
+        "overlap_datasets": ["dataset-key"],
+        "overlap_partitions": [0],
+        "overlap_from": [begin],
+        "overlap_to_exclusive": [end],
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "properties"),
+    [
+        (kafka(0, 5), kafka(5, 9), {}),
+        (kafka(0, 5), kafka(6, 9), gap(5, 6)),
+        (kafka(0, 5), kafka(4, 9), overlap(4, 5)),
+        (kafka(0, 5), kafka(0, 5), overlap(0, 5)),
+        (kafka(5, 9), kafka(4, 9), {"rewinds": "query-key", **overlap(4, 9)}),
+        (kafka(5, 9), kafka(6, 8), {"rewinds": "query-key", **overlap(6, 9)}),
+        (kafka(0, 5), FILE_SET, {}),
+        (FILE_SET, kafka(0, 5), {}),
+        (FILE_SET, {**FILE_SET, "manifest_digest": "cd"}, {}),
+        (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
+        (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
+        (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
+        (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
+        (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
+        (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
+        (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
+        (kafka(0, 5), kafka(6, 9, partitions=[1]), {}),
+    ],
+)
+def test_neighbours_fit_together_or_not(before: Props, after: Props, properties: Props) -> None:
+    found = next_properties(Neighbour("query-key", 3, {USE: before}), Neighbour("query-key", 4, {USE: after}))
+    assert found == properties
+
+
+@pytest.mark.parametrize(("batch_id", "missing"), [(5, 1), (7, 3), (3, -1)])
+def test_batches_between_neighbours_are_missing_and_positions_are_not_compared(batch_id: int, missing: int) -> None:
+    early, late = {USE: kafka(0, 5)}, {USE: kafka(6, 9)}
+    found = next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", batch_id, late))
+    assert found == {"missing": missing}
+
+
+def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared() -> None:
+    written = UseKey(RelType.PRODUCED, "dataset-key", 0)
+    other = UseKey(RelType.CONSUMED, "other-key", 0)
+    early = Neighbour("query-key", 3, {written: kafka(0, 5), other: kafka(0, 5)})
+    late = Neighbour("query-key", 4, {written: kafka(6, 9), USE: kafka(6, 9)})
+    assert next_properties(early, late) == {}
