@@ -10,7 +10,7 @@ from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import FILES, Neighbour, next_properties, versions_used
+from headwater_consumers.graph.derive import FILES, Neighbour, marked, neighbour, next_properties, versions_used
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,44 @@ def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared()
     early = Neighbour("query-key", 3, {written: kafka(0, 5), other: kafka(0, 5)})
     late = Neighbour("query-key", 4, {written: kafka(6, 9), USE: kafka(6, 9)})
     assert next_properties(early, late) == {}
+
+
+def test_of_several_partitions_those_are_named_that_do_not_fit() -> None:
+    early = kafka(0, 0, partitions=[0, 1, 2], to_exclusive=[5, 6, 7], **{"from": [0, 0, 0]})
+    late = kafka(0, 0, partitions=[0, 1, 2], to_exclusive=[9, 9, 9], **{"from": [5, 7, 6]})
+    found = next_properties(Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", 4, {USE: late}))
+    gaps = {"gap_datasets": ["dataset-key"], "gap_partitions": [1], "gap_from": [6], "gap_to_exclusive": [7]}
+    assert found == {**gaps, **overlap(6, 7), "overlap_partitions": [2]}
+
+
+def test_offsets_that_are_equal_are_those_of_other_partitions() -> None:
+    early = kafka(0, 0, partitions=[0, 1], to_exclusive=[5, 6], **{"from": [0, 0]})
+    late = kafka(0, 0, partitions=[1, 2], to_exclusive=[9, 9], **{"from": [5, 6]})
+    found = next_properties(Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", 4, {USE: late}))
+    assert found == {**overlap(5, 6), "overlap_partitions": [1]}
+
+
+@pytest.mark.parametrize(
+    ("properties", "broken"),
+    [
+        ({}, False),
+        ({"rewinds": "query-key"}, False),
+        ({"gap_datasets": ["dataset-key"]}, False),
+        ({"missing": 1}, True),
+        (gap(5, 6), True),
+        (overlap(4, 5), True),
+    ],
+)
+def test_what_does_not_fit_together_is_marked_with_its_query(properties: Props, *, broken: bool) -> None:
+    assert marked("query-key", properties) == properties | ({"_broken": "query-key"} if broken else {})
+
+
+def test_a_neighbour_has_the_positions_of_its_uses_that_have_one() -> None:
+    uses: dict[UseKey, Any] = {
+        USE: {"position": ("stamp", FILE_SET), "rows": ("stamp", 3)},
+        UseKey(RelType.CONSUMED, "no-position", 0): {"rows": ("stamp", 3)},
+        UseKey(RelType.PRODUCED, "taken-back", 0): {"position": ("stamp", None)},
+        UseKey(RelType.PRODUCED, "written", 0): {"position": ("stamp", kafka(0, 5))},
+    }
+    written = UseKey(RelType.PRODUCED, "written", 0)
+    assert neighbour("query-key", 7, uses) == Neighbour("query-key", 7, {USE: FILE_SET, written: kafka(0, 5)})
