@@ -126,8 +126,12 @@ def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
 
     Two reports of one batch id that differ in it are a conflict: a rewound checkpoint.
     """
-    ends = sorted(canonical((use.dataset.namespace, use.dataset.name, *_end(use))) for use in inputs)
-    return hashlib.blake2b(b"".join(ends), digest_size=16).hexdigest()
+    return end_digest((use.dataset.namespace, use.dataset.name, *_end(use)) for use in inputs)
+
+
+def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
+    """`source_end_digest` of what it is made from: namespace, name and canonical end position of each input."""
+    return hashlib.blake2b(b"".join(sorted(map(canonical, ends))), digest_size=16).hexdigest()
 
 
 def _end(use: DatasetUse) -> tuple[Part, ...]:

@@ -135,13 +135,23 @@ def _not_none(kind: Any) -> Any:
     return next(part for part in typing.get_args(kind) if part is not types.NoneType)
 
 
+def _common() -> dict[str, Any]:
+    return {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty()}
+
+
+def interval_events() -> st.SearchStrategy[LineageEvent]:
+    """Good events of micro-batches."""
+    run = st.none() | of_type(RunRef)
+    return st.builds(build.lineage_event, interval_bodies(), job=of_type(JobRef), run=run, **_common())
+
+
 def events() -> st.SearchStrategy[LineageEvent]:
     """Good events of every kind."""
-    common = {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty()}
+    common = _common()
     job, run, no_run = of_type(JobRef), of_type(RunRef), st.none()
     return st.one_of(
         st.builds(build.lineage_event, of_type(RunEvent), job=job, run=run, **common),
-        st.builds(build.lineage_event, interval_bodies(), job=job, run=no_run | run, **common),
+        interval_events(),
         st.builds(build.lineage_event, lineages(), job=job, run=no_run | run, **common),
         st.builds(build.lineage_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
         st.builds(build.lineage_event, of_type(JobEvent), job=job, **common),

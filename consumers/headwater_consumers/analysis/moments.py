@@ -14,8 +14,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(time: Any) -> datetime | None:
-    """A `neo4j.time.DateTime` of a row as an aware `datetime`; the graph's times are microseconds in UTC."""
-    return None if time is None else time.to_native()
+    """A time of a row, `neo4j.time.DateTime` or of a segment, as an aware `datetime`; microseconds in UTC."""
+    return time if time is None or isinstance(time, datetime) else time.to_native()
 
 
 def moment_of(microseconds: int | None) -> datetime | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from headwater_consumers.analysis import micro_batches
+from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import query_key
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
@@ -40,14 +42,14 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
         row = tx.row("reconciling/query", query=key, sink_facet=SINK_FACET)
         if row is None:
             return None
-        batches = tx.rows("reconciling/batches", query=key, **{"from": 0, "until": until})
+        found = micro_batches.following(tx, [Stretch(key, last=until - 1)], until)[0]
         return CheckpointQuery(
             jobs=tuple(JobRef(*names) for names in row["jobs"]),
             reads=tuple(DatasetRef(*names) for names in row["reads"]),
             writes=tuple(DatasetRef(*names) for names in row["writes"]),
             name=row["name"],
             writes_itself=bool(row["sinks"]) and all(map(_writes_itself, row["sinks"])),
-            batches={found["batch"]: Provenance(found["provenance"]) for found in batches},
+            batches={each.batch_id: Provenance(micro_batches.row(each)["properties"]["provenance"]) for each in found},
         )
 
     return reader.read(ask)

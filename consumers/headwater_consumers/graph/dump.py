@@ -16,22 +16,22 @@ from __future__ import annotations
 
 import heapq
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
-from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled, without_stamps_of_the_schema
+from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.owners import without_stamps_of_the_schema
+from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
+from headwater_consumers.graph.oracle import micro_batch_lines
+from headwater_consumers.graph.segments.segment import Place, Stored, at
 from headwater_consumers.graph.statements import statement
-from headwater_schemas.identity import micros
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
 
-
-USES = (RelType.CONSUMED, RelType.PRODUCED)
-"""Types whose relationships have registers."""
 
 PAGE_NODES = 500
 """Nodes a label that are in memory at once, with what leaves them."""
@@ -48,9 +48,73 @@ def dump(
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
-    with driver.session(database=database, default_access_mode="READ") as session:
-        pages = [_label(session, label, page_nodes, internal=internal) for label in Label]
-        yield from (line for _, line in heapq.merge(*pages))
+    with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
+        for lines in _micro_batches(session, internal=internal):
+            micro_batches.add(lines)
+        pages = [_label(session, label, page_nodes, internal=internal) for label in Label if label not in _IN_SEGMENTS]
+        yield from (line for _, line in heapq.merge(*pages, *micro_batches.sorted()))
+
+
+_IN_SEGMENTS = (Label.INTERVAL, Label.CONFLICT)
+
+
+def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
+    """The lines of the micro-batches of each segment, query by query in batch order."""
+    query, start = "", -1
+    before: IntervalFacts | None = None
+    while True:
+        record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
+        if record is None:
+            return
+        stored = record["properties"]
+        if stored["query"] != query:
+            before = None
+        query, start = stored["query"], stored["start"]
+        place = Place(stored["tenant"], stored["query_id"], query, at(start).segment)
+        intervals = list(Stored.of(stored).read(place, {}).values())
+        yield micro_batch_lines(intervals, before, internal=internal)
+        before = intervals[-1]
+
+
+class SortedLines:
+    """Lines in order of key, more of them than there is memory for: in sorted files from a number of lines on.
+
+    Args:
+        in_memory: so many lines are in memory at once.
+    """
+
+    def __init__(self, in_memory: int = 200_000) -> None:
+        self._in_memory = in_memory
+        self._lines: list[tuple[str, str]] = []
+        self._files: list[IO[str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for file in self._files:
+            file.close()
+
+    def add(self, lines: list[tuple[str, str]]) -> None:
+        """More lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        self._lines += lines
+        if len(self._lines) >= self._in_memory:
+            # Closed with the others, when this ends.
+            file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+            file.writelines(f"{key}\t{line}\n" for key, line in sorted(self._lines))
+            self._files.append(file)
+            self._lines = []
+
+    def sorted(self) -> list[Iterator[tuple[str, str]]]:
+        """The lines in sorted parts, to be merged."""
+        return [iter(sorted(self._lines)), *map(_lines_of, self._files)]
+
+
+def _lines_of(file: IO[str]) -> Iterator[tuple[str, str]]:
+    file.seek(0)
+    for text in file:
+        key, line = text.removesuffix("\n").split("\t", 1)
+        yield key, line
 
 
 def _label(session: Session, label: Label, page_nodes: int, *, internal: bool) -> Iterator[tuple[str, str]]:
@@ -83,57 +147,6 @@ def _relationship(
 
 def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()}
-
-
-def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = False) -> str:
-    """The line of one node, without a newline.
-
-    Args:
-        label: its label.
-        properties: as stored, `key` among them; times as aware datetimes.
-        internal: with what begins with `_`.
-    """
-    shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)
-    return _line({"key": properties["key"], "labels": [label], "properties": shown})
-
-
-def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
-    """What a relationship is sorted by."""
-    return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
-
-
-def relationship_line(
-    type_: str, start: str, end: str, properties: Mapping[str, Any], *, stamp: str | None = None, internal: bool = False
-) -> str:
-    """The line of one relationship, without a newline.
-
-    Args:
-        type_: its type.
-        start: key of the node it leaves.
-        end: key of the node it goes to.
-        properties: as stored; times as aware datetimes.
-        stamp: `_stamp` of the node it leaves.
-        internal: with what begins with `_`.
-    """
-    key = relationship_key(type_, start, end, properties.get("key"))
-    names = USE_REGISTERS if type_ in USES else {}
-    shown = settled(properties, names, stamp or "") if internal else visible(properties)
-    return _line({"key": key, "type": type_, "start": start, "end": end, "properties": shown})
-
-
-def visible(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are part of the dump."""
-    return {name: value for name, value in properties.items() if value is not None and not name.startswith("_")}
-
-
-def _line(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_microseconds)
-
-
-def _microseconds(value: object) -> int:
-    if isinstance(value, datetime):
-        return micros(value)
-    raise TypeError(f"{type(value).__name__} is no property value")
 
 
 SAMPLES = 20

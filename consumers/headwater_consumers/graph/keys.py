@@ -11,6 +11,7 @@
 | Query        | "query", query id                                                                         |
 | Plan         | "plan", job key, digest                                                                   |
 | Interval     | "interval", query key, batch id                                                           |
+| Segment      | "segment", query key, number (batch ids 0 to 511: 0)                                      |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the node it leaves, dataset key, how many times it used that dataset before |
 | FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
@@ -83,6 +84,11 @@ def plan_key(tenant: str, job: str, digest: str) -> str:
 def interval_key(tenant: str, query: str, batch_id: int) -> str:
     """Key of a micro-batch of the query with that key."""
     return graph_key(tenant, "interval", query, batch_id)
+
+
+def segment_key(tenant: str, query: str, number: int) -> str:
+    """Key of a segment of the query with that key."""
+    return graph_key(tenant, "segment", query, number)
 
 
 def conflict_key(tenant: str, query: str, batch_id: int, digest: str) -> str:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan, UseKey, Variant
+from headwater_consumers.facts.nodes import IntervalFacts, Link, NodeFacts, TimeSpan, UseKey, Variant
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.derive import plan_edges, versions_used
-from headwater_consumers.graph.dump import USES, node_line, relationship_key, relationship_line
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
+from headwater_consumers.graph.lines import USES, node_line, relationship_key, relationship_line
 
 
 def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
@@ -34,6 +34,24 @@ def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
     visit(delta, lines)
     for _, line in lines.sorted():
         yield line
+
+
+def micro_batch_lines(
+    intervals: Sequence[IntervalFacts], before: IntervalFacts | None, *, internal: bool = False
+) -> list[tuple[str, str]]:
+    """The lines of micro-batches of one query, each behind its key, in order of key.
+
+    Args:
+        intervals: in batch order.
+        before: the one before them, whose NEXT is among the lines.
+        internal: with the properties that begin with `_`.
+    """
+    lines = _Lines(internal=internal)
+    graph = _Graph(lines)
+    for interval in intervals:
+        graph.interval(interval)
+    graph.chain(intervals if before is None else (before, *intervals))
+    return lines.sorted()
 
 
 class GraphVisitor(Protocol):
@@ -172,25 +190,33 @@ class _Graph:
                 self.relationship(edge.type, edge.start, edge.end, edge.properties)
 
     def _intervals(self, delta: GraphDelta) -> None:
-        chains: dict[str, list[tuple[int, str, Variant]]] = defaultdict(list)
-        for key, interval in delta.intervals.items():
-            winner = interval.winner
-            for digest, variant in interval.variants.items():
-                if digest == winner:
-                    self._variant(Label.INTERVAL, dict(interval.identity), digest, variant)
-                    self.relationship(RelType.IN_QUERY, key, interval.query)
-                    chains[interval.query].append((interval.batch_id, key, variant))
-                else:
-                    identity = conflict_identity(interval, digest)
-                    self._variant(Label.CONFLICT, identity, digest, variant)
-                    self.relationship(RelType.CONFLICTS_WITH, str(identity["key"]), key)
-        for query, chain in chains.items():
-            chain.sort(key=lambda link: link[0])
-            for (batch, key, variant), (next_batch, next_key, next_variant) in itertools.pairwise(chain):
-                before = derive.neighbour(query, batch, variant.uses)
-                after = derive.neighbour(query, next_batch, next_variant.uses)
-                found = derive.next_properties(before, after)
-                self.relationship(RelType.NEXT, key, next_key, derive.marked(query, found))
+        chains: dict[str, list[IntervalFacts]] = defaultdict(list)
+        for interval in delta.intervals.values():
+            self.interval(interval)
+            chains[interval.query].append(interval)
+        for chain in chains.values():
+            self.chain(sorted(chain, key=lambda interval: interval.batch_id))
+
+    def interval(self, interval: IntervalFacts) -> None:
+        """A micro-batch and its conflicts, with what leaves them but NEXT."""
+        key, winner = str(interval.identity["key"]), interval.winner
+        for digest, variant in interval.variants.items():
+            if digest == winner:
+                self._variant(Label.INTERVAL, dict(interval.identity), digest, variant)
+                self.relationship(RelType.IN_QUERY, key, interval.query)
+            else:
+                identity = conflict_identity(interval, digest)
+                self._variant(Label.CONFLICT, identity, digest, variant)
+                self.relationship(RelType.CONFLICTS_WITH, str(identity["key"]), key)
+
+    def chain(self, intervals: Sequence[IntervalFacts]) -> None:
+        """NEXT between micro-batches of one query in batch order."""
+        for one, other in itertools.pairwise(intervals):
+            before, after = (
+                derive.neighbour(each.query, each.batch_id, each.variants[each.winner].uses) for each in (one, other)
+            )
+            properties = derive.marked(one.query, derive.next_properties(before, after))
+            self.relationship(RelType.NEXT, str(one.identity["key"]), str(other.identity["key"]), properties)
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
         key, tenant = str(identity["key"]), str(identity["tenant"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_consumers.facts.nodes import Link
 from headwater_consumers.graph.derive import run_links
-from headwater_consumers.graph.dump import relationship_key
+from headwater_consumers.graph.lines import relationship_key
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import GraphDelta, fold, reject
 from headwater_schemas import identity

@@ -62,17 +62,18 @@ RETURNED = {
     "queries": Label.QUERY,
     "runs": Label.RUN,
     "plans": Label.PLAN,
-    "intervals": Label.INTERVAL,
-    "stored_conflicts": Label.CONFLICT,
+    "whole_segments": None,
+    "segments_beside": None,
 }
+"""Label of the node that a statement returns; None: a Segment, which has no registers of its own."""
 
 
 @pytest.mark.parametrize("name", RETURNED)
 def test_a_node_is_returned_with_all_of_its_times_as_microseconds(name: str) -> None:
     """A time that is left out here is read a hundred times slower, by the driver's own type."""
     label = RETURNED[name]
-    has_span = label not in {Label.INTERVAL, Label.CONFLICT}
-    expected = TIMES & (REGISTERS[label].keys() | ({"first_seen", "last_seen"} if has_span else set()))
+    times_of = {"first_time", "last_time"} if label is None else REGISTERS[label].keys() | {"first_seen", "last_seen"}
+    expected = TIMES & times_of
     found = WHOLE.search(statement("write", name))
     assert found is not None
     node, listed = found.groups()

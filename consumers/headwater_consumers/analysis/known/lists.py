@@ -12,15 +12,17 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
-from headwater_consumers.analysis import paging
+from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
+from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import Joint, RunItem
 from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_schemas.events import RunEventType
 
 _FAR = datetime(9999, 1, 1, tzinfo=UTC)
@@ -310,8 +312,13 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
         following = None
         if rows[limit:]:
             last = rows[limit - 1]
-            following = paging.encode((last["query"]["key"], last["before_batch"]), question=asked)
-        return BrokenChainPage(tuple(_broken(tx.tenant, row) for row in rows[:limit]), total, following)
+            following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
+        shown = rows[:limit]
+        # Each with the one before it: the two that don't fit together.
+        pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
+        return BrokenChainPage(
+            tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following
+        )
 
     return reader.read(question)
 
@@ -329,17 +336,18 @@ def _seen(run: Mapping[str, Any]) -> tuple[Any, str]:
     return run["last_seen"], run["key"]
 
 
-def _broken(tenant: str, row: Mapping[str, Any]) -> BrokenChain:
+def _broken(tenant: str, row: Mapping[str, Any], later: IntervalFacts, earlier: IntervalFacts) -> BrokenChain:
     query = row["query"]
-    fault = {name: value for name, value in row["fault"].items() if value is not None}
+    fault = micro_batches.joint(earlier, later) or {}
+    missing = fault.get("missing", 0)
     return BrokenChain(
         query["query_id"],
         query["query_name"],
         job_of(tenant, row["job"]["namespace"], row["job"]["name"], "STREAMING") if row["job"] else None,
-        row["after_batch"],
-        row["before_batch"],
-        moment(row["at"]),
-        fault.get("missing", 0),
+        earlier.batch_id,
+        later.batch_id,
+        micro_batches.row(later)["properties"].get("processing_time"),
+        missing if isinstance(missing, int) else 0,
         joints(fault, "gap"),
         joints(fault, "overlap"),
     )

@@ -1,16 +1,17 @@
-"""Micro-batches in batch order, each with how it joins the one before. Pages come off the chain's index."""
+"""Micro-batches in batch order, each with how it joins the one before. Pages come off the index of segments."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis import paging
+from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import IntervalItem, IntervalPage
 from headwater_consumers.analysis.runs.resolve import resolve_run
-from headwater_consumers.analysis.runs.rows import interval_item
+from headwater_consumers.analysis.runs.rows import interval_items
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -76,5 +77,5 @@ def intervals(
 
 
 def _read(tx: Transaction, query: Record, run_id: str | None, after: int, limit: int) -> list[IntervalItem]:
-    span: dict[str, Any] = {"query": query["key"], "after": after, "last": query["last"]}
-    return [interval_item(row) for row in tx.rows("runs/intervals", run=run_id, limit=limit, **span)]
+    stretch = Stretch(query["key"], after + 1, query["last"])
+    return interval_items(tx, micro_batches.following(tx, [stretch], limit, wanted=of_run(run_id))[0])

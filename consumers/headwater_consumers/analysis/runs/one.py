@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from headwater_consumers.analysis import paging
+from headwater_consumers.analysis import micro_batches, paging
+from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Role, RunDetails, RunItem, RunParent, Use, UsePage
 from headwater_consumers.analysis.runs.resolve import resolve_run
-from headwater_consumers.analysis.runs.rows import interval_item, use
+from headwater_consumers.analysis.runs.rows import interval_items, use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
@@ -99,11 +100,11 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     complete = known >= item.last_batch - item.first_batch + 1
     out: dict[tuple[str, int], Use] = {}
     for query in tx.rows("runs/queries_of_run", of=item.key):
-        span = {"query": query["key"], "last": item.last_batch, "run": item.run_id}
-        first = tx.rows("runs/intervals", after=item.first_batch - 1, limit=1, **span)
-        last = tx.rows("runs/last_interval", first=item.first_batch, **span)
-        for row in (*first, *last):
-            for each in _of(interval_item(row), role):
+        stretch, wanted = Stretch(query["key"], item.first_batch, item.last_batch), of_run(item.run_id)
+        first = micro_batches.following(tx, [stretch], 1, wanted=wanted)[0]
+        last = micro_batches.preceding(tx, [stretch], 1, wanted=wanted)[0]
+        for interval in (*interval_items(tx, first), *interval_items(tx, last)):
+            for each in _of(interval, role):
                 before = out.get(_who(each))
                 out[_who(each)] = each if before is None else joined(before, each)
     return [each if complete else _bounded(each) for each in out.values()]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_consumers.analysis.interval_fields import stored_values
+from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.graph.keys import job_key
 from headwater_schemas.events import Certainty, Provenance, RunEventType
@@ -74,13 +78,30 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
     )
 
 
-def interval_item(row: Mapping[str, Any]) -> IntervalItem:
-    """From a row of `runs/intervals` and its like."""
-    own: Mapping[str, Any] = row["interval"]
-    joined: Mapping[str, Any] | None = next(iter(row["joined"]), None)
-    missing = own["batch_id"] if joined is None else joined.get("missing", 0)
-    joined = joined or {}
-    parts = sorted(((type_, use(dataset, part)) for type_, dataset, part in row["uses"]), key=_order)
+def interval_items(tx: Transaction, found: Sequence[IntervalFacts]) -> list[IntervalItem]:
+    """Micro-batches of one query, in batch order, each with how it joins the known one before it."""
+    if not found:
+        return []
+    first = found[0]
+    before = micro_batches.preceding(tx, [Stretch(first.query, last=first.batch_id - 1)], 1)[0]
+    rows = [
+        (micro_batches.row(interval), joint, len(interval.variants) - 1)
+        for interval, joint in micro_batches.joined(found, next(iter(before), None))
+    ]
+    keys = {dataset for row, _, _ in rows for _, dataset, _ in row["uses"]}
+    datasets = {
+        row["properties"]["key"]: row["properties"] for row in tx.rows("micro_batches/datasets", keys=sorted(keys))
+    }
+    return [_interval_item(row, joint, conflicts, datasets) for row, joint, conflicts in rows]
+
+
+def _interval_item(
+    row: Mapping[str, Any], joint: Mapping[str, Any] | None, conflicts: int, datasets: Mapping[str, Mapping[str, Any]]
+) -> IntervalItem:
+    own: Mapping[str, Any] = row["properties"]
+    missing = own["batch_id"] if joint is None else joint.get("missing", 0)
+    joint = joint or {}
+    parts = sorted(((type_, use(datasets[dataset], part)) for type_, dataset, part in row["uses"]), key=_order)
     stored = stored_values(IntervalItem, own)
     stored["provenance"] = Provenance(stored["provenance"])
     return IntervalItem(
@@ -89,10 +110,10 @@ def interval_item(row: Mapping[str, Any]) -> IntervalItem:
         outputs=tuple(part for type_, part in parts if type_ == "PRODUCED"),
         quality=_quality(own),
         missing=missing,
-        gaps=joints(joined, "gap"),
-        overlaps=joints(joined, "overlap"),
-        rewinds="rewinds" in joined,
-        conflicts=row["conflicts"],
+        gaps=joints(joint, "gap"),
+        overlaps=joints(joint, "overlap"),
+        rewinds="rewinds" in joint,
+        conflicts=conflicts,
     )
 
 
@@ -118,4 +139,4 @@ def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
 def _word(value: Any) -> str:
     if value is None:
         return "?"
-    return str(moment(value)) if hasattr(value, "to_native") else str(value)
+    return str(moment(value) if hasattr(value, "to_native") else value)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
 from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_names
 from headwater_consumers.analysis.runs.resolve import resolve_owner
-from headwater_consumers.analysis.runs.rows import interval_item, run_item
+from headwater_consumers.analysis.runs.rows import interval_items, run_item
 from headwater_consumers.graph.keys import run_key
+from headwater_consumers.graph.segments.segment import SIZE
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -56,10 +59,9 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
 def _quality(tx: Transaction, query: Record) -> QualityTurn:
     begin = max(query["first"], query["last"] - LOOKED_BACK + 1)
     span: dict[str, Any] = {"query": query["key"]}
-    found = tx.row("runs/last_good_interval", first=begin, looked_back=LOOKED_BACK, **span)
-    good = interval_item(found) if found else None
-    found = tx.row("runs/first_bad_interval", after=good.batch_id if good else begin - 1, **span)
-    bad = interval_item(found) if found else None
+    good = _at(tx, query["key"], tx.row("runs/last_passed", first=begin, size=SIZE, **span))
+    after = good.batch_id if good else begin - 1
+    bad = _at(tx, query["key"], tx.row("runs/first_failed", after=after, size=SIZE, **span))
     return QualityTurn(
         query_id=query["query_id"],
         last_good=good,
@@ -68,6 +70,14 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
         first_bad_run=_run(tx, bad),
         looked_back=LOOKED_BACK if begin > query["first"] else None,
     )
+
+
+def _at(tx: Transaction, query: str, found: Record | None) -> IntervalItem | None:
+    """The micro-batch that a row names."""
+    if found is None:
+        return None
+    stretch = Stretch(query, found["batch"], found["batch"])
+    return next(iter(interval_items(tx, micro_batches.following(tx, [stretch], 1)[0])), None)
 
 
 def _run(tx: Transaction, interval: IntervalItem | None) -> RunItem | None:

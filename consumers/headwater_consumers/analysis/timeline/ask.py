@@ -10,14 +10,15 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
-from headwater_consumers.analysis import paging
+from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.interval_fields import stored_values
+from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit, malformed
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -31,7 +32,9 @@ from headwater_consumers.analysis.timeline.answer import (
     TimelineRun,
 )
 from headwater_consumers.analysis.trace.answer import OffsetSpan
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Because
+from headwater_consumers.graph.segments.segment import SIZE
 from headwater_schemas.events import Certainty
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -45,39 +48,39 @@ def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Pos
 
 def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
     """`gap` or `overlap` of a NEXT."""
-    if before is None or before[f"{kind}_partitions"] is None:
+    if before is None or f"{kind}_partitions" not in before:
         return ()
     lists = (before[f"{kind}_{name}"] for name in ("datasets", "partitions", "from", "to_exclusive"))
     return tuple(Break(*each) for each in zip(*lists, strict=True))
 
 
 def _position(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> Position:
-    kind = stored["position"]
+    kind = stored.get("position")
     ranges: tuple[OffsetSpan, ...] = ()
     if kind == "kafka":
         each = zip(stored["partitions"], stored["from"], stored["to_exclusive"], strict=True)
         ranges = tuple(OffsetSpan(*span) for span in each)
-    certainty = Certainty.UNKNOWN if kind is None else Certainty(stored["certainty"] or "UNKNOWN")
-    return Position(dataset_asset(dataset), kind, certainty, stored["rows"], ranges, _summary(kind, stored))
+    certainty = Certainty.UNKNOWN if kind is None else Certainty(stored.get("certainty") or "UNKNOWN")
+    return Position(dataset_asset(dataset), kind, certainty, stored.get("rows"), ranges, _summary(kind, stored))
 
 
 def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
     match kind:
         case "files":
-            count, size = stored["file_count"], stored["file_bytes"]
+            count, size = stored.get("file_count"), stored.get("file_bytes")
             files = "files" if count is None else "1 file" if count == 1 else f"{count:,} files"
             text = files if size is None else f"{files}, {_bytes(size)}"
         case "table_snapshot":
-            text = f"snapshot {stored['snapshot_id']}"
+            text = f"snapshot {stored.get('snapshot_id')}"
         case "table_range":
             # The first version is excluded, the last one included.
-            text = f"versions after {stored['from_version'] or 'the beginning'} up to {stored['to_version']}"
+            text = f"versions after {stored.get('from_version') or 'the beginning'} up to {stored.get('to_version')}"
         case "cdc":
-            text = _range(stored["from_cdc"], stored["to_cdc"])
+            text = _range(stored.get("from_cdc"), stored.get("to_cdc"))
         case "api_cursor":
-            text = _range(stored["from_cursor"], stored["to_cursor"])
+            text = _range(stored.get("from_cursor"), stored.get("to_cursor"))
         case "time_range":
-            text = _range(stored["from_time"], stored["to_time_exclusive"])
+            text = _range(stored.get("from_time"), stored.get("to_time_exclusive"))
         case _:
             return None
     return text[:_LONGEST]
@@ -114,38 +117,43 @@ class Latest:
     """A page.
 
     Attributes:
-        intervals: node ids of the page's intervals.
+        intervals: micro-batches.
         before: for each query, the batch before which the next page begins; None if there is no next page.
     """
 
-    intervals: list[int]
+    intervals: list[IntervalFacts]
     before: dict[str, int] | None
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
     """The latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
-    queries = [{"key": key, "before": batch} for key, batch in before.items()]
+    stretches = [Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()]
     # One more than asked for shows whether there is a next page.
-    rows = tx.rows("timeline/latest", queries=queries, begin=span.begin, end=span.end, limit=limit + 1)
-    lists: dict[str, list[tuple[str, int, datetime | None, int]]] = {}
-    for row in rows:
-        lists.setdefault(row["query"], []).append((row["query"], row["batch"], moment(row["time"]), row["interval"]))
-    merged = heapq.merge(*(list(_timed(found)) for found in lists.values()), key=lambda each: each[0], reverse=True)
+    lists = micro_batches.preceding(tx, stretches, limit + 1)
+    merged = heapq.merge(*(list(_timed(found)) for found in lists), key=lambda each: each[0], reverse=True)
     page = [each for _, each in islice(merged, limit)]
-    if len(rows) <= limit:
-        return Latest([interval for *_, interval in page], None)
-    reached = dict(before) | {query: batch for query, batch, _, _ in page}
-    return Latest([interval for *_, interval in page], reached)
+    if sum(map(len, lists)) <= limit:
+        return Latest(page, None)
+    return Latest(page, dict(before) | {interval.query: interval.batch_id for interval in page})
 
 
-def _timed(
-    found: Sequence[tuple[str, int, datetime | None, int]],
-) -> Iterator[tuple[tuple[datetime, str], tuple[str, int, datetime | None, int]]]:
+def _timed(found: Sequence[IntervalFacts]) -> Iterator[tuple[tuple[datetime, str], IntervalFacts]]:
     time = _LAST
     for each in found:
         # Clocks may go back, but the merge needs an order: a batch is never later than the one after it.
-        time = min(each[2] or time, time)
-        yield (time, each[0]), each
+        time = min(micro_batches.processing_time(each) or time, time)
+        yield (time, each.query), each
+
+
+def count(tx: Transaction, queries: Sequence[str], span: Span) -> int:
+    """How many micro-batches these queries have in a span of time."""
+    given = {"begin": span.begin, "end": span.end}
+    total = int(tx.one("timeline/counts", queries=queries, **given)["total"])
+    cut = [
+        Stretch(row["query"], row["first"], row["last"], **given)
+        for row in tx.rows("timeline/cut_segments", queries=queries, **given)
+    ]
+    return total + sum(map(len, micro_batches.following(tx, cut, SIZE)))
 
 
 def written(before: Mapping[str, int]) -> str:
@@ -237,7 +245,6 @@ def _timeline(
         else:
             (text,) = paging.decode(cursor, question=same, kinds=(str,))
             before = read(text, keys)
-        counted = tx.row("timeline/counts", queries=keys, begin=span.begin, end=span.end)
         page = latest(tx, before, span, limit)
         runs = []
         if cursor is None:
@@ -248,29 +255,54 @@ def _timeline(
             tuple(queries),
             _intervals(tx, page.intervals),
             tuple(_run(row["run"]) for row in runs),
-            0 if counted is None else counted["total"],
+            count(tx, keys, span),
             None if page.before is None else paging.encode((written(page.before),), question=same),
         )
 
     return reader.read(question)
 
 
-def _intervals(tx: Transaction, ids: list[int]) -> tuple[TimelineInterval, ...]:
-    found = [_interval(row) for row in tx.rows("timeline/intervals", intervals=ids)]
-    return tuple(sorted(found, key=lambda interval: (interval.query, interval.batch_id)))
+def _intervals(tx: Transaction, found: Sequence[IntervalFacts]) -> tuple[TimelineInterval, ...]:
+    ordered = sorted(found, key=lambda interval: (interval.query, interval.batch_id))
+    # The one before is mostly on the page; before the first of each query, and where some are missing, it is asked for.
+    befores: dict[tuple[str, int], IntervalFacts] = {}
+    for one, other in pairwise(ordered):
+        if one.query == other.query and one.batch_id + 1 == other.batch_id:
+            befores[other.query, other.batch_id] = one
+    left = [each for each in ordered if (each.query, each.batch_id) not in befores]
+    stretches = [Stretch(each.query, last=each.batch_id - 1) for each in left]
+    for each, before in zip(left, micro_batches.preceding(tx, stretches, 1), strict=True):
+        if before:
+            befores[each.query, each.batch_id] = before[0]
+    rows = [micro_batches.row(each) for each in ordered]
+    keys = sorted({dataset for row in rows for _, dataset, _ in row["uses"]})
+    datasets = {row["properties"]["key"]: row["properties"] for row in tx.rows("micro_batches/datasets", keys=keys)}
+    return tuple(
+        _interval(row, micro_batches.joint(befores.get((each.query, each.batch_id)), each), each, datasets)
+        for each, row in zip(ordered, rows, strict=True)
+    )
 
 
-def _interval(row: Any) -> TimelineInterval:
-    stored, before = stored_values(TimelineInterval, row["interval"]), row["before"]
+def _interval(
+    row: Mapping[str, Any],
+    before: Mapping[str, Any] | None,
+    interval: IntervalFacts,
+    datasets: Mapping[str, Mapping[str, Any]],
+) -> TimelineInterval:
+    uses = [
+        {"produced": type_ == "PRODUCED", "dataset": datasets[dataset], "position": part}
+        for type_, dataset, part in sorted(row["uses"], key=lambda use: (use[1], use[2].get("ordinal", 0)))
+    ]
+    stored = stored_values(TimelineInterval, row["properties"])
     stored |= {name: stored[name] or None for name in ("run_id", "code_version")}
     return TimelineInterval(
         **stored,
-        consumed=positions(row["uses"], produced=False),
-        produced=positions(row["uses"], produced=True),
-        missing_before=0 if before is None else before["missing"] or 0,
+        consumed=positions(uses, produced=False),
+        produced=positions(uses, produced=True),
+        missing_before=0 if before is None else before.get("missing", 0),
         gaps=breaks(before, "gap"),
         overlaps=breaks(before, "overlap"),
-        conflicts=row["conflicts"],
+        conflicts=len(interval.variants) - 1,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, job_asset
+from headwater_consumers.analysis.micro_batches import Stretch, following, preceding, row
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import RunBrief
@@ -125,18 +126,18 @@ def read_query(row: Record) -> Query | None:
     )
 
 
-def read_batch(row: Record | Mapping[str, Any]) -> Batch:
+def read_batch(found: Record | Mapping[str, Any]) -> Batch:
     """An Interval or Conflict."""
-    stored = row["properties"]
+    stored = found["properties"]
     started = moment(stored.get("processing_time"))
     return Batch(
-        conflict=row["label"] == "Conflict",
+        conflict=found["label"] == "Conflict",
         query=stored["query"],
         first=stored["batch_id"],
         last=stored.get("last_batch", stored["batch_id"]),
         started_at=started,
         ended_at=_ended(started, stored.get("duration_ms")),
-        uses=_uses(row["uses"]),
+        uses=_uses(found["uses"]),
         properties=stored,
     )
 
@@ -180,19 +181,11 @@ def same_topic(one: str | None, other: str | None) -> bool:
 
 def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
     """Intervals of each query key between two batch ids, both included, at most `limit` of each."""
-    out: list[list[Batch]] = [[] for _ in wanted]
-    if wanted:
-        rows = [{"n": n, "query": query, "first": first, "last": last} for n, (query, first, last) in enumerate(wanted)]
-        for row in tx.rows("trace/stretch", stretches=rows, limit=limit):
-            out[row["n"]].append(read_batch(row))
-    return out
+    found = following(tx, [Stretch(*each) for each in wanted], limit)
+    return [[read_batch(row(interval)) for interval in intervals] for intervals in found]
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
     """The last intervals of each query key before a batch id, the latest first."""
-    out: list[list[Batch]] = [[] for _ in wanted]
-    if wanted:
-        rows = [{"n": n, "query": query, "first": first} for n, (query, first) in enumerate(wanted)]
-        for row in tx.rows("trace/before", stretches=rows, limit=limit):
-            out[row["n"]].append(read_batch(row))
-    return out
+    found = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
+    return [[read_batch(row(interval)) for interval in intervals] for intervals in found]

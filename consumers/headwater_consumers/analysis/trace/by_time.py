@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import Part
@@ -12,12 +11,9 @@ from headwater_consumers.analysis.trace.batches import Batch, Query, before, str
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import STRETCH
 from headwater_consumers.analysis.trace.parts import between, given
-from headwater_consumers.analysis.trace.search import Search, run_by_time
+from headwater_consumers.analysis.trace.search import Row, Search, run_by_time
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from neo4j import Record
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
@@ -133,8 +129,8 @@ def _given(context: Context, batches: Sequence[Batch], used: str, *, complete: b
     return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
 
 
-def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Record], bool | None]:
-    def reached(row: Record) -> bool | None:
+def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Row], bool | None]:
+    def reached(row: Row) -> bool | None:
         found = moment(row["time"])
         return None if found is None else _is_after(found, time, inclusive=inclusive)
 

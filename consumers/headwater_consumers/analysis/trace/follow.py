@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from headwater_consumers.analysis.micro_batches import at_batches, conflicts
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
@@ -335,7 +336,13 @@ def _conflicts(
     if not by_key:
         return
     verb = "wrote" if context.backward else "read"
-    for row in context.tx.rows("trace/conflicts", queries=sorted(by_key), limit=context.limit):
+    contested = [
+        (row["query"], batch_id)
+        for row in context.tx.rows("trace/contested", queries=sorted(by_key), limit=context.limit)
+        for batch_id in sorted(set(row["batches"]))
+    ]
+    reports = [row for each in at_batches(context.tx, contested[: context.limit]) for row in conflicts(each)]
+    for row in reports:
         batch = read_batch(row)
         for pending in pendings:
             for use in (batch.writes if context.backward else batch.reads)(pending.part.dataset.key):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from headwater_consumers.analysis.micro_batches import Stretch, at_batches, conflicts, following, row
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.taken import Pending
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.keys import version_key
+from headwater_consumers.graph.segments.segment import SIZE
 from headwater_consumers.graph.words import path_mark
-
-if TYPE_CHECKING:
-    from neo4j import Record
 
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
@@ -24,11 +24,9 @@ def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Ba
     """For each part, micro-batches that may have used some of it; to be compared with what they recorded."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
-    for row in _rows(context, [pending.part for pending in pendings]):
-        if row["label"] != "Interval":
-            continue
-        batch = read_batch(row)
-        if (batch.query, batch.first) not in batches:
+    found, _ = _users(context, [pending.part for pending in pendings])
+    for batch in found:
+        if not batch.conflict and (batch.query, batch.first) not in batches:
             batches[batch.query, batch.first] = batch
             for dataset in {use.dataset for use in batch.uses}:
                 by_dataset[dataset].append(batch)
@@ -37,33 +35,56 @@ def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Ba
 
 def path_users(context: Context, paths: Iterable[str]) -> tuple[list[Batch], list[Run]]:
     """Micro-batches and runs that used files or partitions (backwards: that wrote them)."""
-    rows = _by_marks(context, sorted({path_mark(path) for path in paths}))
-    return [read_batch(row) for row in rows if row["label"] != "Run"], [
-        read_run(row) for row in rows if row["label"] == "Run"
-    ]
+    return _by_marks(context, sorted({path_mark(path) for path in paths}))
 
 
-def _rows(context: Context, parts: Sequence[Part]) -> list[Record]:
+def _users(context: Context, parts: Sequence[Part]) -> tuple[list[Batch], list[Run]]:
     marks = {path_mark(path) for part in parts if part.kind is PartKind.FILES for path in part.files}
     versions = {
         version_key(context.tx.tenant, part.dataset.key, part.format, part.version)
         for part in parts
         if part.format is not None and part.version is not None
     }
-    rows = _by_marks(context, sorted(marks))
+    batches, runs = _by_marks(context, sorted(marks))
     if versions:
-        rows += context.tx.rows("trace/version_users", versions=sorted(versions), limit=context.limit)
-    return rows
+        asked = {"versions": sorted(versions), "limit": context.limit}
+        wanted = {
+            (found["query"], batch_id)
+            for found in context.tx.rows("trace/version_batches", **asked)
+            for batch_id in found["batches"]
+        }
+        batches += _reports(at_batches(context.tx, sorted(wanted)[: context.limit]))
+        runs += [read_run(each) for each in context.tx.rows("trace/version_runs", **asked)]
+    return batches, runs
 
 
-def _by_marks(context: Context, marks: Sequence[str]) -> list[Record]:
+def _by_marks(context: Context, marks: Sequence[str]) -> tuple[list[Batch], list[Run]]:
     if len(marks) > MOST_MARKS:
         context.cut = True
     if not marks:
-        return []
-    return context.tx.rows(
-        "trace/path_users",
-        marks=" OR ".join(marks[:MOST_MARKS]),
-        type="PRODUCED" if context.backward else "CONSUMED",
-        limit=context.limit,
-    )
+        return [], []
+    type_ = RelType.PRODUCED if context.backward else RelType.CONSUMED
+    wanted = frozenset(marks[:MOST_MARKS])
+    asked = {"marks": " OR ".join(marks[:MOST_MARKS]), "type": type_.value, "limit": context.limit}
+    stretches = [
+        Stretch(each["query"], each["first"], each["last"]) for each in context.tx.rows("trace/path_segments", **asked)
+    ]
+    found = following(context.tx, stretches, SIZE, wanted=lambda interval: _has_mark(interval, type_, wanted))
+    batches = [interval for intervals in found for interval in intervals][: context.limit]
+    return _reports(batches), [read_run(each) for each in context.tx.rows("trace/path_runs", **asked)]
+
+
+def _has_mark(interval: IntervalFacts, type_: RelType, marks: frozenset[str]) -> bool:
+    for variant in interval.variants.values():
+        for use, registers in variant.uses.items():
+            _, position = registers.get("position", ("", None))
+            if use.type is type_ and isinstance(position, dict):
+                own = position.get("_marks", ())
+                if isinstance(own, list) and not marks.isdisjoint(map(str, own)):
+                    return True
+    return False
+
+
+def _reports(intervals: Iterable[IntervalFacts]) -> list[Batch]:
+    """Micro-batches with what else was reported of them."""
+    return [read_batch(each) for interval in intervals for each in (row(interval), *conflicts(interval))]

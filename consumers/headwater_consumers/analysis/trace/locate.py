@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import PartKind
@@ -26,12 +25,11 @@ from headwater_consumers.analysis.trace.batches import (
     same_topic,
     stretches,
 )
-from headwater_consumers.analysis.trace.search import Search, run
+from headwater_consumers.analysis.trace.search import Row, Search, run
 from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_schemas.events import Certainty
-
-if TYPE_CHECKING:
-    from neo4j import Record
 
 FEW = 4
 """Batches to read first, from the one that a search found; mostly one or two are enough."""
@@ -122,7 +120,7 @@ def pieces(tx: Transaction, queries: Iterable[Query]) -> dict[str, list[tuple[in
     by_key = {query.key: query for query in queries}
     starts: dict[str, list[int]] = defaultdict(list)
     for row in tx.rows("trace/rewinds", queries=sorted(by_key)):
-        starts[row["query"]].append(row["batch"])
+        starts[row["query"]] += row["batches"]
     out = {}
     for key, query in by_key.items():
         first = [query.first_batch, *sorted(starts[key])]
@@ -355,20 +353,18 @@ def holes_among(tx: Transaction, query: Query, batches: Sequence[Batch], first: 
     ]
 
 
-_COLUMNS = ("position", "topic_id", "partitions", "from", "to_exclusive", "format", "from_version", "to_version")
 Test = Callable[[dict[int, tuple[int, int]], Spans], bool]
 
 
 def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) -> Search:
     want = located.want
 
-    def reached(row: Record) -> bool | None:
+    def reached(row: Row) -> bool | None:
         reached_each = []
-        for use in row["uses"]:
-            position = dict(zip(_COLUMNS, use, strict=True))
+        for position in row["uses"]:
             ranges = listed(position)
             located.recorded = located.recorded or bool(ranges)
-            if same_topic(want.topic_id, position["topic_id"]) and ranges.keys() & spans.keys():
+            if same_topic(want.topic_id, position.get("topic_id")) and ranges.keys() & spans.keys():
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
@@ -422,6 +418,16 @@ def _join(one: Spans, other: Spans) -> Spans:
 
 
 def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
-    for produced, statement in ((False, "trace/probe_consumed"), (True, "trace/probe_produced")):
-        of_kind = [search for located, search in searches if located.want.produced is produced]
-        run(tx, statement, of_kind, window=window)
+    for type_ in (RelType.CONSUMED, RelType.PRODUCED):
+
+        def read(search: Search, interval: IntervalFacts, type_: RelType = type_) -> Row:
+            uses = interval.variants[interval.winner].uses
+            found = [
+                registers["position"][1]
+                for use, registers in uses.items()
+                if use.type is type_ and use.dataset == search.dataset and "position" in registers
+            ]
+            return {"batch": interval.batch_id, "uses": found}
+
+        of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]
+        run(tx, of_kind, read, window=window)

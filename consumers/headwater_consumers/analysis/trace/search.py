@@ -7,13 +7,16 @@ missing.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from neo4j import Record
-
+from headwater_consumers.analysis.micro_batches import Stretch, following
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.facts.nodes import IntervalFacts
+
+Row = Mapping[str, Any]
+"""`batch`, and what is asked of it."""
 
 FAN_OUT = 32
 _WIDE = 256
@@ -37,7 +40,7 @@ class Search:
     query: str
     first: int
     last: int
-    reached: Callable[[Record], bool | None]
+    reached: Callable[[Row], bool | None]
     dataset: str = ""
     by: str = "processing_time"
     found: int | None = None
@@ -65,8 +68,8 @@ class Search:
             return range(low + 1, self._high)
         return (low + width * step // FAN_OUT for step in range(1, FAN_OUT))
 
-    def take(self, answers: Sequence[tuple[int, Sequence[Record]]]) -> None:
-        """Narrow the search by a round's answers: ascending batch ids, each with the first intervals from it on."""
+    def take(self, answers: Sequence[tuple[int, Sequence[Row]]]) -> None:
+        """Draw conclusions from a round: batch ids in ascending order, each with the first intervals from there on."""
         for at, all_rows in answers:
             rows = [row for row in all_rows if row["batch"] <= self.last]
             if not rows:
@@ -79,7 +82,7 @@ class Search:
                 return
             self._low = max(self._low, batch)
 
-    def _first_known(self, rows: Sequence[Record]) -> tuple[int, bool | None]:
+    def _first_known(self, rows: Sequence[Row]) -> tuple[int, bool | None]:
         for row in rows:
             holds = self.reached(row)
             if holds is not None:
@@ -88,34 +91,41 @@ class Search:
         return rows[-1]["batch"], None
 
 
-def run(tx: Transaction, statement: str, searches: Sequence[Search], *, window: int = 1) -> None:
-    """Run searches until all are done.
+Read = Callable[[Search, IntervalFacts], Row]
+"""What a search looks at of a micro-batch."""
+
+
+def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
+    """Bring searches to their ends.
 
     Args:
         tx: the transaction.
-        statement: takes rows with `n`, `query`, `at`, `dataset`, `by` as probes, and returns `n`, `at`, `batch`.
-        searches: searches of any queries.
-        window: how many consecutive intervals a probe reads until one has the value.
+        searches: of any queries.
+        read: the row that `reached` is asked of.
+        window: how many intervals in a row a probe looks at until one has the property.
     """
     open_ = [search for search in searches if not search.done]
     while open_:
-        probes = [
-            {"n": n, "query": search.query, "at": at, "dataset": search.dataset, "by": search.by}
-            for n, search in enumerate(open_)
-            for at in search.probes()
-        ]
-        rows: dict[tuple[int, int], list[Record]] = defaultdict(list)
-        for row in tx.rows(statement, probes=probes, window=window):
-            rows[row["n"], row["at"]].append(row)
+        probes = [(n, at) for n, search in enumerate(open_) for at in search.probes()]
+        found = following(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
+        rows: dict[tuple[int, int], list[Row]] = {
+            (n, at): [read(open_[n], interval) for interval in intervals]
+            for (n, at), intervals in zip(probes, found, strict=True)
+        }
         for n, search in enumerate(open_):
-            search.take([(at, rows.get((n, at), ())) for at in list(search.probes())])
+            search.take([(at, rows[n, at]) for at in list(search.probes())])
         open_ = [search for search in open_ if not search.done]
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
-    """Run searches by time or watermark; repeat, with a wider window, those that read an interval without the value."""
-    run(tx, "trace/probe_times", searches)
+    """Bring searches by time or watermark to their ends; a second time where an interval without one misled it."""
+    run(tx, searches, _time)
     if misled := [search for search in searches if search.met_unknown]:
         for search in misled:
             search.begin_again()
-        run(tx, "trace/probe_times", misled, window=_WIDE)
+        run(tx, misled, _time, window=_WIDE)
+
+
+def _time(search: Search, interval: IntervalFacts) -> Row:
+    _, time = interval.variants[interval.winner].registers.get(search.by, ("", None))
+    return {"batch": interval.batch_id, "time": time}

@@ -1,7 +1,7 @@
 """GraphWriter: writes one GraphDelta in one transaction.
 
 Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
-state, joins it with the delta and writes the changes. Every other node belongs to one anchor (an Interval to its Query,
+state, joins it with the delta and writes the changes. Every other node belongs to one anchor (a Segment to its Query,
 a Column to its Dataset …). So two transactions that have anything in common run one after the other, and a read after
 the locks sees the latest state.
 
@@ -20,11 +20,11 @@ from neo4j.exceptions import Neo4jError
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.graph.schema import ensure_schema
 from headwater_consumers.materializer.write.columns import write_columns
-from headwater_consumers.materializer.write.intervals import IntervalRows, interval_rows, write_intervals, write_next
 from headwater_consumers.materializer.write.links import LinkRows, write_aliases, write_declared
 from headwater_consumers.materializer.write.nodes import NodeRows, QueryRows, VersionRows, dataset_rows, job_rows
 from headwater_consumers.materializer.write.plans import plan_rows, write_edges, write_plans
 from headwater_consumers.materializer.write.runs import RunRows, run_rows, write_runs
+from headwater_consumers.materializer.write.segments import SegmentRows, segment_rows, write_segments
 from headwater_consumers.materializer.write.transaction import WriteCounters, WriteTransaction
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class PreparedDelta:
     versions: VersionRows
     runs: RunRows
     plans: list[dict[str, Any]]
-    intervals: IntervalRows
+    segments: SegmentRows
     links: LinkRows
 
 
@@ -88,7 +88,7 @@ def prepare_delta(delta: GraphDelta) -> PreparedDelta:
         VersionRows(delta),
         run_rows(delta),
         plan_rows(delta),
-        interval_rows(delta),
+        segment_rows(delta),
         LinkRows(delta),
     )
 
@@ -161,7 +161,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     # Step 3: the other anchors, and nodes that belong to queries.
     run_links, job_names = write_runs(run, delta, rows.runs)
     new_plans = write_plans(run, delta, rows.plans)
-    intervals, new_intervals = write_intervals(run, delta, rows.intervals)
+    write_segments(run, rows.segments)
 
     # Step 4: relationships that only have a span; edges of plans.
     rows.links.write(run, run_links, job_names)
@@ -169,5 +169,4 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
 
     # Step 5: further derived facts.
     write_declared(run, delta, jobs)
-    write_next(run, intervals, new_intervals)
     return run.summary

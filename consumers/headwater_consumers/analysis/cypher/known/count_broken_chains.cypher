@@ -1,5 +1,5 @@
-// How many pairs of neighbouring intervals don't fit together
-MATCH (:Interval)-[n:NEXT]->(b:Interval)
-USING INDEX n:NEXT(_broken)
-WHERE n._broken IS NOT NULL AND b.tenant = $given.tenant
-RETURN count(n) AS total
+// How many pairs of neighbouring micro-batches don't fit together
+MATCH (s:Segment)
+USING INDEX s:Segment(_broken)
+WHERE s._broken IS NOT NULL AND s.tenant = $given.tenant
+RETURN sum(size(s.broken)) AS total

@@ -1,4 +1,3 @@
-// How many micro-batches of queries are known: all that is in them, less their runs
+// How many micro-batches of queries are known
 MATCH (q:Query) WHERE q.key IN $given.queries
-CALL (q) { MATCH (q)-[:OF]->(:Job)<-[:OF]-(r:Run) WHERE EXISTS { (r)-[:IN_QUERY]->(q) } RETURN count(DISTINCT r) AS runs }
-RETURN sum(COUNT { (q)<-[:IN_QUERY]-() } - runs) AS total
+RETURN sum(reduce(total = 0, batches IN [(q)<-[:IN_QUERY]-(s:Segment) | s.batches] | total + batches)) AS total

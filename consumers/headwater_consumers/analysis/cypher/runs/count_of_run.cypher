@@ -1,4 +1,3 @@
-// How many micro-batches were observed in a run: all reports, less those that are conflicts
+// How many micro-batches were observed in a run
 MATCH (r:Run {key: $given.run})
-CALL (r) { MATCH (r)-[:IN_QUERY]->(q:Query) MATCH (c:Conflict) WHERE c.query = q.key AND c.run_id = r.run_id RETURN count(c) AS conflicts }
-RETURN COUNT { (r)<-[:IN_RUN]-() } - conflicts AS total
+RETURN reduce(total = 0, batches IN [(r)<-[in:IN_RUN]-(:Segment) | in.batches] | total + batches) AS total

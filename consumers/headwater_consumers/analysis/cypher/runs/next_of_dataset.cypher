@@ -6,7 +6,7 @@ WHERE $given.began IS NULL OR began > $given.began OR (began = $given.began AND 
 WITH r, began ORDER BY began, r.key
 WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
-    MATCH (r)<-[:IN_RUN]-(i:Interval)
+    MATCH (r)<-[:IN_RUN]-(i:Segment)
     WITH i LIMIT $given.probed
     MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part

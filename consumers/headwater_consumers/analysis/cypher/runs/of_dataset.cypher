@@ -7,7 +7,7 @@ WHERE (($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL
 WITH r, began ORDER BY began DESC, r.key DESC
 WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
-    MATCH (r)<-[:IN_RUN]-(i:Interval)
+    MATCH (r)<-[:IN_RUN]-(i:Segment)
     WITH i LIMIT $given.probed
     MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part

@@ -1,6 +1,6 @@
-// Neighbouring intervals whose offsets leave a gap or overlap, by query
-MATCH (a:Interval)-[n:NEXT]->(:Interval)
-WHERE n.gap_partitions IS NOT NULL OR n.overlap_partitions IS NOT NULL
-RETURN a.query AS key,
-  sum(size(coalesce(n.gap_partitions, []))) AS gaps,
-  sum(size(coalesce(n.overlap_partitions, []))) AS overlaps
+// Neighbouring micro-batches whose offsets leave a gap or overlap, by query
+MATCH (s:Segment)
+WHERE s._broken IS NOT NULL
+RETURN s._broken AS key,
+  sum(reduce(total = 0, gaps IN s.gaps | total + gaps)) AS gaps,
+  sum(reduce(total = 0, overlaps IN s.overlaps | total + overlaps)) AS overlaps

@@ -1,6 +1,6 @@
 // All that Headwater wrote, gone
 MATCH (n)
-WHERE n:Job OR n:Dataset OR n:Column OR n:Version OR n:Query OR n:Run OR n:Plan OR n:Interval OR n:Conflict
+WHERE n:Job OR n:Dataset OR n:Column OR n:Version OR n:Query OR n:Run OR n:Plan OR n:Segment
   OR n:HeadwaterGraph OR n:_Probe
 CALL (n) {
   DETACH DELETE n

@@ -1,7 +1,7 @@
-// Runs and micro-batches that read or wrote versions
+// Runs that read or wrote versions
 UNWIND $given.versions AS version
-MATCH (:Version {key: version})<-[:READ|WROTE]-(x)
+MATCH (:Version {key: version})<-[:READ|WROTE]-(x:Run)
 WITH DISTINCT x LIMIT $given.limit
-RETURN 0 AS n, labels(x)[0] AS label, x {.*} AS properties,
+RETURN 0 AS n, 'Run' AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(x)-[u:CONSUMED|PRODUCED]->(d:Dataset) | [type(u), d.key, u {.*}]] AS uses

@@ -1,0 +1,226 @@
+"""Micro-batches of streaming queries, read from the segments that hold them.
+
+following   those from a batch id on, in batch order
+preceding   those before a batch id, the latest first
+row         one of them as a node's properties and its uses, as rows of runs are
+conflicts   other reports of it, likewise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.facts.nodes import IntervalFacts, Variant
+from headwater_consumers.facts.properties import flatten
+from headwater_consumers.facts.registers import Props
+from headwater_consumers.graph.derive import next_properties
+from headwater_consumers.graph.keys import conflict_identity, use_properties
+from headwater_consumers.graph.segments import segment
+from headwater_consumers.graph.segments.segment import (
+    Place,
+    Stored,
+    at,
+    block_property,
+    neighbour_of,
+    put_slot_together,
+)
+from headwater_consumers.graph.segments.slots import Slot
+
+NO_LIMIT = 2**63 - 1
+"""Batch ids are below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Micro-batches of a query.
+
+    Attributes:
+        query: its key.
+        first, last: batch ids, both ends included.
+        begin, end: of their processing times, half-open; with one of the two, those without a time are left out.
+    """
+
+    query: str
+    first: int = 0
+    last: int = NO_LIMIT
+    begin: datetime | None = None
+    end: datetime | None = None
+
+    def has(self, time: object) -> bool:
+        """Whether a processing time, or none, is within."""
+        if self.begin is None and self.end is None:
+            return True
+        return (
+            isinstance(time, datetime)
+            and (self.begin is None or time >= self.begin)
+            and (self.end is None or time < self.end)
+        )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A stretch of which the rest, from `first` to `last`, is still to be read."""
+
+    n: int
+    of: Stretch
+    first: int
+    last: int
+    found: list[IntervalFacts] = field(default_factory=list)
+
+
+Wanted = Callable[[IntervalFacts], bool]
+
+
+def of_run(run_id: str | None) -> Wanted:
+    """Whether a micro-batch was observed in a run; None: in any, or in none."""
+
+    def wanted(interval: IntervalFacts) -> bool:
+        _, run = interval.variants[interval.winner].registers.get("run", ("", None))
+        return run_id is None or (isinstance(run, dict) and run["run_id"] == run_id)
+
+    return wanted
+
+
+def following(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = lambda _: True
+) -> list[list[IntervalFacts]]:
+    """The first micro-batches of each stretch, in batch order, at most `limit` of each.
+
+    Args:
+        tx: the transaction.
+        stretches: where to look.
+        limit: of each.
+        wanted: those for which it holds.
+    """
+    return _read(tx, stretches, limit, wanted, backwards=False)
+
+
+def preceding(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = lambda _: True
+) -> list[list[IntervalFacts]]:
+    """The last micro-batches of each stretch, the latest first; as `following`."""
+    return _read(tx, stretches, limit, wanted, backwards=True)
+
+
+def _read(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, wanted: Wanted, *, backwards: bool
+) -> list[list[IntervalFacts]]:
+    readings = [_Reading(n, of, max(0, of.first), min(of.last, NO_LIMIT)) for n, of in enumerate(stretches)]
+    open_ = [reading for reading in readings if reading.first <= reading.last] if limit > 0 else []
+    name = "micro_batches/before" if backwards else "micro_batches/from"
+    # As many as are there if none is missing; where some are, or aren't wanted, again from there on, and more at once.
+    size = limit
+    while open_:
+        rows = tx.rows(
+            name,
+            stretches=[
+                {"n": r.n, "query": r.of.query, "first": r.first, "last": r.last, "begin": r.of.begin, "end": r.of.end}
+                for r in open_
+            ],
+            size=segment.SIZE,
+            places=segment.PLACES,
+            blocks=min(segment.BLOCKS, size // segment.PLACES + 2),
+            segments=min(_MOST_SEGMENTS, size // segment.SIZE + 2),
+        )
+        by_stretch: dict[int, list[Any]] = {}
+        for row in rows:
+            by_stretch.setdefault(row["n"], []).append(row)
+        for reading in open_:
+            _take(reading, by_stretch.get(reading.n, []), limit, wanted, backwards=backwards)
+        open_ = [reading for reading in open_ if reading.first <= reading.last]
+        size = min(4 * size, _MOST_SEGMENTS * segment.SIZE)
+    return [reading.found for reading in readings]
+
+
+_MOST_SEGMENTS = 16
+
+
+def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool) -> None:
+    """Take what was read of a stretch, and note what is left of it; nothing where nothing was read."""
+    if not rows:
+        reading.first = reading.last + 1
+    for row in rows:
+        place, blocks = _segment(row["properties"], row["blocks"])
+        numbers = [number for number, _ in row["blocks"]]
+        for batch_id, slot in _slots(place, blocks, numbers, backwards=backwards):
+            if not reading.first <= batch_id <= reading.last:
+                continue
+            interval = put_slot_together(place, batch_id, slot, {})
+            if reading.of.has(processing_time(interval)) and wanted(interval):
+                reading.found.append(interval)
+                if len(reading.found) == limit:
+                    reading.first = reading.last + 1
+                    return
+        whole = min(numbers) <= 0 if backwards else max(numbers) >= segment.BLOCKS - 1
+        if backwards:
+            reading.last = (place.start if whole else place.start + min(numbers) * segment.PLACES) - 1
+        else:
+            reading.first = place.start + (segment.SIZE if whole else (max(numbers) + 1) * segment.PLACES)
+        if not whole:
+            return
+
+
+def _slots(place: Place, blocks: Stored, numbers: Sequence[int], *, backwards: bool) -> Iterator[tuple[int, Slot]]:
+    for number in sorted(numbers, reverse=backwards):
+        found = list(blocks.slots(place, number).items())
+        yield from reversed(found) if backwards else found
+
+
+def _segment(properties: Mapping[str, Any], blocks: Sequence[tuple[int, Any]]) -> tuple[Place, Stored]:
+    place = Place(properties["tenant"], properties["query_id"], properties["query"], at(properties["start"]).segment)
+    return place, Stored.of({**properties, **{block_property(n): data for n, data in blocks if data is not None}})
+
+
+def processing_time(interval: IntervalFacts) -> datetime | None:
+    """When it began, where that is known."""
+    _, time = interval.variants[interval.winner].registers.get("processing_time", ("", None))
+    return time if isinstance(time, datetime) else None
+
+
+def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:
+    """Micro-batches by key of the query and batch id; those that aren't known are left out."""
+    stretches = [Stretch(query, batch_id, batch_id) for query, batch_id in wanted]
+    return [interval for found in following(tx, stretches, 1) for interval in found]
+
+
+def row(interval: IntervalFacts) -> dict[str, Any]:
+    """The micro-batch as properties and uses: type, key of the dataset and properties of each; times are datetimes."""
+    winner = interval.winner
+    return _row("Interval", dict(interval.identity), winner, interval.variants[winner])
+
+
+def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
+    """What was reported of it with other source end positions, as rows."""
+    return [
+        _row("Conflict", conflict_identity(interval, digest), digest, variant)
+        for digest, variant in sorted(interval.variants.items())
+        if digest != interval.winner
+    ]
+
+
+def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str, Any]:
+    tenant, key = str(identity["tenant"]), str(identity["key"])
+    uses = [
+        (use.type.value, use.dataset, use_properties(tenant, key, use, registers))
+        for use, registers in variant.uses.items()
+    ]
+    properties = {**identity, "source_end_digest": digest, **flatten(variant.registers)}
+    return {"n": 0, "label": label, "properties": properties, "uses": uses}
+
+
+def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
+    """Properties of NEXT from one known micro-batch to the next; None where there is none before."""
+    return None if before is None else next_properties(neighbour_of(before), neighbour_of(interval))
+
+
+def joined(
+    intervals: Sequence[IntervalFacts], before: IntervalFacts | None
+) -> Iterator[tuple[IntervalFacts, Props | None]]:
+    """Micro-batches in batch order, each with its `joint` to the one before; `before` is before the first."""
+    for interval in intervals:
+        yield interval, joint(before, interval)
+        before = interval

@@ -1,0 +1,24 @@
+// The segments next to others in their query, and some of those themselves, with all of their blocks
+UNWIND $batch.rows AS row
+CALL (row) {
+  WITH row WHERE 'before' IN row.sides
+  MATCH (n:Segment)
+  WHERE n.query = row.query AND n.start < row.start
+  RETURN n ORDER BY n.query DESC, n.start DESC LIMIT 1
+  UNION
+  WITH row WHERE 'self' IN row.sides
+  MATCH (n:Segment)
+  WHERE n.query = row.query AND n.start = row.start
+  RETURN n
+  UNION
+  WITH row WHERE 'after' IN row.sides
+  MATCH (n:Segment)
+  WHERE n.query = row.query AND n.start > row.start
+  RETURN n ORDER BY n.query, n.start LIMIT 1
+}
+RETURN collect([
+  n {.*,
+    first_time: n.first_time.epochMillis * 1000 + n.first_time.microsecond % 1000,
+    last_time: n.last_time.epochMillis * 1000 + n.last_time.microsecond % 1000},
+  [(n)-[r:IN_RUN]->(x:Run) | [x.key, r.batches]],
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found

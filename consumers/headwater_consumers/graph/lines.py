@@ -1,0 +1,66 @@
+"""Lines of a dump: nodes and relationships as JSON, the same for equal ones, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled
+from headwater_schemas.identity import micros
+
+USES = (RelType.CONSUMED, RelType.PRODUCED)
+"""Types whose relationships have registers."""
+
+
+def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = False) -> str:
+    """The line of one node, without a newline.
+
+    Args:
+        label: its label.
+        properties: as stored, `key` among them; times as aware datetimes.
+        internal: with what begins with `_`.
+    """
+    shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)
+    return _line({"key": properties["key"], "labels": [label], "properties": shown})
+
+
+def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
+    """What a relationship is sorted by."""
+    return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
+
+
+def relationship_line(
+    type_: str, start: str, end: str, properties: Mapping[str, Any], *, stamp: str | None = None, internal: bool = False
+) -> str:
+    """The line of one relationship, without a newline.
+
+    Args:
+        type_: its type.
+        start: key of the node it leaves.
+        end: key of the node it goes to.
+        properties: as stored; times as aware datetimes.
+        stamp: `_stamp` of the node it leaves.
+        internal: with what begins with `_`.
+    """
+    key = relationship_key(type_, start, end, properties.get("key"))
+    names = USE_REGISTERS if type_ in USES else {}
+    shown = settled(properties, names, stamp or "") if internal else visible(properties)
+    return _line({"key": key, "type": type_, "start": start, "end": end, "properties": shown})
+
+
+def visible(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that are part of the dump."""
+    return {name: value for name, value in properties.items() if value is not None and not name.startswith("_")}
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_microseconds)
+
+
+def _microseconds(value: object) -> int:
+    if isinstance(value, datetime):
+        return micros(value)
+    raise TypeError(f"{type(value).__name__} is no property value")

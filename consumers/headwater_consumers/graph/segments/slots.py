@@ -1,0 +1,344 @@
+"""Slots: the facts of one micro-batch as a structure, integers and texts, and back.
+
+From one micro-batch of a query to the next the same registers are there with other integers: offsets, times, counts.
+So a slot is taken apart into
+
+    structure   names of registers, the types of their values, how long lists of integers are: nested tuples
+    numbers     all integers and times (microseconds since the epoch), in the structure's order
+    texts       all texts, in the structure's order; other values as JSON
+
+and `blocks` stores structures once, texts where they change, and numbers as differences (`Structure.predict`).
+
+Not stored, because they follow from the rest: the source end digest, and the event id in a stamp where the event had
+this micro-batch alone.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import UseKey, Variant
+from headwater_consumers.facts.registers import Cell, Props, Registers
+from headwater_consumers.graph.keys import dataset_key
+from headwater_schemas.identity import EVENT_NAMESPACE, canonical, end_digest, from_micros, micros
+
+Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
+"""Of a value: `s` a text, `i` an integer, `t` a time, `j` JSON; a number: so many integers; pairs: of a group."""
+
+_TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
+_COMPUTED, _STORED = "c", "s"
+"""Whether a digest or event id follows from the rest, or is among the texts."""
+_OFFSET = 1 << 63
+_SPAN = 1 << 64
+
+
+class Names(NamedTuple):
+    """Namespace and name of a dataset."""
+
+    namespace: str
+    name: str
+
+
+class Owner(NamedTuple):
+    """What all micro-batches of a query have in common."""
+
+    tenant: str
+    query_id: str
+
+
+class VariantShape(NamedTuple):
+    """Of a variant.
+
+    Attributes:
+        digest: `c` where it follows from the uses, `s` where it is stored.
+        registers: name, place of its stamp, and shape of each.
+        uses: type, ordinal and registers of each.
+        stamps: certainty, and `c` or `s` of the event id, of each.
+    """
+
+    digest: str
+    registers: tuple[tuple[str, int, Shape], ...]
+    uses: tuple[tuple[str, int, tuple[tuple[str, int, Shape], ...]], ...]
+    stamps: tuple[tuple[str, str], ...]
+
+
+Shapes: TypeAlias = tuple[VariantShape, ...]
+
+
+class Slot(NamedTuple):
+    """One micro-batch, taken apart."""
+
+    shapes: Shapes
+    numbers: list[int]
+    texts: list[str]
+
+
+def take_apart(owner: Owner, batch_id: int, variants: Mapping[str, Variant], names: Mapping[str, Names]) -> Slot:
+    """The slot of a micro-batch.
+
+    Args:
+        owner: whose it is.
+        batch_id: which.
+        variants: what is reported of it, by source end digest.
+        names: of the datasets that it used, by key.
+    """
+    numbers: list[int] = []
+    texts: list[str] = []
+    shapes = []
+    for digest in sorted(variants):
+        variant = variants[digest]
+        stamps: dict[str, int] = {}
+        registers = _shape_registers(variant.registers, stamps, numbers, texts)
+        uses = []
+        for use, of_use in variant.uses.items():
+            texts += names[use.dataset]
+            uses.append((use.type.value, use.ordinal, _shape_registers(of_use, stamps, numbers, texts)))
+        computed = _digest(variant.uses, names)
+        if digest != computed:
+            texts.append(digest)
+        event = _event_id(owner, batch_id, digest)
+        kinds = []
+        for stamp in stamps:
+            numbers.append(int(stamp[1:17], 16) - _OFFSET)
+            kinds.append((stamp[0], _COMPUTED if stamp[17:] == event else _STORED))
+            if stamp[17:] != event:
+                texts.append(stamp[17:])
+        shapes.append(VariantShape(_COMPUTED if digest == computed else _STORED, registers, tuple(uses), tuple(kinds)))
+    return Slot(tuple(shapes), numbers, texts)
+
+
+def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names]) -> dict[str, Variant]:
+    """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
+
+    Args:
+        owner: whose it is.
+        batch_id: which.
+        slot: taken apart.
+        known: gets the names of the datasets that it used, by key.
+    """
+    numbers, texts = iter(slot.numbers), iter(slot.texts)
+    variants: dict[str, Variant] = {}
+    for shape in slot.shapes:
+        registers = [(name, at, _cell(of, numbers, texts)) for name, at, of in shape.registers]
+        names: dict[str, Names] = {}
+        uses = []
+        for type_, ordinal, of_use in shape.uses:
+            name = Names(next(texts), next(texts))
+            use = UseKey(RelType(type_), dataset_key(owner.tenant, *name), ordinal)
+            names[use.dataset] = known[use.dataset] = name
+            uses.append((use, [(register, at, _cell(of, numbers, texts)) for register, at, of in of_use]))
+        ends = {use: {name: ("", cell) for name, _, cell in cells} for use, cells in uses}
+        digest = _digest(ends, names) if shape.digest == _COMPUTED else next(texts)
+        event = _event_id(owner, batch_id, digest)
+        stamps = [
+            f"{rank}{next(numbers) + _OFFSET:016x}{event if kind == _COMPUTED else next(texts)}"
+            for rank, kind in shape.stamps
+        ]
+        variants[digest] = Variant(
+            {name: (stamps[at], cell) for name, at, cell in registers},
+            {use: {name: (stamps[at], cell) for name, at, cell in cells} for use, cells in uses},
+        )
+    return variants
+
+
+def positions(tenant: str, slot: Slot) -> dict[UseKey, Props]:
+    """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time."""
+    numbers, texts = iter(slot.numbers), iter(slot.texts)
+    (shape,) = slot.shapes
+    for _, _, of in shape.registers:
+        _pass(of, numbers, texts)
+    out: dict[UseKey, Props] = {}
+    for type_, ordinal, of_use in shape.uses:
+        use = UseKey(RelType(type_), dataset_key(tenant, next(texts), next(texts)), ordinal)
+        for name, _, of in of_use:
+            if name == "position":
+                out[use] = _cell(of, numbers, texts)
+            else:
+                _pass(of, numbers, texts)
+    return out
+
+
+def _pass(shape: Shape, numbers: Any, texts: Any) -> None:
+    if shape in (_TEXT, _JSON):
+        next(texts)
+    elif shape in (_INTEGER, _TIME):
+        next(numbers)
+    elif isinstance(shape, int):
+        for _ in range(shape):
+            next(numbers)
+    else:
+        assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
+        for _, of in shape:
+            _pass(of, numbers, texts)
+
+
+def _shape_registers(
+    registers: Registers, stamps: dict[str, int], numbers: list[int], texts: list[str]
+) -> tuple[tuple[str, int, Shape], ...]:
+    return tuple(
+        [
+            (name, stamps.setdefault(stamp, len(stamps)), _shape(cell, numbers, texts))
+            for name, (stamp, cell) in registers.items()
+        ]
+    )
+
+
+def _shape(cell: Cell, numbers: list[int], texts: list[str]) -> Shape:
+    # `type() is`: a bool is an integer to `isinstance`, and this is the inner loop.
+    kind = type(cell)
+    if kind is str:
+        texts.append(cell)  # type: ignore[arg-type]
+        return _TEXT
+    if kind is int:
+        numbers.append(cell)  # type: ignore[arg-type]
+        return _INTEGER
+    if isinstance(cell, dict):
+        return tuple([(name, _shape(value, numbers, texts)) for name, value in cell.items()])
+    if isinstance(cell, datetime):
+        numbers.append(micros(cell))
+        return _TIME
+    if isinstance(cell, list) and cell and all(type(item) is int for item in cell):
+        numbers += cell  # type: ignore[arg-type]
+        return len(cell)
+    texts.append(msgspec.json.encode(cell).decode())
+    return _JSON
+
+
+def _cell(shape: Shape, numbers: Any, texts: Any) -> Any:
+    if shape == _TEXT:
+        return next(texts)
+    if shape == _INTEGER:
+        return next(numbers)
+    if shape == _TIME:
+        return from_micros(next(numbers))
+    if shape == _JSON:
+        return msgspec.json.decode(next(texts))
+    if isinstance(shape, int):
+        return [next(numbers) for _ in range(shape)]
+    assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
+    return {name: _cell(of, numbers, texts) for name, of in shape}
+
+
+def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, Names]) -> str:
+    """`identity.source_end_digest` of the uses that were consumed."""
+    ends = []
+    for use, registers in uses.items():
+        if use.type is RelType.CONSUMED:
+            cell = registers.get("position")
+            ends.append((*names[use.dataset], *_end(cell[1] if cell is not None else {})))
+    return end_digest(ends)
+
+
+def _end(position: Cell) -> tuple[str | int | None, ...]:
+    assert isinstance(position, dict)  # noqa: S101 - for the type checker
+    match kind := position.get("position"):
+        case "kafka":
+            pairs: Any = zip(position["partitions"], position["to_exclusive"], strict=True)  # type: ignore[arg-type]
+            return (str(kind), *(number for pair in pairs for number in pair))
+        case str() if kind in _ENDS:
+            return (kind, *(_plain(position.get(name)) for name in _ENDS[kind]))
+    return (None,)
+
+
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "table_snapshot": ("snapshot_id",),
+    "table_range": ("to_version",),
+    "files": ("file_count", "manifest_digest"),
+    "cdc": ("to_cdc",),
+    "api_cursor": ("to_cursor",),
+    "time_range": ("to_time_exclusive",),
+    "opaque": ("to_json",),
+}
+
+
+def _plain(value: object) -> Any:
+    return micros(value) if isinstance(value, datetime) else value
+
+
+def _event_id(owner: Owner, batch_id: int, digest: str) -> str:
+    """Of the event that has this micro-batch alone (`identity.event_id`)."""
+    parts = (owner.tenant, "INTERVAL", owner.query_id, batch_id, digest)
+    return str(uuid.uuid5(EVENT_NAMESPACE, canonical(parts).hex()))
+
+
+class Predictor:
+    """What each number of a slot is likely to be near, so that the difference is small.
+
+    The start of an offset range is near the end of the previous one, an end near its own start, a stamp's time near the
+    processing time, anything else near its value in the previous slot.
+
+    Args:
+        shapes: of the slot, and of the previous one.
+    """
+
+    def __init__(self, shapes: Shapes) -> None:
+        self._near: list[int] = []
+        """Place in the previous numbers followed by these ones."""
+        marks: list[tuple[str, int]] = []
+        for shape in shapes:
+            for name, _, of in shape.registers:
+                _mark(name, of, marks)
+            for number, (_, _, of_use) in enumerate(shape.uses):
+                for name, _, of in of_use:
+                    _mark(f"{number}.{name}", of, marks)
+            marks += [("stamp", 0)] * len(shape.stamps)
+        count = len(marks)
+        at = {mark: place for place, mark in enumerate(marks)}
+        time = at.get(("processing_time", 0))
+        for place, (name, item) in enumerate(marks):
+            near = place
+            if name.endswith(".from") and (end := at.get((f"{name[:-5]}.to_exclusive", item))) is not None:
+                near = end
+            elif name.endswith(".to_exclusive") and (start := at.get((f"{name[:-13]}.from", item))) is not None:
+                near = count + start if start < place else place
+            elif name == "stamp" and time is not None and time < place:
+                near = count + time
+            self._near.append(near)
+        self._count = count
+
+    def differences(self, before: list[int] | None, numbers: list[int]) -> list[int]:
+        """Of a slot's numbers from what they are near; each in 64 bits with sign.
+
+        Args:
+            before: numbers of the previous slot; None: there is none with this structure.
+            numbers: of the slot.
+        """
+        known = (before or [0] * self._count) + numbers
+        out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
+        return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
+
+    def numbers(self, before: list[int] | None, differences: list[int]) -> list[int]:
+        """The inverse of `differences`."""
+        known = before[:] if before is not None else [0] * self._count
+        add = known.append
+        for difference, near in zip(differences, self._near, strict=True):
+            add(difference + known[near])
+        out = known[self._count :]
+        return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
+
+
+def _wrap(number: int) -> int:
+    return (number + _OFFSET) % _SPAN - _OFFSET
+
+
+def _mark(name: str, shape: Shape, marks: list[tuple[str, int]]) -> None:
+    if shape in (_INTEGER, _TIME):
+        marks.append((name, 0))
+    elif isinstance(shape, int):
+        marks += [(name, item) for item in range(shape)]
+    elif isinstance(shape, tuple):
+        for part, of in shape:
+            _mark(f"{name}.{part}", of, marks)
+
+
+@lru_cache(1 << 12)
+def predictor(shapes: Shapes) -> Predictor:
+    """The predictor of slots with these shapes."""
+    return Predictor(shapes)

@@ -1,0 +1,287 @@
+"""Micro-batches: the segments that hold them, with what leaves those.
+
+Nearly every micro-batch follows on all others of its query, and is appended. What comes late or again is joined with
+what is stored, and changes a segment only if it brings anything new. The query is locked, so a segment that is read
+stays as it was read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import IntervalFacts, UseKey
+from headwater_consumers.graph.derive import Neighbour
+from headwater_consumers.graph.keys import use_key
+from headwater_consumers.graph.segments import segment
+from headwater_consumers.graph.segments.segment import (
+    Place,
+    Range,
+    Stored,
+    Summary,
+    at,
+    block_property,
+    neighbour_of,
+    summarize,
+)
+from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
+from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
+from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What a delta has for one segment, by ascending batch id; the slots are those that would be appended."""
+
+    place: Place
+    intervals: dict[int, IntervalFacts]
+    slots: dict[int, Slot]
+
+
+@dataclass(slots=True)
+class SegmentRows:
+    """What a delta has for segments.
+
+    Attributes:
+        segments: by key.
+        names: of the datasets that micro-batches used, by key.
+    """
+
+    segments: dict[str, Incoming] = field(default_factory=dict)
+    names: dict[str, Names] = field(default_factory=dict)
+
+
+def segment_rows(delta: GraphDelta) -> SegmentRows:
+    """The micro-batches of a delta by segment."""
+    rows = SegmentRows()
+    if not delta.intervals:
+        return rows
+    for key, dataset in delta.datasets.items():
+        rows.names[key] = Names(str(dataset.identity["namespace"]), str(dataset.identity["name"]))
+    places: dict[tuple[str, int], Place] = {}
+    grouped: dict[tuple[str, int], dict[int, IntervalFacts]] = defaultdict(dict)
+    for interval in sorted(delta.intervals.values(), key=lambda interval: interval.batch_id):
+        group = interval.query, at(interval.batch_id).segment
+        if group not in places:
+            identity = interval.identity
+            places[group] = Place(str(identity["tenant"]), str(identity["query_id"]), *group)
+        grouped[group][interval.batch_id] = interval
+    for group, place in sorted(places.items()):
+        intervals = grouped[group]
+        slots = {
+            batch_id: take_apart(place.owner, batch_id, interval.variants, rows.names)
+            for batch_id, interval in intervals.items()
+        }
+        rows.segments[place.key] = Incoming(place, intervals, slots)
+    return rows
+
+
+@dataclass(slots=True)
+class _Segment:
+    """A segment that was read, or is to be written.
+
+    Attributes:
+        place: which.
+        before: what is plain to see of it in the graph; None: it isn't there yet.
+        after: what will be.
+        properties: blocks to be set, those to be removed as None; None: nothing is written.
+        first, last: of its micro-batches, where they are known.
+        whole: whether `after` is of all of its micro-batches, so that its versions are complete.
+    """
+
+    place: Place
+    before: Summary | None
+    after: Summary
+    properties: dict[str, Any] | None = None
+    first: Neighbour | None = None
+    last: Neighbour | None = None
+    whole: bool = False
+
+    @property
+    def new(self) -> bool:
+        return self.before is None
+
+
+def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
+    """Append or join the micro-batches."""
+    if not rows.segments:
+        return
+    segments: dict[str, _Segment] = {}
+    beside: list[dict[str, Any]] = []
+    again: list[str] = []
+    wanted = [
+        {
+            "key": key,
+            "start": incoming.place.start,
+            "places": segment.PLACES,
+            "blocks": sorted({at(batch_id).block for batch_id in incoming.intervals}),
+        }
+        for key, incoming in sorted(rows.segments.items())
+    ]
+    found: dict[str, Any] = {row[0]: row for row in tx.find_rows("segments", wanted)}
+    for key, incoming in rows.segments.items():
+        if key not in found:
+            segments[key] = _made(incoming)
+            continue
+        _, properties, closed, runs, uses, has_next = found[key]
+        stored = from_bolt(properties) | {block_property(number): data for number, data in closed if data is not None}
+        before, blocks = Summary.of(stored, dict(runs), uses), Stored.of(stored)
+        assert before.last is not None  # noqa: S101 - a segment has a micro-batch
+        if min(incoming.intervals) > before.last:
+            segments[key] = _appended(incoming, blocks, before)
+            if has_next:
+                beside.append(
+                    {"query": incoming.place.query, "start": incoming.place.start, "sides": ["after", "self"]}
+                )
+        elif _adds(incoming, blocks):
+            again.append(key)
+    for key, properties, runs, uses in tx.find_rows("whole_segments", again):
+        stored = from_bolt(properties)
+        segments[key] = _joined(rows, key, Stored.of(stored), Summary.of(stored, dict(runs), uses))
+    beside += [
+        {"query": one.place.query, "start": one.place.start, "sides": ["before", "after"]}
+        for one in segments.values()
+        if one.whole
+    ]
+    links = _join_to_neighbours(segments, _read_beside(tx, beside, segments))
+    _send(tx, segments, links)
+
+
+def _made(incoming: Incoming) -> _Segment:
+    after, last = summarize(incoming.place.tenant, incoming.intervals, None)
+    first = neighbour_of(next(iter(incoming.intervals.values())))
+    properties = Stored().appended(incoming.slots)
+    return _Segment(incoming.place, None, after, properties, first, last, whole=True)
+
+
+def _appended(incoming: Incoming, blocks: Stored, before: Summary) -> _Segment:
+    place, after = incoming.place, before.copy()
+    last = blocks.last(place)
+    for interval in incoming.intervals.values():
+        last = after.add(place.tenant, interval, last)
+    return _Segment(place, before, after, blocks.appended(incoming.slots), None, last)
+
+
+def _adds(incoming: Incoming, blocks: Stored) -> bool:
+    """Whether micro-batches change anything of the blocks that they are in."""
+    place = incoming.place
+    known = blocks.read(place, {}, {at(batch_id).block for batch_id in incoming.intervals})
+    for batch_id, interval in incoming.intervals.items():
+        if batch_id not in known:
+            return True
+        joined = place.interval(batch_id)
+        joined.join(known[batch_id])
+        joined.join(interval)
+        if joined != known[batch_id]:
+            return True
+    return False
+
+
+def _joined(rows: SegmentRows, key: str, blocks: Stored, before: Summary) -> _Segment:
+    incoming = rows.segments[key]
+    place, names = incoming.place, dict(rows.names)
+    intervals = blocks.read(place, names)
+    for batch_id, interval in incoming.intervals.items():
+        intervals.setdefault(batch_id, place.interval(batch_id)).join(interval)
+    intervals = dict(sorted(intervals.items()))
+    touched = {at(batch_id).block for batch_id in incoming.intervals}
+    rewritten = {batch_id: facts for batch_id, facts in intervals.items() if at(batch_id).block in touched}
+    after, last = summarize(place.tenant, intervals, None)
+    first = neighbour_of(next(iter(intervals.values())))
+    return _Segment(place, before, after, blocks.rewritten(place, rewritten, names), first, last, whole=True)
+
+
+def _read_beside(
+    tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
+) -> dict[str, _Segment]:
+    """The segments next to others, as they are stored."""
+    out: dict[str, _Segment] = {}
+    for properties, runs, uses in tx.find_rows("segments_beside", rows):
+        stored = from_bolt(properties)
+        place = Place(stored["tenant"], stored["query_id"], stored["query"], at(stored["start"]).segment)
+        blocks, before = Stored.of(stored), Summary.of(stored, dict(runs), uses)
+        first, last = blocks.first(place), blocks.last(place)
+        if place.key not in segments:
+            out[place.key] = _Segment(place, before, before.copy(), None, first, last)
+        elif segments[place.key].first is None:
+            segments[place.key].first = first
+    return out
+
+
+def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segment]) -> list[tuple[str, str]]:
+    """Put the joints between segments right, and return the keys between which NEXT is new."""
+    links: list[tuple[str, str]] = []
+    chains: dict[str, list[_Segment]] = defaultdict(list)
+    for one in (*segments.values(), *others.values()):
+        chains[one.place.query].append(one)
+    for _, chain in sorted(chains.items()):
+        chain.sort(key=lambda one: one.place.number)
+        # Those next to a segment that was made or joined were all read: they are next to it here, too.
+        for earlier, later in pairwise(chain):
+            if earlier.new or later.new:
+                links.append((earlier.place.key, later.place.key))
+            if later.first is None or earlier.last is None or not (_written(earlier) or _written(later)):
+                continue
+            if later.after.join_to(earlier.last, later.first) and later.properties is None:
+                later.properties = {}
+                segments[later.place.key] = later
+    return links
+
+
+def _written(segment: _Segment) -> bool:
+    return segment.properties is not None
+
+
+def _send(tx: WriteTransaction, segments: Mapping[str, _Segment], links: list[tuple[str, str]]) -> None:
+    rows = IndexedRows("queries", "runs", "datasets", "versions")
+    for key, one in sorted(segments.items()):
+        rows.rows.append(_row(rows, key, one))
+    tx.send_rows("forget", sorted(key for key, one in segments.items() if one.whole and not one.new))
+    rows.send(tx, "update_segments")
+    tx.send_rows("next", [list(link) for link in links])
+
+
+def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
+    place, after = one.place, one.after
+    before = one.before or Summary()
+    seen, old = after.properties(place.query), before.properties(place.query)
+    changed = {name: value for name, value in seen.items() if value != old[name]}
+    runs, datasets, versions = (rows.indexes[name] for name in ("runs", "datasets", "versions"))
+    return {
+        "key": key,
+        "query": [rows.indexes["queries"].at(place.query)] if one.new else [],
+        "properties": to_bolt((place.identity() if one.new else {}) | (one.properties or {}) | changed),
+        "runs": [
+            [runs.at(run), count]
+            for run, count in sorted(after.runs.items())
+            if one.whole or before.runs.get(run) != count
+        ],
+        **{
+            type_.value.lower(): [
+                {"to": datasets.at(use.dataset), "properties": _use(place, use, range_)}
+                for use, range_ in sorted(after.ranges.items())
+                if use.type is type_ and before.ranges.get(use) != range_
+            ]
+            for type_ in (RelType.CONSUMED, RelType.PRODUCED)
+        },
+        **{
+            word: [
+                [versions.at(version), batches]
+                for (type_, version), batches in sorted(after.versions.items())
+                if type_ is of
+            ]
+            for word, of in (("read", RelType.READ), ("wrote", RelType.WROTE))
+        },
+    }
+
+
+def _use(place: Place, use: UseKey, range_: Range) -> dict[str, Any]:
+    out = {"key": use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal), **range_.properties()}
+    if use.ordinal:
+        out["ordinal"] = use.ordinal
+    return {name: value for name, value in out.items() if value is not None}
