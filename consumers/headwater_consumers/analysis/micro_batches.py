@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from headwater_consumers.analysis.reader import Transaction
@@ -59,6 +60,63 @@ class Stretch:
             and (self.begin is None or time >= self.begin)
             and (self.end is None or time < self.end)
         )
+
+
+class _Whole:
+    """A segment with all of its blocks, of which slots are read as they are asked for."""
+
+    def __init__(self, properties: Mapping[str, Any]) -> None:
+        self._place, self._stored = _segment(properties, ())
+        self._blocks: dict[int, dict[int, Slot]] = {}
+        self._intervals: dict[int, IntervalFacts] = {}
+        self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
+
+    def slots(self, first: int, *, backwards: bool) -> Iterator[tuple[int, Callable[[], IntervalFacts]]]:
+        """The micro-batches from a batch id on, or back from it, each to be put together where it is wanted."""
+        step = -1 if backwards else 1
+        start = max(first, self.first) if not backwards else min(first, self.last)
+        number, end = at(start).block, at(self.first if backwards else self.last).block
+        while number != end + step:
+            if number not in self._blocks:
+                self._blocks[number] = self._stored.slots(self._place, number)
+            found = list(self._blocks[number].items())
+            for batch_id, slot in reversed(found) if backwards else found:
+                if (batch_id <= first) if backwards else (batch_id >= first):
+                    yield batch_id, partial(self._interval, batch_id, slot)
+            number += step
+
+    def _interval(self, batch_id: int, slot: Slot) -> IntervalFacts:
+        if batch_id not in self._intervals:
+            self._intervals[batch_id] = put_slot_together(self._place, batch_id, slot, {})
+        return self._intervals[batch_id]
+
+
+def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
+    """Read the segments of stretches whole, once: what is asked of them later in this transaction asks no database."""
+    known = _loaded(tx)
+    missing = [of for of in stretches if any((of.query, number) not in known for number in _numbers(of))]
+    if not missing:
+        return
+    for row in tx.rows(
+        "micro_batches/whole",
+        stretches=[{"query": of.query, "first": of.first, "last": of.last} for of in missing],
+        size=segment.SIZE,
+    ):
+        properties = row["properties"]
+        known[properties["query"], at(properties["start"]).segment] = _Whole(properties)
+    for of in missing:
+        for number in _numbers(of):
+            known.setdefault((of.query, number), None)
+
+
+def _numbers(of: Stretch) -> range:
+    return range(at(of.first).segment, at(of.last).segment + 1)
+
+
+def _loaded(tx: Transaction) -> dict[tuple[str, int], _Whole | None]:
+    """Segments that were read whole, by query and number; None: there is none of that number."""
+    found: Any = tx.shared.setdefault("segments", {})
+    return found  # type: ignore[no-any-return]
 
 
 @dataclass(slots=True)
@@ -111,6 +169,10 @@ def _read(
 ) -> list[list[IntervalFacts]]:
     readings = [_Reading(n, of, max(0, of.first), min(of.last, NO_LIMIT)) for n, of in enumerate(stretches)]
     open_ = [reading for reading in readings if reading.first <= reading.last] if limit > 0 else []
+    known = _loaded(tx)
+    for reading in open_ if known else ():
+        _take_loaded(known, reading, limit, wanted, backwards=backwards)
+    open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
     # As many as are there if none is missing; where some are, or aren't wanted, again from there on, and more at once.
     size = limit
@@ -162,6 +224,30 @@ def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *,
             reading.first = place.start + (segment.SIZE if whole else (max(numbers) + 1) * segment.PLACES)
         if not whole:
             return
+
+
+def _take_loaded(
+    known: Mapping[tuple[str, int], _Whole | None], reading: _Reading, limit: int, wanted: Wanted, *, backwards: bool
+) -> None:
+    """Take what is in segments that were read whole, up to the first that wasn't."""
+    while reading.first <= reading.last:
+        begin = reading.last if backwards else reading.first
+        number = at(begin).segment
+        if (reading.of.query, number) not in known:
+            return
+        whole = known[reading.of.query, number]
+        for batch_id, interval in whole.slots(begin, backwards=backwards) if whole is not None else ():
+            if not reading.first <= batch_id <= reading.last:
+                break
+            if reading.of.has(processing_time(interval())) and wanted(interval()):
+                reading.found.append(interval())
+                if len(reading.found) == limit:
+                    reading.first = reading.last + 1
+                    return
+        if backwards:
+            reading.last = number * segment.SIZE - 1
+        else:
+            reading.first = (number + 1) * segment.SIZE
 
 
 def _slots(place: Place, blocks: Stored, numbers: Sequence[int], *, backwards: bool) -> Iterator[tuple[int, Slot]]:

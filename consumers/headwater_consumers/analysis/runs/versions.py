@@ -6,12 +6,12 @@ joined with is read by every micro-batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis import paging
+from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
@@ -19,6 +19,13 @@ from headwater_consumers.analysis.paging import EPOCH
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.rows import job_of
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.properties import flatten
+from headwater_consumers.graph.derive import versions_used
+
+if TYPE_CHECKING:
+    from neo4j import Record
 
 MOST_PRODUCERS = 10
 """Of one version that are shown."""
@@ -116,7 +123,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
         page = {"made": made, "key": key, "limit": limit + 1, "epoch": EPOCH}
         members = Identities.of(tx).members(of.key)
         rows = tx.rows("runs/versions", of=members, producers=MOST_PRODUCERS, **page)
-        items = [_version(tx.tenant, row) for row in rows]
+        items = _items(tx, rows)
         total = tx.rows("runs/count_versions", of=members)[0]["total"]
         following = None
         if len(items) > limit:
@@ -127,9 +134,27 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     return reader.read(question)
 
 
-def _version(tenant: str, row: Mapping[str, Any]) -> VersionItem:
+def _items(tx: Transaction, rows: Sequence[Record]) -> list[VersionItem]:
+    wanted = sorted({(query, batch) for row in rows for query, batches in row["segments"] for batch in batches})
+    found = {(each.query, each.batch_id): each for each in micro_batches.at_batches(tx, wanted)}
+    queries = sorted({query for query, _ in wanted})
+    jobs = {row["key"]: row for row in tx.rows("runs/jobs_of_queries", queries=queries)}
+    items = []
+    for row in rows:
+        producers = [(each["at"], each["key"], _of_run(tx.tenant, each)) for each in row["runs"]]
+        for query, batches in row["segments"]:
+            for interval in (found[query, batch] for batch in batches if (query, batch) in found):
+                producers += _of_interval(tx.tenant, interval, row["version"]["key"], jobs.get(query))
+        ordered = sorted(producers, key=lambda each: (each[2].at or _UNKNOWN, each[1]))
+        items.append(_version(row, tuple(each for _, _, each in ordered[:MOST_PRODUCERS])))
+    return items
+
+
+_UNKNOWN = datetime.max.replace(tzinfo=UTC)
+
+
+def _version(row: Record, producers: tuple[Producer, ...]) -> VersionItem:
     own: Mapping[str, Any] = row["version"]
-    producers = tuple(_producer(tenant, each) for each in row["producers"])
     as_it_is = ("key", "format", "version", "parent_id", "operation", "file_count", "file_bytes")
     return VersionItem(
         **{name: own[name] for name in as_it_is},
@@ -141,13 +166,35 @@ def _version(tenant: str, row: Mapping[str, Any]) -> VersionItem:
     )
 
 
-def _producer(tenant: str, row: Mapping[str, Any]) -> Producer:
+def _of_run(tenant: str, row: Mapping[str, Any]) -> Producer:
     return Producer(
         at=moment(row["at"]),
-        job=job_of(tenant, row["namespace"], row["job"]),
+        job=job_of(tenant, row["job_namespace"], row["job_name"]),
         run_id=row["run_id"],
-        query_id=None if row["is_run"] else row["query_id"],
-        batch_id=row["batch_id"],
+        query_id=None,
+        batch_id=None,
         code_version=row["code_version"],
-        conflict=row["is_conflict"],
+        conflict=False,
     )
+
+
+def _of_interval(
+    tenant: str, interval: IntervalFacts, version: str, job: Record | None
+) -> list[tuple[Any, str, Producer]]:
+    """Each report of a micro-batch that wrote the version."""
+    out = []
+    for digest, variant in interval.variants.items():
+        if (RelType.WROTE, version) in set(versions_used(tenant, variant.uses)):
+            own = flatten(variant.registers)
+            time, run_id, code = own.get("processing_time"), own.get("run_id"), own.get("code_version")
+            producer = Producer(
+                at=time if isinstance(time, datetime) else None,
+                job=None if job is None else job_of(tenant, job["namespace"], job["name"]),
+                run_id=None if run_id is None else str(run_id),
+                query_id=str(interval.identity["query_id"]),
+                batch_id=interval.batch_id,
+                code_version=None if code is None else str(code),
+                conflict=digest != interval.winner,
+            )
+            out.append((time, f"{interval.identity['key']} {digest}", producer))
+    return out

@@ -25,7 +25,7 @@ from headwater_consumers.analysis.trace.batches import (
     same_topic,
     stretches,
 )
-from headwater_consumers.analysis.trace.search import Row, Search, run
+from headwater_consumers.analysis.trace.search import Row, Search, narrow, run
 from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts
@@ -430,4 +430,5 @@ def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: in
             return {"batch": interval.batch_id, "uses": found}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]
+        narrow(tx, of_kind, type_.value)
         run(tx, of_kind, read, window=window)

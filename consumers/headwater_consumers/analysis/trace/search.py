@@ -7,13 +7,18 @@ missing.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.micro_batches import Stretch, following
+from headwater_consumers.analysis.micro_batches import Stretch, following, load
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.graph.segments.segment import SIZE
+
+if TYPE_CHECKING:
+    from neo4j import Record
 
 Row = Mapping[str, Any]
 """`batch`, and what is asked of it."""
@@ -61,12 +66,21 @@ class Search:
         """Whether no batch id is left to look at."""
         return self._high - self._low <= 1
 
-    def probes(self) -> Iterable[int]:
+    def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
         """The batch ids to look at next, evenly apart."""
         low, width = self._low, self._high - self._low
-        if width <= FAN_OUT:
+        if width <= fan_out:
             return range(low + 1, self._high)
-        return (low + width * step // FAN_OUT for step in range(1, FAN_OUT))
+        return (low + width * step // fan_out for step in range(1, fan_out))
+
+    def narrow(self, low: int, high: int) -> None:
+        """Leave out what can't be the first: batch ids before `low` and after `high`."""
+        self._low, self._high = max(self._low, low - 1), min(self._high, high + 1)
+
+    @property
+    def left(self) -> tuple[int, int]:
+        """The first and last batch id to look at."""
+        return self._low + 1, self._high - 1
 
     def take(self, answers: Sequence[tuple[int, Sequence[Row]]]) -> None:
         """Draw conclusions from a round: batch ids in ascending order, each with the first intervals from there on."""
@@ -96,25 +110,99 @@ Read = Callable[[Search, IntervalFacts], Row]
 
 
 def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
-    """Bring searches to their ends.
+    """Run searches until all are done.
 
     Args:
         tx: the transaction.
-        searches: of any queries.
+        searches: searches of any queries.
         read: the row that `reached` is asked of.
-        window: how many intervals in a row a probe looks at until one has the property.
+        window: how many consecutive intervals a probe reads until one has the value.
     """
     open_ = [search for search in searches if not search.done]
+    near = [search for search in open_ if _is_near(search)]
+    load(tx, [Stretch(search.query, *search.left) for search in near])
+    _run(tx, near, read, window, _IN_MEMORY)
+    _run(tx, [search for search in open_ if not search.done], read, window, FAN_OUT)
+
+
+def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, fan_out: int) -> None:
+    open_ = searches
     while open_:
-        probes = [(n, at) for n, search in enumerate(open_) for at in search.probes()]
+        probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
         found = following(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
         rows: dict[tuple[int, int], list[Row]] = {
             (n, at): [read(open_[n], interval) for interval in intervals]
             for (n, at), intervals in zip(probes, found, strict=True)
         }
         for n, search in enumerate(open_):
-            search.take([(at, rows[n, at]) for at in list(search.probes())])
+            search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))])
         open_ = [search for search in open_ if not search.done]
+
+
+_IN_MEMORY = 2
+"""What is in memory is searched by halves: a micro-batch costs more to take apart than a round does."""
+_NEAR = 2
+"""Segments that are read whole to be searched."""
+
+
+def _is_near(search: Search) -> bool:
+    first, last = search.left
+    return last // SIZE - first // SIZE < _NEAR
+
+
+def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
+    """Search by the offsets of whole segments first, so that two or three segments are left to look into.
+
+    A segment counts where all of its micro-batches have an offset range of the dataset. One that doesn't ends the
+    narrowing of its search, which goes on with what it has.
+
+    Args:
+        tx: the transaction.
+        searches: by offsets.
+        type_: CONSUMED or PRODUCED.
+    """
+    open_ = {n: [search.first // SIZE, search.last // SIZE] for n, search in enumerate(searches)}
+    while open_ := {n: bounds for n, bounds in open_.items() if bounds[1] - bounds[0] > _NEAR}:
+        probes = [
+            {"n": n, "query": searches[n].query, "start": number * SIZE, "dataset": searches[n].dataset, "type": type_}
+            for n, (low, high) in open_.items()
+            for number in _evenly(low, high)
+        ]
+        rows: dict[int, list[Record]] = defaultdict(list)
+        for row in tx.rows("trace/probe_segments", probes=probes):
+            rows[row["n"]].append(row)
+        for n, bounds in open_.items():
+            if not _halve(searches[n], bounds, sorted(rows[n], key=lambda row: row["at"])):
+                bounds[0] = bounds[1]
+
+
+def _evenly(low: int, high: int) -> list[int]:
+    """Numbers between two, both left out."""
+    count = min(FAN_OUT, high - low)
+    return sorted({low + (high - low) * step // count for step in range(1, count)})
+
+
+def _halve(search: Search, bounds: list[int], rows: Sequence[Record]) -> bool:
+    """Draw conclusions from segments in ascending order; whether there is more to look at."""
+    low, high = bounds
+    for row in rows:
+        if row["first"] < search.first or row["last"] > search.last:
+            continue
+        uses = [use for use in row["uses"] if use["positions"] == ["kafka"] and use["batches"] == row["batches"]]
+        if len(row["uses"]) != 1 or not uses:
+            return False
+        known = {**uses[0], "position": "kafka"}
+        number = row["start"] // SIZE
+        if search.reached({"batch": row["first"], "uses": [known]}):
+            search.narrow(search.first, row["last"])
+            high = min(high, number)
+            break
+        # The last ones of it may have it: what holds of a segment holds of all of its micro-batches.
+        search.narrow(row["first"], search.last)
+        low = max(low, number)
+    moved = [low, high] != bounds
+    bounds[:] = [low, high]
+    return moved
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:

@@ -301,6 +301,26 @@ class Range:
 
 
 @dataclass(slots=True)
+class VersionUse:
+    """What of a segment read, or wrote, one version.
+
+    Attributes:
+        batches: batch ids, ascending.
+        first_time: lowest processing time of these.
+    """
+
+    batches: list[int] = field(default_factory=list)
+    first_time: datetime | None = None
+
+    def add(self, batch_id: int, time: object) -> None:
+        """A micro-batch that isn't before the last one; again where several reports of it have the version."""
+        if batch_id not in self.batches[-1:]:
+            self.batches.append(batch_id)
+        if isinstance(time, datetime) and (self.first_time is None or time < self.first_time):
+            self.first_time = time
+
+
+@dataclass(slots=True)
 class Summary:
     """What of a segment is plain to see: derived from its micro-batches.
 
@@ -317,7 +337,7 @@ class Summary:
         last_passed: the highest batch id with assertions of which none failed.
         runs: how many micro-batches of each run, by key.
         ranges: by use.
-        versions: batch ids by READ or WROTE and the version's key.
+        versions: uses by READ or WROTE and the version's key.
     """
 
     batches: int = 0
@@ -333,7 +353,7 @@ class Summary:
     last_passed: int | None = None
     runs: dict[str, int] = field(default_factory=dict)
     ranges: dict[UseKey, Range] = field(default_factory=dict)
-    versions: dict[tuple[RelType, str], list[int]] = field(default_factory=dict)
+    versions: dict[tuple[RelType, str], VersionUse] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -385,7 +405,7 @@ class Summary:
             failed=self.failed[:],
             runs=dict(self.runs),
             ranges=ranges,
-            versions={key: batches[:] for key, batches in self.versions.items()},
+            versions={key: VersionUse(of.batches[:], of.first_time) for key, of in self.versions.items()},
         )
 
     def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
@@ -420,9 +440,8 @@ class Summary:
                 key = str(run["_run"])
                 self.runs[key] = self.runs.get(key, 0) + (1 if variant is winner else 0)
             for type_, version in set(versions_used(tenant, variant.uses)):
-                found = self.versions.setdefault((type_, version), [])
-                if batch_id not in found[-1:]:
-                    found.append(batch_id)
+                _, began = variant.registers.get("processing_time", ("", None))
+                self.versions.setdefault((type_, version), VersionUse()).add(batch_id, began)
             for use, registers in variant.uses.items():
                 self._use(use, registers.get("position", ("", None))[1])
         self._joint(batch_id, before, here)

@@ -30,7 +30,7 @@ from headwater_consumers.graph.segments.segment import (
     summarize,
 )
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
-from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
+from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
 
@@ -271,8 +271,8 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
         },
         **{
             word: [
-                [versions.at(version), batches]
-                for (type_, version), batches in sorted(after.versions.items())
+                [versions.at(version), use.batches, None if use.first_time is None else bolt_time(use.first_time)]
+                for (type_, version), use in sorted(after.versions.items(), key=lambda item: item[0])
                 if type_ is of
             ]
             for word, of in (("read", RelType.READ), ("wrote", RelType.WROTE))

@@ -15,6 +15,12 @@ FOREACH (use IN row.produced |
   FOREACH (x IN datasets[use.to] |
     MERGE (n)-[r:PRODUCED {key: use.properties.key}]->(x) SET r = use.properties))
 FOREACH (of IN row.read |
-  FOREACH (x IN versions[of[0]] | MERGE (n)-[r:READ]->(x) SET r.batches = coalesce(r.batches, []) + of[1]))
+  FOREACH (x IN versions[of[0]] |
+    MERGE (n)-[r:READ]->(x)
+    SET r.batches = coalesce(r.batches, []) + of[1],
+      r.first_time = CASE WHEN of[2] < r.first_time OR r.first_time IS NULL THEN of[2] ELSE r.first_time END))
 FOREACH (of IN row.wrote |
-  FOREACH (x IN versions[of[0]] | MERGE (n)-[r:WROTE]->(x) SET r.batches = coalesce(r.batches, []) + of[1]))
+  FOREACH (x IN versions[of[0]] |
+    MERGE (n)-[r:WROTE]->(x)
+    SET r.batches = coalesce(r.batches, []) + of[1],
+      r.first_time = CASE WHEN of[2] < r.first_time OR r.first_time IS NULL THEN of[2] ELSE r.first_time END))
