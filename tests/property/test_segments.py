@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.segments import blocks
-from headwater_consumers.graph.segments.segment import PLACES, Place, Stored, at, summarize
+from headwater_consumers.graph.segments.segment import PLACES, TAIL, Place, Stored, at
 from headwater_consumers.graph.segments.slots import Names, Owner, put_together, take_apart
+from headwater_consumers.graph.segments.summary import Summary, summarize
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import interval_events
@@ -32,7 +34,7 @@ def owner_of(interval: IntervalFacts) -> Owner:
     return Owner(str(interval.identity["tenant"]), str(interval.identity["query_id"]))
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(interval_events())
 def test_any_micro_batch_is_the_same_again(event: LineageEvent) -> None:
     delta = fold([event])
@@ -68,11 +70,11 @@ def test_blocks_grown_and_made_at_once_are_the_same(seed: int, count: int) -> No
     assert blocks.read_open(whole) == blocks.read_closed(blocks.close(whole)) == slots
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.integers(0, 1 << 32), st.integers(1, 150), st.randoms(use_true_random=False))
 def test_a_segment_filled_in_any_order_has_all_that_was_put_in(seed: int, count: int, dice: random.Random) -> None:
-    told = [event for event in colliding_events(random.Random(seed), count, POOLS) if event.kind == "INTERVAL"]
-    delta = fold(told)
+    reports = [event for event in colliding_events(random.Random(seed), count, POOLS) if event.kind == "INTERVAL"]
+    delta = fold(reports)
     if not delta.intervals:
         return
     names = names_of(delta)
@@ -82,19 +84,79 @@ def test_a_segment_filled_in_any_order_has_all_that_was_put_in(seed: int, count:
     assert at(max(expected)).segment == 0
 
     if dice.random() < 0.7:
-        dice.shuffle(told)
+        dice.shuffle(reports)
     stored, properties = Stored(), dict[str, object]()
-    while told:
+    while reports:
         size = dice.randint(1, 9)
-        put(place, stored, properties, {f.batch_id: f for f in fold(told[:size]).intervals.values()}, names)
-        told = told[size:]
+        put(place, stored, properties, {f.batch_id: f for f in fold(reports[:size]).intervals.values()}, names)
+        reports = reports[size:]
         assert Stored.of(properties) == stored
 
     assert stored.read(place, {}) == expected
     assert list(stored.read(place, {})) == list(expected)
     summary, _ = summarize(place.tenant, expected, None)
     assert summary.batches == len(expected)
+    check_lists(summary, expected)
+    assert grown(place, expected, dice) == summary
     assert stored.open_at is None or stored.open_at == at(max(expected)).block
+
+
+def check_lists(summary: Summary, expected: Mapping[int, IntervalFacts]) -> None:
+    """Lists, unpacked as their module describes it, are the micro-batches."""
+    properties = summary.properties("query")
+    parts = [*map(str, range(8)), "tail"]
+    ids = [batch for part in parts for batch in properties.get(f"batch_ids_{part}", [])]
+    assert ids == list(expected)
+    assert len(properties["batch_ids_tail"]) <= TAIL
+    winners = {batch: facts.variants[facts.winner] for batch, facts in expected.items()}
+    for name, register in (("durations_ms", "duration_ms"), ("rows_in", "rows_in")):
+        found = [number for part in parts for number in properties.get(f"{name}_{part}", [])]
+        assert found == [winner.registers.get(register, ("", -1))[1] for winner in winners.values()]
+    for use, range_ in summary.ranges.items():
+        stored = range_.properties()
+        found_offsets: dict[int, dict[int, tuple[int, int]]] = {}
+        for part in parts:
+            first, before = stored.get(f"from_{part}", []), [0] * len(stored.get(f"from_{part}", []))
+            for row, batch in enumerate(properties.get(f"batch_ids_{part}", []) if first else []):
+                here = slice(row * len(first), (row + 1) * len(first))
+                ends = stored[f"ends_{part}"][here]
+                starts = before if stored[f"starts_{part}"] is None else stored[f"starts_{part}"][here]
+                before = ends
+                found_offsets[batch] = {
+                    partition: (base + start, base + end)
+                    for partition, base, start, end in zip(
+                        (stored["partitions"] or [])[: len(first)], first, starts, ends, strict=True
+                    )
+                    if start != end
+                }
+        for batch, winner in winners.items():
+            position: Any = winner.uses.get(use, {}).get("position", ("", {}))[1]
+            pairs = zip(*(position.get(name, ()) for name in ("partitions", "from", "to_exclusive")), strict=True)
+            assert found_offsets.get(batch, {}) == {
+                partition: (first, last)
+                for partition, first, last in pairs
+                if position["position"] == "kafka" and first != last
+            }
+
+
+def grown(place: Place, expected: Mapping[int, IntervalFacts], dice: random.Random) -> Summary:
+    """The summary as the writer makes it: some micro-batches at a time, added to what was stored of the others."""
+    batches, summary, last = list(expected), Summary(), None
+    while batches:
+        count = dice.randint(1, 20)
+        more, batches = batches[:count], batches[count:]
+        for batch in more:
+            last = summary.add(place.tenant, expected[batch], last)
+        if dice.random() < 0.5:
+            stored = {name: value for name, value in summary.properties("query").items() if value is not None}
+            uses = [
+                (use.type, use.dataset, {**r.properties(), "ordinal": use.ordinal}, ())
+                for use, r in summary.ranges.items()
+            ]
+            read = Summary.of(stored, summary.runs, uses)
+            read.versions = summary.versions
+            summary = read
+    return summary
 
 
 def put(

@@ -24,9 +24,10 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
-from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line
+from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_consumers.graph.oracle import micro_batch_lines
-from headwater_consumers.graph.segments.segment import Place, Stored, at
+from headwater_consumers.graph.segments.derived import differences
+from headwater_consumers.graph.segments.segment import Place, Stored, at, neighbour_of
 from headwater_consumers.graph.statements import statement
 
 if TYPE_CHECKING:
@@ -62,18 +63,45 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
     """The lines of the micro-batches of each segment, query by query in batch order."""
     query, start = "", -1
     before: IntervalFacts | None = None
+    next_: list[int] = []
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
         if record is None:
             return
-        stored = record["properties"]
+        stored = _native(record["properties"])
         if stored["query"] != query:
             before = None
         query, start = stored["query"], stored["start"]
         place = Place(stored["tenant"], stored["query_id"], query, at(start).segment)
-        intervals = list(Stored.of(stored).read(place, {}).values())
-        yield micro_batch_lines(intervals, before, internal=internal)
-        before = intervals[-1]
+        intervals = Stored.of(stored).read(place, {})
+        lines = micro_batch_lines(list(intervals.values()), before, internal=internal)
+        if internal:
+            faults = _differences(place, record, stored, intervals, before)
+            if next_ != ([] if before is None else [start]):
+                faults["NEXT of the one before"] = next_
+            if faults:
+                lines.append((place.key, segment_line(place.key, faults)))
+        yield lines
+        before, next_ = intervals[max(intervals)], record["next"]
+
+
+def _differences(
+    place: Place,
+    record: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    intervals: Mapping[int, IntervalFacts],
+    before: IntervalFacts | None,
+) -> dict[str, Any]:
+    versions = [
+        [type_, key, batches, None if time is None else time.to_native()]
+        for type_, key, batches, time in record["versions"]
+    ]
+    return differences(
+        place,
+        {**record, "properties": stored, "versions": versions},
+        intervals,
+        None if before is None else neighbour_of(before),
+    )
 
 
 class SortedLines:

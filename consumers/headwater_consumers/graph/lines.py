@@ -27,6 +27,16 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
     return _line({"key": properties["key"], "labels": [label], "properties": shown})
 
 
+def segment_line(key: str, differences: Mapping[str, Any]) -> str:
+    """The line of a segment that isn't what its micro-batches make it, without a newline.
+
+    Args:
+        key: its key.
+        differences: by name of the property or relationship.
+    """
+    return _line({"key": key, "labels": ["Segment"], "properties": differences})
+
+
 def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
     """What a relationship is sorted by."""
     return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"

@@ -32,7 +32,7 @@ CASES = load_cases()
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments so small that the cases' few micro-batches fill blocks, and take several."""
     if request.param == "2 blocks of 2":
-        for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4)):
+        for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4), ("TAIL", 1)):
             monkeypatch.setattr(segment, name, value)
 
 

@@ -63,7 +63,6 @@ RETURNED = {
     "runs": Label.RUN,
     "plans": Label.PLAN,
     "whole_segments": None,
-    "segments_beside": None,
 }
 """Label of the node that a statement returns; None: a Segment, which has no registers of its own."""
 

@@ -21,15 +21,12 @@ from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.segment import (
     Place,
-    Range,
     Stored,
-    Summary,
     at,
-    block_property,
     neighbour_of,
-    summarize,
 )
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
+from headwater_consumers.graph.segments.summary import Range, Summary, summarize
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
@@ -120,6 +117,8 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
             "start": incoming.place.start,
             "places": segment.PLACES,
             "blocks": sorted({at(batch_id).block for batch_id in incoming.intervals}),
+            "last": max(incoming.intervals),
+            "tail": segment.TAIL,
         }
         for key, incoming in sorted(rows.segments.items())
     ]
@@ -128,8 +127,8 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         if key not in found:
             segments[key] = _made(incoming)
             continue
-        _, properties, closed, runs, uses, has_next = found[key]
-        stored = from_bolt(properties) | {block_property(number): data for number, data in closed if data is not None}
+        _, properties, more, runs, uses, has_next = found[key]
+        stored = from_bolt(properties) | {name: value for name, value in more if value is not None}
         before, blocks = Summary.of(stored, dict(runs), uses), Stored.of(stored)
         assert before.last is not None  # noqa: S101 - a segment has a micro-batch
         if min(incoming.intervals) > before.last:
@@ -250,7 +249,7 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
     place, after = one.place, one.after
     before = one.before or Summary()
     seen, old = after.properties(place.query), before.properties(place.query)
-    changed = {name: value for name, value in seen.items() if value != old[name]}
+    changed = {name: value for name, value in seen.items() if value != old.get(name)}
     runs, datasets, versions = (rows.indexes[name] for name in ("runs", "datasets", "versions"))
     return {
         "key": key,
@@ -263,9 +262,13 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
         ],
         **{
             type_.value.lower(): [
-                {"to": datasets.at(use.dataset), "properties": _use(place, use, range_)}
+                {
+                    "to": datasets.at(use.dataset),
+                    "key": use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal),
+                    "properties": changed,
+                }
                 for use, range_ in sorted(after.ranges.items())
-                if use.type is type_ and before.ranges.get(use) != range_
+                if use.type is type_ and (changed := _use(use, before.ranges.get(use), range_))
             ]
             for type_ in (RelType.CONSUMED, RelType.PRODUCED)
         },
@@ -280,8 +283,10 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
     }
 
 
-def _use(place: Place, use: UseKey, range_: Range) -> dict[str, Any]:
-    out = {"key": use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal), **range_.properties()}
-    if use.ordinal:
+def _use(use: UseKey, before: Range | None, after: Range) -> dict[str, Any]:
+    """What changes of a relationship's properties."""
+    old = {} if before is None else before.properties()
+    out = {name: value for name, value in after.properties().items() if value != old.get(name)}
+    if before is None and use.ordinal:
         out["ordinal"] = use.ordinal
-    return {name: value for name, value in out.items() if value is not None}
+    return out

@@ -17,8 +17,11 @@ CALL (row) {
   RETURN n ORDER BY n.query, n.start LIMIT 1
 }
 RETURN collect([
-  n {.*,
+  n {.tenant, .query_id, .query, .start, .batches, .first_batch, .last_batch, .timed, .contested, .broken, .missing, .gaps,
+    .overlaps, .rewinds, .failed, .reconciled, .late, .late_rows, .last_passed, ._open, ._head, ._tail, ._last,
+    ._block_0, ._block_1, ._block_2, ._block_3, ._block_4, ._block_5, ._block_6, ._block_7,
     first_time: n.first_time.epochMillis * 1000 + n.first_time.microsecond % 1000,
     last_time: n.last_time.epochMillis * 1000 + n.last_time.microsecond % 1000},
   [(n)-[r:IN_RUN]->(x:Run) | [x.key, r.batches]],
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [
+    type(r), d.key, r {.ordinal, .batches, .positions, .partitions, .from, .to_exclusive, ._marks}, []]]]) AS found

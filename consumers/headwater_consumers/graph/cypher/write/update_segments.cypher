@@ -10,10 +10,10 @@ FOREACH (at IN row.query | FOREACH (x IN queries[at] | CREATE (n)-[:IN_QUERY]->(
 FOREACH (of IN row.runs | FOREACH (x IN runs[of[0]] | MERGE (n)-[r:IN_RUN]->(x) SET r.batches = of[1]))
 FOREACH (use IN row.consumed |
   FOREACH (x IN datasets[use.to] |
-    MERGE (n)-[r:CONSUMED {key: use.properties.key}]->(x) SET r = use.properties))
+    MERGE (n)-[r:CONSUMED {key: use.key}]->(x) SET r += use.properties))
 FOREACH (use IN row.produced |
   FOREACH (x IN datasets[use.to] |
-    MERGE (n)-[r:PRODUCED {key: use.properties.key}]->(x) SET r = use.properties))
+    MERGE (n)-[r:PRODUCED {key: use.key}]->(x) SET r += use.properties))
 FOREACH (of IN row.read |
   FOREACH (x IN versions[of[0]] |
     MERGE (n)-[r:READ]->(x)

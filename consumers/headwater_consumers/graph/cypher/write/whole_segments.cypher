@@ -7,4 +7,4 @@ RETURN collect([
     first_time: n.first_time.epochMillis * 1000 + n.first_time.microsecond % 1000,
     last_time: n.last_time.epochMillis * 1000 + n.last_time.microsecond % 1000},
   [(n)-[r:IN_RUN]->(x:Run) | [x.key, r.batches]],
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found
+  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r), []]]]) AS found

@@ -1,0 +1,142 @@
+"""Lists: each micro-batch of a segment as plain numbers, for Cypher.
+
+They are in parts: one of each block, and one, `tail`, of the last 16 places, which joins its block when the next
+micro-batch isn't among them. All lists of a part run alongside each other:
+
+    (:Segment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
+    -[:CONSUMED|PRODUCED]-> from_0    the first offset of each partition
+                            ends_0    how far each micro-batch came in each partition, counted from that
+                            starts_0  where each began; not there where each began at the end of the one before
+
+`ends` and `starts` have as many numbers a micro-batch as `from` has partitions, in the order of `partitions`. A
+partition of which a micro-batch has no offsets stays where it was. A number that isn't known is -1: Neo4j's lists have
+no null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+TAIL = "tail"
+"""The part that grows."""
+UNKNOWN = -1
+
+Row: TypeAlias = "Sequence[tuple[int, int] | None]"
+"""First offset and the one behind the last, by place of the partition; None: no offsets."""
+
+
+@dataclass(slots=True)
+class Columns:
+    """A part of the lists of the node."""
+
+    batch_ids: list[int] = field(default_factory=list)
+    processing_times: list[int] = field(default_factory=list)
+    durations_ms: list[int] = field(default_factory=list)
+    rows_in: list[int] = field(default_factory=list)
+
+    def add(self, batch_id: int, time: int, duration: int, rows: int) -> None:
+        """A micro-batch that comes after all others."""
+        self.batch_ids.append(batch_id)
+        self.processing_times.append(time)
+        self.durations_ms.append(duration)
+        self.rows_in.append(rows)
+
+    def extend(self, other: Columns) -> None:
+        """Those of a later part."""
+        for name in COLUMNS:
+            getattr(self, name).extend(getattr(other, name))
+
+    def copy(self) -> Columns:
+        """One that can be added to without a change to this one."""
+        return Columns(*(getattr(self, name)[:] for name in COLUMNS))
+
+    def properties(self, part: str) -> dict[str, Any]:
+        """Of the node."""
+        return {f"{name}_{part}": getattr(self, name) for name in COLUMNS}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any], part: str) -> Columns | None:
+        """The inverse of `properties`; None where the part isn't there."""
+        if stored.get(f"batch_ids_{part}") is None:
+            return None
+        return cls(*(list(stored[f"{name}_{part}"]) for name in COLUMNS))
+
+
+COLUMNS = ("batch_ids", "processing_times", "durations_ms", "rows_in")
+
+
+@dataclass(slots=True)
+class Offsets:
+    """A part of the lists of a relationship; `starts` is None where each start is the end before."""
+
+    from_: list[int]
+    ends: list[int]
+    starts: list[int] | None = None
+
+    @classmethod
+    def empty(cls, partitions: int, rows: int) -> Offsets:
+        """Lists of micro-batches without offsets."""
+        return cls([UNKNOWN] * partitions, [0] * (partitions * rows))
+
+    def add(self, row: Row) -> None:
+        """The offsets of a micro-batch that comes after all others; no fewer partitions than before."""
+        if len(row) > len(self.from_):
+            self._widen(len(row))
+        from_, count = self.from_, len(row)
+        before = self.ends[-count:] or [0] * count
+        starts, ends = before[:], before[:]
+        for place, pair in enumerate(row):
+            if pair is not None and pair[0] != pair[1]:
+                first = from_[place]
+                if first == UNKNOWN:
+                    from_[place] = first = pair[0]
+                starts[place], ends[place] = pair[0] - first, pair[1] - first
+        if self.starts is None and starts != before:
+            self.starts = [0] * min(count, len(self.ends)) + self.ends[:-count]
+        if self.starts is not None:
+            self.starts += starts
+        self.ends += ends
+
+    def rows(self, count: int) -> list[list[tuple[int, int] | None]]:
+        """The offsets of each of so many micro-batches."""
+        width, out = len(self.from_), []
+        before = [0] * width
+        for at in range(0, width * count, width):
+            ends = self.ends[at : at + width]
+            starts = before if self.starts is None else self.starts[at : at + width]
+            out.append(
+                [
+                    None if start == end else (first + start, first + end)
+                    for first, start, end in zip(self.from_, starts, ends, strict=True)
+                ]
+            )
+            before = ends
+        return out
+
+    def copy(self) -> Offsets:
+        """One that can be added to without a change to this one."""
+        return Offsets(self.from_[:], self.ends[:], None if self.starts is None else self.starts[:])
+
+    def properties(self, part: str) -> dict[str, Any]:
+        """Of the relationship; None for one that isn't there."""
+        return {f"from_{part}": self.from_, f"ends_{part}": self.ends, f"starts_{part}": self.starts}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any], part: str) -> Offsets | None:
+        """The inverse of `properties`; None where the part isn't there."""
+        if stored.get(f"from_{part}") is None:
+            return None
+        starts = stored.get(f"starts_{part}")
+        return cls(list(stored[f"from_{part}"]), list(stored[f"ends_{part}"]), None if starts is None else list(starts))
+
+    def _widen(self, count: int) -> None:
+        width = len(self.from_)
+        rows = len(self.ends) // width
+        more = [0] * (count - width)
+        for name in ("ends", "starts"):
+            if (flat := getattr(self, name)) is not None:
+                wide = [number for at in range(rows) for number in (*flat[at * width : (at + 1) * width], *more)]
+                setattr(self, name, wide)
+        self.from_ += [UNKNOWN] * (count - width)
