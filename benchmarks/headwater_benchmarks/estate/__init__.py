@@ -8,7 +8,8 @@ columns     columns, and which derives from which
 batches     micro-batches and the offsets that they read and wrote
 sheets      CSV files as `neo4j-admin database import` takes them
 times       when things happened
-write       all of it, written: write_datasets, write_columns, write_jobs, write_intervals
+segments    segments of a query made in columns, as the writer makes them one by one
+write       all of it, written: write_datasets, write_columns, write_jobs, write_segments
 starts      where questions begin, drawn by seed
 store       the sheets imported into a store, which is kept and copied
 """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from headwater_benchmarks.estate import columns, feeds, lines, names
 from headwater_benchmarks.estate.sizes import Sizes
+from headwater_consumers.graph.segments.segment import SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,19 @@ class Estate:
         return self.first_run + len(self.jobs)
 
     @property
-    def first_interval(self) -> int:
-        """Id of the first micro-batch: of query after query, each in order."""
+    def first_segment(self) -> int:
+        """Id of the first segment: of query after query, each in order."""
         return self.first_query + len(self.lines.queries)
+
+    @property
+    def segments_per_query(self) -> int:
+        """How many segments each query has."""
+        return -(-self.lines.batches // SIZE)
 
     @property
     def first_version(self) -> int:
         """Id of the first version of a table that a streaming query writes."""
-        return self.first_interval + self.lines.intervals
+        return self.first_segment + len(self.lines.queries) * self.segments_per_query
 
 
 def draw(sizes: Sizes) -> Estate:

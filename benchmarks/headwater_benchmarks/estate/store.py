@@ -30,8 +30,8 @@ from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
 from headwater_benchmarks.estate.write_columns import write_columns
 from headwater_benchmarks.estate.write_datasets import write_datasets
-from headwater_benchmarks.estate.write_intervals import write_intervals
 from headwater_benchmarks.estate.write_jobs import write_jobs
+from headwater_benchmarks.estate.write_segments import write_segments
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.graph import writing_driver
@@ -115,6 +115,7 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
     manifest = {
         "sizes": asdict(sizes),
         **sheets.counts(),
+        "micro_batches": estate.lines.intervals,
         "seconds": {
             "generate": round(written - begun, 1),
             "import": round(imported - written, 1),
@@ -134,7 +135,7 @@ def write_sheets(estate: Estate, folder: Path, report: Callable[[str], None]) ->
             ("datasets", write_datasets),
             ("columns", write_columns),
             ("jobs, plans and runs", write_jobs),
-            ("micro-batches", write_intervals),
+            ("micro-batches", write_segments),
         ):
             report(what)
             step(estate, sheets)

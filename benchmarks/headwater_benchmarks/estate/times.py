@@ -8,10 +8,10 @@ from functools import lru_cache
 DAY = 86_400
 """Seconds."""
 SPAN = 180 * DAY
-_BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
+BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 @lru_cache(1 << 16)
 def moment(seconds: int) -> str:
     """The time that many seconds after the beginning, in the format of Neo4j's import."""
-    return (_BEGIN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+    return (BEGIN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater_benchmarks.estate.starts import Record, Starts
+from headwater_benchmarks.query.decoded import found
 from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.rounds import Contestant, TooLong
 from headwater_consumers.analysis.errors import TimeLimitError
@@ -73,8 +74,8 @@ def cases(reader: Reader, statements: Statements, starts: Starts, many: int) -> 
             None,
             "datasets",
         ),
-        Case("trace, one hop", records, _traces(reader, statements, 1, "one_hop"), 50, "micro-batches"),
-        Case("trace, five hops", records, _traces(reader, statements, 5, "five_hops"), 300, "micro-batches"),
+        Case("trace, one hop", records, _traces(reader, statements, 1), 20, "micro-batches"),
+        Case("trace, five hops", records, _traces(reader, statements, 5), 120, "micro-batches"),
         Case(
             "impact of wrong data, first page",
             far,
@@ -128,16 +129,13 @@ def _all_pages(reader: Reader, key: str) -> int:
             return found
 
 
-def _traces(reader: Reader, statements: Statements, depth: int, statement: str) -> list[Contestant[Record]]:
+def _traces(reader: Reader, statements: Statements, depth: int) -> list[Contestant[Record]]:
     def ours(record: Record) -> int:
         start = Offsets(record.topic, record.partition, record.offset, record.offset + 1)
         answer = trace(reader, start, depth=depth, limit=_ALL_STEPS)
         return sum(hop.step.batches or 0 for hop in answer.hops)
 
-    def theirs(record: Record) -> int:
-        return len(statements.rows(statement, topic=record.topic, partition=record.partition, offset=record.offset))
-
-    return [_headwater(ours), Contestant("one statement", theirs)]
+    return [_headwater(ours), Contestant("ranges, decoded", lambda record: found(statements, record, depth))]
 
 
 def _total(rows: Sequence[Any]) -> int:

@@ -105,6 +105,7 @@ def _environment(at: Served, options: Options, before: float) -> dict[str, Any]:
         "page_cache_mb": options.page_cache_mb,
         "nodes": sum(at.manifest["nodes"].values()),
         "relationships": sum(at.manifest["relationships"].values()),
+        "micro_batches": at.manifest["micro_batches"],
         "by_kind": at.manifest["nodes"] | at.manifest["relationships"],
         "made_in_seconds": at.manifest["seconds"],
         "peak_rss_mb": {

@@ -48,7 +48,8 @@ def test_headwater_finds_what_the_hand_written_statement_finds(document: dict[st
 def test_the_report_reports_what_was_measured_on(document: dict[str, Any]) -> None:
     kinds = document["environment"]["by_kind"]
     assert kinds["Dataset"] == SIZES.datasets
-    assert kinds["Interval"] == SIZES.intervals
+    assert kinds["Segment"] == 10
+    assert document["environment"]["micro_batches"] == SIZES.intervals
     assert document["environment"]["relationships"] > 10_000
     assert document["environment"]["peak_rss_mb"]["headwater"] > 0
     assert document["options"]["seed"] == SIZES.seed

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from datetime import datetime
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,13 +14,20 @@ import pytest
 from headwater_benchmarks.estate import batches
 from headwater_benchmarks.estate.drawn import Estate, draw
 from headwater_benchmarks.estate.lines import QUERIES, lines_of
+from headwater_benchmarks.estate.segments import Row, Template
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
 from headwater_benchmarks.estate.store import write_sheets
+from headwater_benchmarks.estate.write_segments import columns_of, event_of
 from headwater_consumers.facts.model import KEYED, Label, RelType
-from headwater_consumers.graph.keys import column_key, dataset_key, interval_key, use_key
+from headwater_consumers.graph.keys import column_key, dataset_key, segment_key, use_key
+from headwater_consumers.graph.segments.segment import SIZE
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write.segments import segment_rows, write_segments
+from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_schemas.identity import from_micros
 
-SIZES = Sizes(datasets=1_000, columns=8_000, intervals=300, seed=7)
+SIZES = Sizes(datasets=1_000, columns=8_000, intervals=11_000, seed=7)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +113,8 @@ def test_far_starts_reach_nearly_as_much_as_any(estate: Estate) -> None:
 
 def test_sheets_have_the_labels_and_types_of_the_model(sheets: dict[str, list[dict[str, str]]]) -> None:
     kinds = {name.partition("-")[0] for name in sheets}
-    assert kinds <= {label.value for label in Label} | {type_.value for type_ in RelType}
+    stored = {label.value for label in Label} - {Label.INTERVAL, Label.CONFLICT} | {"Segment"}
+    assert kinds <= stored | {type_.value for type_ in RelType}
     for name, rows in sheets.items():
         assert ("key" in rows[0]) is (":ID" in rows[0] or name.partition("-")[0] in KEYED), name
 
@@ -120,9 +131,9 @@ def test_nodes_are_numbered_through_and_relationships_join_them(sheets: dict[str
     assert set(ends["DERIVES"]) == {("Column", "Column")}
     assert set(ends["INFLUENCES"]) == {("Column", "Dataset")}
     assert set(ends["OF-job"]) == {("Plan", "Job"), ("Run", "Job"), ("Query", "Job")}
-    assert set(ends["NEXT"]) == {("Interval", "Interval")}
-    assert set(ends["CONSUMED"]) == set(ends["PRODUCED"]) == set(ends["PRODUCED-snapshot"]) == {("Interval", "Dataset")}
-    assert set(ends["WROTE"]) == {("Interval", "Version")}
+    assert set(ends["NEXT"]) == {("Segment", "Segment")}
+    assert set(ends["CONSUMED"]) == set(ends["PRODUCED"]) == {("Segment", "Dataset")}
+    assert set(ends["WROTE"]) == {("Segment", "Version")}
     assert set(ends["READS"]) == {("Job", "Dataset"), ("Query", "Dataset")}
 
 
@@ -130,21 +141,74 @@ def test_keys_are_the_materializers_own_and_unique(sheets: dict[str, list[dict[s
     dataset, column = sheets["Dataset"][100], sheets["Column"][0]
     assert dataset["key"] == dataset_key("default", dataset["namespace"], dataset["name"])
     assert column["key"] == column_key("default", column["dataset"], column["name"])
-    interval, used = sheets["Interval"][3], sheets["CONSUMED"][3]
-    assert interval["key"] == interval_key("default", interval["query"], int(interval["batch_id:long"]))
+    segment, used = sheets["Segment"][1], sheets["CONSUMED"][1]
+    assert segment["key"] == segment_key("default", segment["query"], int(segment["start:long"]) // SIZE)
     read = sheets["Dataset"][int(used[":END_ID"])]["key"]
-    assert used["key"] == use_key("default", "CONSUMED", interval["key"], read, 0)
+    assert used["key"] == use_key("default", "CONSUMED", segment["key"], read, 0)
     for name, rows in sheets.items():
         if "key" in rows[0]:
             assert len({row["key"] for row in rows}) == len(rows), name
 
 
-def test_positions_go_on_where_the_batch_before_ended(sheets: dict[str, list[dict[str, str]]]) -> None:
+def test_segments_go_on_where_the_one_before_ended(sheets: dict[str, list[dict[str, str]]]) -> None:
     for name in ("CONSUMED", "PRODUCED"):
         first, second = sheets[name][0], sheets[name][1]
         assert second["from:long[]"] == first["to_exclusive:long[]"]
         many = {len(first[field].split(";")) for field in ("partitions:long[]", "from:long[]", "to_exclusive:long[]")}
         assert many == {8} if name == "CONSUMED" else many <= set(range(8, 65))
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_segments_are_those_that_the_writer_makes(estate: Estate, number: int) -> None:
+    query = estate.lines.queries[number]
+    assert query.to_table is (number == 7)
+    columns, event = columns_of(estate, query), partial(event_of, estate, query)
+    delta = fold([event(Row(columns, batch), batch) for batch in range(estate.lines.batches)])
+    sent = _Sent()
+    write_segments(cast(WriteTransaction, sent), segment_rows(delta))
+    made = list(Template(event).segments(lambda first, last: columns, estate.lines.batches))
+    assert [one.place.key for one in made] == [key for key, _ in sorted(sent.rows, key=lambda row: row[1]["start"])]
+    for one, (_, row) in zip(made, sorted(sent.rows, key=lambda row: row[1]["start"]), strict=True):
+        assert {name: value for name, value in one.properties.items() if value is not None} == row
+    for one in made:
+        assert sent.uses[one.place.key] == {
+            (use.type, use_key("default", use.type, one.place.key, use.dataset, 0)): {
+                name: value for name, value in range_.properties().items() if value is not None
+            }
+            for use, range_ in one.summary.ranges.items()
+        }
+        assert one.summary.runs == sent.runs[one.place.key]
+
+
+class _Sent:
+    """A transaction in an empty graph: keeps the rows of segments."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, dict[str, Any]]] = []
+        self.uses: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+        self.runs: dict[str, dict[str, int]] = {}
+
+    def find_rows(self, *_: object, **__: object) -> list[Any]:
+        return []
+
+    def send_rows(self, name: str, rows: list[dict[str, Any]], **more: Any) -> None:
+        for row in rows if name == "update_segments" else ():
+            there = {name: value for name, value in row["properties"].items() if value is not None}
+            times = {
+                name: _time(value) if name in {"first_time", "last_time"} else value for name, value in there.items()
+            }
+            self.rows.append((row["key"], times))
+            self.uses[row["key"]] = {
+                (type_, use["key"]): {name: value for name, value in use["properties"].items() if value is not None}
+                for type_ in ("CONSUMED", "PRODUCED")
+                for use in row[type_.lower()]
+            }
+            self.runs[row["key"]] = {more["runs"][at]: count for at, count in row["runs"]}
+
+
+def _time(sent: Any) -> datetime:
+    seconds, nanoseconds, _ = sent.fields
+    return from_micros(seconds * 1_000_000 + nanoseconds // 1_000)
 
 
 def test_a_small_estate_has_one_whole_pipeline() -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -86,14 +86,32 @@ def close(block: OpenBlock) -> bytes:
     columns: list[list[list[int]]] = [[] for _ in head]
     for _, number, differences, _ in frames:
         columns[number].append(differences)
-    body = [
+    return closed(
         head,
         [place for place, *_ in frames],
         [number for _, number, *_ in frames],
         [texts for *_, texts in frames],
         [_by_column(rows) for rows in columns],
-    ]
-    return zlib.compress(_encoder.encode(body), 6)
+    )
+
+
+def closed(
+    head: Sequence[Any],
+    places: Sequence[int],
+    numbers: Sequence[int],
+    texts: Sequence[Mapping[int, str]],
+    columns: Sequence[bytes],
+) -> bytes:
+    """A closed block of its parts.
+
+    Args:
+        head: each structure with the texts of its first slot.
+        places: of the slots, ascending.
+        numbers: of each slot, that of its structure.
+        texts: of each slot, those that aren't the head's, by their place in it.
+        columns: of each structure, its slots' differences: by column, and in that the lowest bytes of all first.
+    """
+    return zlib.compress(_encoder.encode([head, places, numbers, texts, columns]), 6)
 
 
 def read_closed(block: bytes) -> dict[int, Slot]:
