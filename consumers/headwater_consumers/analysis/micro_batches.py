@@ -2,6 +2,7 @@
 
 following   those from a batch id on, in batch order
 preceding   those before a batch id, the latest first
+befores     the one before each
 row         one of them as a node's properties and its uses, as rows of runs are
 conflicts   other reports of it, likewise
 """
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from headwater_consumers.analysis.reader import Transaction
@@ -73,17 +75,17 @@ class _Whole:
 
     def slots(self, first: int, *, backwards: bool) -> Iterator[tuple[int, Callable[[], IntervalFacts]]]:
         """The micro-batches from a batch id on, or back from it, each to be put together where it is wanted."""
-        step = -1 if backwards else 1
-        start = max(first, self.first) if not backwards else min(first, self.last)
-        number, end = at(start).block, at(self.first if backwards else self.last).block
-        while number != end + step:
+        if backwards:
+            numbers = range(at(min(first, self.last)).block, at(self.first).block - 1, -1)
+        else:
+            numbers = range(at(max(first, self.first)).block, at(self.last).block + 1)
+        for number in numbers:
             if number not in self._blocks:
                 self._blocks[number] = self._stored.slots(self._place, number)
             found = list(self._blocks[number].items())
             for batch_id, slot in reversed(found) if backwards else found:
                 if (batch_id <= first) if backwards else (batch_id >= first):
                     yield batch_id, partial(self._interval, batch_id, slot)
-            number += step
 
     def _interval(self, batch_id: int, slot: Slot) -> IntervalFacts:
         if batch_id not in self._intervals:
@@ -185,8 +187,8 @@ def _read(
             ],
             size=segment.SIZE,
             places=segment.PLACES,
-            blocks=min(segment.BLOCKS, size // segment.PLACES + 2),
-            segments=min(_MOST_SEGMENTS, size // segment.SIZE + 2),
+            blocks=min(segment.BLOCKS, _spanned(size, segment.PLACES)),
+            segments=min(_MOST_SEGMENTS, _spanned(size, segment.SIZE)),
         )
         by_stretch: dict[int, list[Any]] = {}
         for row in rows:
@@ -199,6 +201,11 @@ def _read(
 
 
 _MOST_SEGMENTS = 16
+
+
+def _spanned(size: int, places: int) -> int:
+    """How many blocks, or segments, of so many places a number of micro-batches in a row is in at most."""
+    return (size + 2 * places - 2) // places
 
 
 def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool) -> None:
@@ -303,10 +310,21 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
     return None if before is None else next_properties(neighbour_of(before), neighbour_of(interval))
 
 
-def joined(
-    intervals: Sequence[IntervalFacts], before: IntervalFacts | None
-) -> Iterator[tuple[IntervalFacts, Props | None]]:
-    """Micro-batches in batch order, each with its `joint` to the one before; `before` is before the first."""
-    for interval in intervals:
-        yield interval, joint(before, interval)
-        before = interval
+def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalFacts | None]:
+    """The known micro-batch before each one.
+
+    Args:
+        tx: the transaction.
+        intervals: by query, in batch order.
+        every: of each query they are all that are known from the first to the last of them.
+    """
+    known: dict[int, IntervalFacts] = {}
+    for n, (one, other) in enumerate(pairwise(intervals), 1):
+        if one.query == other.query and (every or one.batch_id + 1 == other.batch_id):
+            known[n] = one
+    asked = [n for n in range(len(intervals)) if n not in known]
+    stretches = [Stretch(intervals[n].query, last=intervals[n].batch_id - 1) for n in asked]
+    for n, found in zip(asked, preceding(tx, stretches, 1), strict=True):
+        if found:
+            known[n] = found[0]
+    return [known.get(n) for n in range(len(intervals))]

@@ -78,4 +78,5 @@ def intervals(
 
 def _read(tx: Transaction, query: Record, run_id: str | None, after: int, limit: int) -> list[IntervalItem]:
     stretch = Stretch(query["key"], after + 1, query["last"])
-    return interval_items(tx, micro_batches.following(tx, [stretch], limit, wanted=of_run(run_id))[0])
+    found = micro_batches.following(tx, [stretch], limit, wanted=of_run(run_id))[0]
+    return interval_items(tx, found, every=run_id is None)

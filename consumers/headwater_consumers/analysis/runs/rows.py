@@ -8,7 +8,6 @@ from typing import Any
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_consumers.analysis.interval_fields import stored_values
-from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
@@ -78,15 +77,18 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
     )
 
 
-def interval_items(tx: Transaction, found: Sequence[IntervalFacts]) -> list[IntervalItem]:
-    """Micro-batches of one query, in batch order, each with how it joins the known one before it."""
-    if not found:
-        return []
-    first = found[0]
-    before = micro_batches.preceding(tx, [Stretch(first.query, last=first.batch_id - 1)], 1)[0]
+def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalItem]:
+    """Micro-batches of one query, in batch order, each with how it joins the known one before it.
+
+    Args:
+        tx: the transaction.
+        found: the micro-batches.
+        every: they are all that are known from the first to the last of them.
+    """
+    befores = micro_batches.befores(tx, found, every=every)
     rows = [
-        (micro_batches.row(interval), joint, len(interval.variants) - 1)
-        for interval, joint in micro_batches.joined(found, next(iter(before), None))
+        (micro_batches.row(interval), micro_batches.joint(before, interval), len(interval.variants) - 1)
+        for interval, before in zip(found, befores, strict=True)
     ]
     keys = {dataset for row, _, _ in rows for _, dataset, _ in row["uses"]}
     datasets = {

@@ -13,7 +13,7 @@ from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_nam
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import interval_items, run_item
 from headwater_consumers.graph.keys import run_key
-from headwater_consumers.graph.segments.segment import SIZE
+from headwater_consumers.graph.segments import segment
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
 def _quality(tx: Transaction, query: Record) -> QualityTurn:
     begin = max(query["first"], query["last"] - LOOKED_BACK + 1)
     span: dict[str, Any] = {"query": query["key"]}
-    good = _at(tx, query["key"], tx.row("runs/last_passed", first=begin, size=SIZE, **span))
+    good = _at(tx, query["key"], tx.row("runs/last_passed", first=begin, size=segment.SIZE, **span))
     after = good.batch_id if good else begin - 1
-    bad = _at(tx, query["key"], tx.row("runs/first_failed", after=after, size=SIZE, **span))
+    bad = _at(tx, query["key"], tx.row("runs/first_failed", after=after, size=segment.SIZE, **span))
     return QualityTurn(
         query_id=query["query_id"],
         last_good=good,

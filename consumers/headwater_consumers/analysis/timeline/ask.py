@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from headwater_consumers.analysis import micro_batches, paging
@@ -34,7 +34,7 @@ from headwater_consumers.analysis.timeline.answer import (
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Because
-from headwater_consumers.graph.segments.segment import SIZE
+from headwater_consumers.graph.segments import segment
 from headwater_schemas.events import Certainty
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -153,7 +153,7 @@ def count(tx: Transaction, queries: Sequence[str], span: Span) -> int:
         Stretch(row["query"], row["first"], row["last"], **given)
         for row in tx.rows("timeline/cut_segments", queries=queries, **given)
     ]
-    return total + sum(map(len, micro_batches.following(tx, cut, SIZE)))
+    return total + sum(map(len, micro_batches.following(tx, cut, segment.SIZE)))
 
 
 def written(before: Mapping[str, int]) -> str:
@@ -264,22 +264,13 @@ def _timeline(
 
 def _intervals(tx: Transaction, found: Sequence[IntervalFacts]) -> tuple[TimelineInterval, ...]:
     ordered = sorted(found, key=lambda interval: (interval.query, interval.batch_id))
-    # The one before is mostly on the page; before the first of each query, and where some are missing, it is asked for.
-    befores: dict[tuple[str, int], IntervalFacts] = {}
-    for one, other in pairwise(ordered):
-        if one.query == other.query and one.batch_id + 1 == other.batch_id:
-            befores[other.query, other.batch_id] = one
-    left = [each for each in ordered if (each.query, each.batch_id) not in befores]
-    stretches = [Stretch(each.query, last=each.batch_id - 1) for each in left]
-    for each, before in zip(left, micro_batches.preceding(tx, stretches, 1), strict=True):
-        if before:
-            befores[each.query, each.batch_id] = before[0]
+    befores = micro_batches.befores(tx, ordered, every=False)
     rows = [micro_batches.row(each) for each in ordered]
     keys = sorted({dataset for row in rows for _, dataset, _ in row["uses"]})
     datasets = {row["properties"]["key"]: row["properties"] for row in tx.rows("micro_batches/datasets", keys=keys)}
     return tuple(
-        _interval(row, micro_batches.joint(befores.get((each.query, each.batch_id)), each), each, datasets)
-        for each, row in zip(ordered, rows, strict=True)
+        _interval(row, micro_batches.joint(before, each), each, datasets)
+        for each, row, before in zip(ordered, rows, befores, strict=True)
     )
 
 

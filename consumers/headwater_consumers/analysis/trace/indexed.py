@@ -13,7 +13,7 @@ from headwater_consumers.analysis.trace.taken import Pending
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.keys import version_key
-from headwater_consumers.graph.segments.segment import SIZE
+from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.words import path_mark
 
 # Lucene takes 1,024 words in one query.
@@ -69,7 +69,7 @@ def _by_marks(context: Context, marks: Sequence[str]) -> tuple[list[Batch], list
     stretches = [
         Stretch(each["query"], each["first"], each["last"]) for each in context.tx.rows("trace/path_segments", **asked)
     ]
-    found = following(context.tx, stretches, SIZE, wanted=lambda interval: _has_mark(interval, type_, wanted))
+    found = following(context.tx, stretches, segment.SIZE, wanted=lambda interval: _has_mark(interval, type_, wanted))
     batches = [interval for intervals in found for interval in intervals][: context.limit]
     return _reports(batches), [read_run(each) for each in context.tx.rows("trace/path_runs", **asked)]
 

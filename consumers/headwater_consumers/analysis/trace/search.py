@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.micro_batches import Stretch, following, load
+from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.graph.segments.segment import SIZE
+from headwater_consumers.graph.segments import segment
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -82,14 +83,23 @@ class Search:
         """The first and last batch id to look at."""
         return self._low + 1, self._high - 1
 
-    def take(self, answers: Sequence[tuple[int, Sequence[Row]]]) -> None:
-        """Draw conclusions from a round: batch ids in ascending order, each with the first intervals from there on."""
+    def take(self, answers: Sequence[tuple[int, Sequence[Row]]], window: int) -> None:
+        """Draw conclusions from a round.
+
+        Args:
+            answers: batch ids in ascending order, each with the first intervals from there on.
+            window: at most so many of each.
+        """
         for at, all_rows in answers:
             rows = [row for row in all_rows if row["batch"] <= self.last]
             if not rows:
                 self._high = min(self._high, at)
                 return
             batch, holds = self._first_known(rows)
+            if holds is None and len(rows) < window:
+                # These are the last ones, and none of them has the value.
+                self._high = min(self._high, at)
+                return
             if holds:
                 # No interval begins between `at` and this one, so only those before `at` are left to search.
                 self.found, self._high = batch, at
@@ -135,7 +145,7 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
             for (n, at), intervals in zip(probes, found, strict=True)
         }
         for n, search in enumerate(open_):
-            search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))])
+            search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
         open_ = [search for search in open_ if not search.done]
 
 
@@ -147,32 +157,64 @@ _NEAR = 2
 
 def _is_near(search: Search) -> bool:
     first, last = search.left
-    return last // SIZE - first // SIZE < _NEAR
+    return segment.at(last).segment - segment.at(first).segment < _NEAR
 
 
 def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
-    """Search by the offsets of whole segments first, so that two or three segments are left to look into.
-
-    A segment counts where all of its micro-batches have an offset range of the dataset. One that doesn't ends the
-    narrowing of its search, which goes on with what it has.
+    """Search by the offsets of whole segments first, so that two segments are left to look into.
 
     Args:
         tx: the transaction.
         searches: by offsets.
         type_: CONSUMED or PRODUCED.
     """
-    open_ = {n: [search.first // SIZE, search.last // SIZE] for n, search in enumerate(searches)}
-    while open_ := {n: bounds for n, bounds in open_.items() if bounds[1] - bounds[0] > _NEAR}:
+    _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _of_offsets)
+
+
+def _of_offsets(row: Record) -> Iterable[Row]:
+    # Of another report of a micro-batch, the offsets are among those of the segment, and aren't searched.
+    if row["contested"]:
+        return ()
+    return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)
+
+
+def _narrow(
+    tx: Transaction,
+    searches: Sequence[Search],
+    name: str,
+    asked: Mapping[str, Any],
+    rows_of: Callable[[Record], Iterable[Row]],
+) -> None:
+    """Draw conclusions from what segments have in common, until two of them are left of each search, or no more follow.
+
+    Args:
+        tx: the transaction.
+        searches: to be narrowed.
+        name: of the statement that finds the first segment from a batch id on.
+        asked: more parameters of each probe.
+        rows_of: what a segment has in common, as rows of which `reached` is asked: where it holds, it holds of a
+            micro-batch of the segment, and where it doesn't, of none but the last ones.
+    """
+    open_ = {
+        n: [segment.at(search.first).segment, segment.at(search.last).segment] for n, search in enumerate(searches)
+    }
+    while open_ := {n: bounds for n, bounds in open_.items() if bounds[1] - bounds[0] >= _NEAR}:
         probes = [
-            {"n": n, "query": searches[n].query, "start": number * SIZE, "dataset": searches[n].dataset, "type": type_}
+            {
+                "n": n,
+                "query": searches[n].query,
+                "start": number * segment.SIZE,
+                "dataset": searches[n].dataset,
+                **asked,
+            }
             for n, (low, high) in open_.items()
             for number in _evenly(low, high)
         ]
         rows: dict[int, list[Record]] = defaultdict(list)
-        for row in tx.rows("trace/probe_segments", probes=probes):
+        for row in tx.rows(name, probes=probes):
             rows[row["n"]].append(row)
         for n, bounds in open_.items():
-            if not _halve(searches[n], bounds, sorted(rows[n], key=lambda row: row["at"])):
+            if not _halve(searches[n], bounds, sorted(rows[n], key=lambda row: row["at"]), rows_of):
                 bounds[0] = bounds[1]
 
 
@@ -182,36 +224,45 @@ def _evenly(low: int, high: int) -> list[int]:
     return sorted({low + (high - low) * step // count for step in range(1, count)})
 
 
-def _halve(search: Search, bounds: list[int], rows: Sequence[Record]) -> bool:
-    """Draw conclusions from segments in ascending order; whether there is more to look at."""
+def _halve(
+    search: Search, bounds: list[int], rows: Sequence[Record], rows_of: Callable[[Record], Iterable[Row]]
+) -> bool:
+    """Draw conclusions from segments in ascending order; whether any followed."""
     low, high = bounds
     for row in rows:
         if row["first"] < search.first or row["last"] > search.last:
             continue
-        uses = [use for use in row["uses"] if use["positions"] == ["kafka"] and use["batches"] == row["batches"]]
-        if len(row["uses"]) != 1 or not uses:
-            return False
-        known = {**uses[0], "position": "kafka"}
-        number = row["start"] // SIZE
-        if search.reached({"batch": row["first"], "uses": [known]}):
+        found = [search.reached(each) for each in rows_of(row)]
+        number = segment.at(row["start"]).segment
+        if True in found:
             search.narrow(search.first, row["last"])
             high = min(high, number)
             break
-        # The last ones of it may have it: what holds of a segment holds of all of its micro-batches.
-        search.narrow(row["first"], search.last)
-        low = max(low, number)
+        if False in found:
+            search.narrow(row["first"], search.last)
+            low = max(low, number)
     moved = [low, high] != bounds
     bounds[:] = [low, high]
     return moved
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
-    """Bring searches by time or watermark to their ends; a second time where an interval without one misled it."""
-    run(tx, searches, _time)
+    """Run searches by time or watermark; repeat, with a wider window, those that read an interval without the value."""
+    _run_by_time(tx, searches, 1)
     if misled := [search for search in searches if search.met_unknown]:
         for search in misled:
             search.begin_again()
-        run(tx, misled, _time, window=_WIDE)
+        _run_by_time(tx, misled, _WIDE)
+
+
+def _run_by_time(tx: Transaction, searches: Sequence[Search], window: int) -> None:
+    of_segments = [each for each in searches if each.by == "processing_time"]
+    _narrow(tx, of_segments, "trace/probe_segment_times", {}, _latest)
+    run(tx, searches, _time, window=window)
+
+
+def _latest(row: Record) -> Iterable[Row]:
+    return ({"batch": row["last"], "time": moment(row["last_time"])},)
 
 
 def _time(search: Search, interval: IntervalFacts) -> Row:

@@ -6,6 +6,6 @@ CALL (probe) {
   RETURN s ORDER BY s.query, s.start LIMIT 1
 }
 RETURN probe.n AS n, probe.start AS at, s.start AS start, s.first_batch AS first, s.last_batch AS last,
-  s.batches AS batches,
-  [(s)-[r:CONSUMED|PRODUCED]->(d:Dataset) WHERE d.key = probe.dataset AND type(r) = probe.type |
-    r {.batches, .positions, .partitions, .from, .to_exclusive}] AS uses
+  s.contested IS NOT NULL AS contested,
+  [(s)-[r:CONSUMED|PRODUCED]->(d:Dataset) WHERE d.key = probe.dataset AND type(r) = probe.type AND r.partitions IS NOT NULL |
+    r {.partitions, .from, .to_exclusive}] AS uses
