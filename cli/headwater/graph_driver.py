@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from headwater.connection import Neo4jSettings
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 from headwater.lean_imports import without
+from headwater_consumers.graph.schema import GraphVersionMismatch, require_version, version_mismatch
 
 with without("numpy", "pandas"):
     import neo4j.exceptions
@@ -51,3 +52,17 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
             f"Neo4j doesn't answer at {uri}.",
             fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",
         ) from error
+
+
+@contextmanager
+def current_graph(settings: Neo4jSettings) -> Iterator[Driver]:
+    """As `graph_driver`, for commands that need a graph of this version of its model."""
+    with graph_driver(settings) as driver:
+        try:
+            require_version(driver, settings.database)
+        except GraphVersionMismatch as error:
+            raise ConfigurationError(
+                version_mismatch(error.found, verb="reads", at=f" at {settings.require_uri()}"),
+                fix="Or check HEADWATER_NEO4J_URI and HEADWATER_NEO4J_DATABASE.",
+            ) from error
+        yield driver

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 
-GRAPH_VERSION = 3
-"""Rises whenever the same events would make another graph. A graph of another version has to be rebuilt."""
+GRAPH_VERSION = 4
+"""Rises whenever the same events would be stored in another way. A graph of another version has to be migrated, where
+this release can (`MIGRATES_FROM`), or rebuilt."""
+
+MIGRATES_FROM = 3
+"""Had a node for each micro-batch, where this version has segments."""
 
 _AWAIT_SECONDS = 300
 
@@ -24,9 +28,10 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
         verb: what this release does with the graph, "reads" or "writes".
         at: where the graph is, with a space before it.
     """
+    mend = "Run `headwater graph migrate`" if found == MIGRATES_FROM else "Run `headwater graph rebuild`"
     return (
         f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
-        f"{GRAPH_VERSION}. Use the release that made it, or replay the topic into an empty database."
+        f"{GRAPH_VERSION}. {mend}, or use the release that made it."
     )
 
 
@@ -51,13 +56,35 @@ def ensure_schema(driver: Driver, database: str | None) -> None:
         GraphVersionMismatch: the graph is of another version.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
-    first, *others = names("schema")
     with driver.session(database=database) as session:
-        session.execute_write(_run, first)
+        session.execute_write(_run, names("schema")[0])
         found = session.execute_write(_version)
         if found != GRAPH_VERSION:
             raise GraphVersionMismatch(found)
-        for name in others:
+    make_schema(driver, database)
+
+
+def require_version(driver: Driver, database: str | None) -> None:
+    """See to it that a graph is of this version, or empty.
+
+    Raises:
+        GraphVersionMismatch: it is of another, or being migrated.
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        record = session.run(statement("read", "graph_version")).single()
+    if record is not None and record["version"] != GRAPH_VERSION:
+        raise GraphVersionMismatch(record["version"])
+
+
+def make_schema(driver: Driver, database: str | None) -> None:
+    """Make the constraints and indexes, and wait for them, whatever version the graph is of. Safe to repeat.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        for name in names("schema"):
             session.execute_write(_run, name)
         session.execute_write(_await)
 

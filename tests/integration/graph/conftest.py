@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_consumers.graph.segments import segment
 from headwater_consumers.materializer.write import GraphWriter
 
 if TYPE_CHECKING:
@@ -24,3 +25,10 @@ def graph(clean_database: Driver) -> Driver:
 @pytest.fixture
 def writer(graph: Driver) -> GraphWriter:
     return GraphWriter(graph, DATABASE)
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments so small that a few micro-batches fill blocks, and take several."""
+    for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4), ("TAIL", 1)):
+        monkeypatch.setattr(segment, name, value)

@@ -10,7 +10,6 @@ import pytest
 
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.segments import segment
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent
@@ -29,11 +28,10 @@ CASES = load_cases()
 
 
 @pytest.fixture(params=["8 blocks of 64", "2 blocks of 2"], autouse=True)
-def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments so small that the cases' few micro-batches fill blocks, and take several."""
+def layout(request: pytest.FixtureRequest) -> None:
+    """Segments as they are, and smaller ones."""
     if request.param == "2 blocks of 2":
-        for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4), ("TAIL", 1)):
-            monkeypatch.setattr(segment, name, value)
+        request.getfixturevalue("small_segments")
 
 
 def apply_in_batches(writer: GraphWriter, events: list[LineageEvent], dice: random.Random) -> None:

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 CASES = load_cases()
+STREAMS = [case for case in CASES if any(event.kind == "INTERVAL" for event in case.events)]
 TINY = Pools(tenants=1, jobs=2, datasets=2, runs=2, queries=1, batches=3, times=4, columns=2, plans=2)
 NOT_RACED = {
     "graph_version": "MERGE of one node under a constraint; two at once in test_schema",
     "await_indexes": "writes nothing",
 }
 # Statements of several parts, by the parameters that make each part do something.
-PARTS = {("links", part) for part in OBSERVED} | {("next", "stale")}
+PARTS = {("links", part) for part in OBSERVED}
 PARTS |= {("plan_edges", part) for part in ("derives", "influences", "generates")}
 _raced: set[str] = set()
 _raced_parameters: set[tuple[str, str]] = set()
@@ -107,6 +108,17 @@ def empty(driver: Driver) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
 def test_every_cut_of_a_golden(graph: Driver, case: Case) -> None:
+    race_every_cut(graph, case)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("case", STREAMS, ids=lambda case: case.path.stem)
+def test_every_cut_of_a_stream_over_several_segments(graph: Driver, case: Case) -> None:
+    race_every_cut(graph, case)
+
+
+def race_every_cut(graph: Driver, case: Case) -> None:
     expected = list(oracle(fold(case.events), internal=True))
     for cut in range(1, len(case.events) + 1):
         parts = fold(case.events[:cut]), fold(case.events[cut - 1 :])
@@ -119,6 +131,17 @@ def test_every_cut_of_a_golden(graph: Driver, case: Case) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(12))
 def test_onto_a_graph_that_is_there(graph: Driver, seed: int) -> None:
+    race_onto_a_graph(graph, seed)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("seed", range(12, 24))
+def test_onto_segments_that_are_there(graph: Driver, seed: int) -> None:
+    race_onto_a_graph(graph, seed)
+
+
+def race_onto_a_graph(graph: Driver, seed: int) -> None:
     events = colliding_events(random.Random(seed), 24, TINY)
     third = len(events) // 3
     with graph.session() as session:

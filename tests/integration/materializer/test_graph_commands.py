@@ -159,3 +159,24 @@ def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
         consumer.until(lambda: consumer.get("/readyz")[0] == 200, "readiness")
         assert "Stop" in graph("rebuild", "--yes", status=2)["error"]["fix"]
     assert list(dump(neo4j_driver)) == before
+
+
+def test_a_graph_of_another_version_is_refused_by_name(filled: None, graph: Command, neo4j_driver: Driver) -> None:
+    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 3")
+    for command in ("dump", "verify"):
+        assert "graph migrate" in graph(command, status=6)["error"]["message"]
+    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 99")
+    for command in ("dump", "verify", "migrate"):
+        error = graph(command, status=6)["error"]
+        assert "99" in error["message"]
+        assert "graph rebuild" in error["message"] + error["fix"]
+
+
+def test_a_graph_is_migrated_once(filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver) -> None:
+    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 3")
+    with consuming(settings) as consumer:
+        # It ends by itself: the graph is of another version.
+        assert consumer.process.wait(60) == 6
+    assert graph("migrate") == {"micro_batches": 0}
+    assert graph("migrate") == {"micro_batches": 0}
+    assert graph("verify")["holds"]

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
-from headwater.graph_driver import graph_driver
+from headwater.graph_driver import current_graph
 from headwater.settings import connected_settings
 from headwater_consumers.graph.dump import dump as dump_lines
 from headwater_schemas.visible import json_escaped
@@ -35,7 +35,7 @@ def dump(
     With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
     """
     settings = connected_settings(neo4j=True).neo4j
-    with graph_driver(settings) as driver, _sink(output, silent=json_output) as sink:
+    with current_graph(settings) as driver, _sink(output, silent=json_output) as sink:
         document = _write(dump_lines(driver, settings.database, internal=internal), sink, output)
     if output is not None or json_output:
         console.result(document, _table(document))

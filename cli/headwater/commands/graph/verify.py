@@ -14,7 +14,7 @@ from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, HeadwaterError
-from headwater.graph_driver import graph_driver
+from headwater.graph_driver import current_graph
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import Settings, connected_settings
 from headwater_consumers.graph.chains import Chain, check_chains
@@ -46,7 +46,7 @@ def verify(
     topic = settings.topic.names().events
     with asking_kafka(require_servers(settings.kafka), doing=f"reading {topic}"):
         accounting = _account(settings)
-        with graph_driver(settings.neo4j) as driver:
+        with current_graph(settings.neo4j) as driver:
             chains = check_chains(driver, settings.neo4j.database)
             comparison, expected = (None, None) if skip_graph else _compared(settings, driver)
     unaccounted, good_letters = ([], []) if expected is None else (expected.unaccounted, expected.good_letters)

@@ -52,6 +52,14 @@ class SegmentRows:
     segments: dict[str, Incoming] = field(default_factory=dict)
     names: dict[str, Names] = field(default_factory=dict)
 
+    def add(self, place: Place, intervals: dict[int, IntervalFacts]) -> None:
+        """Micro-batches of one segment, by ascending batch id; the names of what they used are here already."""
+        slots = {
+            batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
+            for batch_id, interval in intervals.items()
+        }
+        self.segments[place.key] = Incoming(place, intervals, slots)
+
 
 def segment_rows(delta: GraphDelta) -> SegmentRows:
     """The micro-batches of a delta by segment."""
@@ -69,12 +77,7 @@ def segment_rows(delta: GraphDelta) -> SegmentRows:
             places[group] = Place(str(identity["tenant"]), str(identity["query_id"]), *group)
         grouped[group][interval.batch_id] = interval
     for group, place in sorted(places.items()):
-        intervals = grouped[group]
-        slots = {
-            batch_id: take_apart(place.owner, batch_id, interval.variants, rows.names)
-            for batch_id, interval in intervals.items()
-        }
-        rows.segments[place.key] = Incoming(place, intervals, slots)
+        rows.add(place, grouped[group])
     return rows
 
 
@@ -248,8 +251,8 @@ def _send(tx: WriteTransaction, segments: Mapping[str, _Segment], links: list[tu
 def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
     place, after = one.place, one.after
     before = one.before or Summary()
-    seen, old = after.properties(place.query), before.properties(place.query)
-    changed = {name: value for name, value in seen.items() if value != old.get(name)}
+    seen, old = after.properties(place.query), {} if one.new else before.properties(place.query)
+    changed = _changed(old, seen)
     runs, datasets, versions = (rows.indexes[name] for name in ("runs", "datasets", "versions"))
     return {
         "key": key,
@@ -285,8 +288,13 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
 
 def _use(use: UseKey, before: Range | None, after: Range) -> dict[str, Any]:
     """What changes of a relationship's properties."""
-    old = {} if before is None else before.properties()
-    out = {name: value for name, value in after.properties().items() if value != old.get(name)}
+    out = _changed({} if before is None else before.properties(), after.properties())
     if before is None and use.ordinal:
         out["ordinal"] = use.ordinal
     return out
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that are others, as None where they are gone."""
+    gone = {name: None for name, value in before.items() if value is not None and name not in after}
+    return gone | {name: value for name, value in after.items() if value != before.get(name)}

@@ -1,2 +1,2 @@
 // The version of the graph's model that made this graph
-MATCH (v:HeadwaterGraph {id: 1}) RETURN v.version AS version
+MATCH (v:HeadwaterGraph {id: 1}) RETURN coalesce(v.migrating_from, v.version) AS version

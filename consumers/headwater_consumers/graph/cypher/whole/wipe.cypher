@@ -1,7 +1,7 @@
 // All that Headwater wrote, gone
 MATCH (n)
 WHERE n:Job OR n:Dataset OR n:Column OR n:Version OR n:Query OR n:Run OR n:Plan OR n:Segment
-  OR n:HeadwaterGraph OR n:_Probe
+  OR n:Interval OR n:Conflict OR n:HeadwaterGraph OR n:_Probe
 CALL (n) {
   DETACH DELETE n
 } IN TRANSACTIONS OF 2000 ROWS

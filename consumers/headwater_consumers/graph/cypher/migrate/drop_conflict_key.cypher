@@ -1,0 +1,2 @@
+// What nodes of micro-batches needed: conflict_key
+DROP CONSTRAINT headwater_conflict_key IF EXISTS

@@ -1,0 +1,2 @@
+// What nodes of micro-batches needed: interval_chain
+DROP INDEX headwater_interval_chain IF EXISTS

@@ -1,0 +1,2 @@
+// What nodes of micro-batches needed: next_rewinds
+DROP INDEX headwater_next_rewinds IF EXISTS
