@@ -28,7 +28,7 @@ PICTURES = {
 }
 FAVORITES = {
     "browser-lineage.png": "Around a dataset: two hops each way",
-    "browser-trace.png": "Which micro-batch read an offset of a topic",
+    "browser-trace.png": "Which segment read an offset of a topic, drawn: its query, its runs, what it read and wrote",
     "browser-impact.png": "Impact, drawn: jobs and datasets behind a dataset",
 }
 AGAINST = {"READS", "CONSUMED", "READ"}  # relationships that point from what data flows into to where it comes from

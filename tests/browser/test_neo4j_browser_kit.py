@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from neo4j_browser import NeoBrowser
 
 
+DRAWN = "Which segment read an offset of a topic, drawn: its query, its runs, what it read and wrote"
+
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
 
@@ -41,9 +43,9 @@ def test_style_and_favourites_are_dropped_on_it_and_three_are_drawn(browser: Neo
     assert browser.fills() == {"Dataset": "#2F6FC4"}
     browser.close_frame()
 
-    browser.open_favorite("Headwater 3 traces", "Which micro-batch read an offset of a topic")
+    browser.open_favorite("Headwater 3 traces", DRAWN)
     trace = browser.draw()
-    assert {node.label for node in trace.nodes} == {"Dataset", "Interval", "Query", "Run"}
+    assert {node.label for node in trace.nodes} == {"Dataset", "Segment", "Query", "Run"}
     assert {"CONSUMED", "PRODUCED", "IN_QUERY", "IN_RUN"} <= {arrow.type for arrow in trace.arrows}
     assert len(browser.fills()) == 4
     browser.close_frame()

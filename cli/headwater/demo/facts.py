@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString
 
@@ -15,6 +16,8 @@ from headwater.demo.jobs import Job
 from headwater.demo.queries import statement
 from headwater.demo.tracing import ColumnGraph
 from headwater_consumers.graph.chains import Chain, check_chains
+from headwater_consumers.graph.dump import dump
+from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -27,6 +30,7 @@ REPORT = "daily_report"
 FIRST_QUERY = "enrich"
 
 _READ_SECONDS = 20.0
+_CERTAIN = (Certainty.EXACT.value, Certainty.INFERRED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Jo
         chains=_in_order(check_chains(driver), [job.name for job in jobs]),
         committed_batches={job.name: committed_batches(folder, job.name) for job in jobs if job.streaming},
         departed_ends=broker.ends(DEPARTED),
-        consumed=consumed(rows(driver, "consumed_ranges", query=FIRST_QUERY, topic=DEPARTED)),
+        consumed=consumed(consumed_ranges(dump(driver), FIRST_QUERY, DEPARTED)),
         runs={row["run"]: row["state"] for row in rows(driver, "runs")},
         report_columns=tuple(column["name"] for column in columns),
         untraceable_columns=_untraceable(driver, columns),
@@ -119,6 +123,32 @@ def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]
     return {
         chain.name: chain for chain in sorted(chains, key=lambda chain: (place.get(chain.name, len(place)), chain.name))
     }
+
+
+def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[str, Any]]:
+    """What a query's intervals are known to have consumed of a topic, as `consumed` takes it.
+
+    Args:
+        lines: of a dump, where each node is followed by what leaves it.
+        query: its name.
+        topic: its name.
+    """
+    queries: set[str] = set()
+    found: list[tuple[str, dict[str, Any]]] = []
+    interval: dict[str, Any] = {}
+    for line in map(json.loads, lines):
+        properties = line["properties"]
+        match line:
+            case {"labels": ["Query"]} if properties.get("query_name") == query:
+                queries.add(line["key"])
+            case {"labels": ["Interval"]}:
+                interval = line
+            case {"type": "CONSUMED", "start": start} if start == interval.get("key"):
+                if properties.get("topic") == topic and properties["certainty"] in _CERTAIN:
+                    names = {"partitions": "partitions", "starts": "from", "ends": "to_exclusive"}
+                    row = {name: properties.get(stored, []) for name, stored in names.items()}
+                    found.append((interval["properties"]["query"], row))
+    return [row for key, row in found if key in queries]
 
 
 def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:

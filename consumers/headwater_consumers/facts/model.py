@@ -1,4 +1,8 @@
-"""Labels and relationship types of the graph: closed lists, so that no text of an event ever becomes one."""
+"""Labels and relationship types of the graph: closed lists, so that no text of an event ever becomes one.
+
+They are those of a dump's lines. The database has no node for an interval or a conflict: segments hold them
+(`graph.segments`), and what leaves these leaves the segment there.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from enum import StrEnum
 
 
 class Label(StrEnum):
-    """Every label. A node has exactly one."""
+    """Every label of a dump's lines. A node has exactly one."""
 
     JOB = "Job"
     DATASET = "Dataset"
@@ -20,8 +24,15 @@ class Label(StrEnum):
     CONFLICT = "Conflict"
 
 
+IN_SEGMENTS = frozenset({Label.INTERVAL, Label.CONFLICT})
+"""Labels that no node in the database has."""
+SEGMENT = "Segment"
+STORED_LABELS: frozenset[str] = frozenset({label.value for label in Label if label not in IN_SEGMENTS} | {SEGMENT})
+"""Every label that nodes in the database have."""
+
+
 class RelType(StrEnum):
-    """Every relationship type. `docs/graph.md` describes each."""
+    """Every relationship type of a dump's lines. `docs/graph.md` describes each."""
 
     CHILD_OF = "CHILD_OF"
     CONFLICTS_WITH = "CONFLICTS_WITH"

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.model import IN_SEGMENTS, Label
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line, segment_line
@@ -52,11 +52,8 @@ def dump(
     with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
         for lines in _micro_batches(session, internal=internal):
             micro_batches.add(lines)
-        pages = [_label(session, label, page_nodes, internal=internal) for label in Label if label not in _IN_SEGMENTS]
+        pages = [_label(session, label, page_nodes, internal=internal) for label in Label if label not in IN_SEGMENTS]
         yield from (line for _, line in heapq.merge(*pages, *micro_batches.sorted()))
-
-
-_IN_SEGMENTS = (Label.INTERVAL, Label.CONFLICT)
 
 
 def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[str, str]]]:

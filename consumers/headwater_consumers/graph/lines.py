@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.model import SEGMENT, Label, RelType
 from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled
 from headwater_schemas.identity import micros
 
@@ -34,7 +34,7 @@ def segment_line(key: str, differences: Mapping[str, Any]) -> str:
         key: its key.
         differences: by name of the property or relationship.
     """
-    return _line({"key": key, "labels": ["Segment"], "properties": differences})
+    return _line({"key": key, "labels": [SEGMENT], "properties": differences})
 
 
 def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
 from neo4j_browser_storage import grass
 
-from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.model import STORED_LABELS
 
 FAVORITES = load_favorites()
 GRAPH = (KIT.parents[1] / "docs" / "graph.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_the_archive_has_each_question_in_its_folder() -> None:
 
 def test_the_style_knows_every_label_and_relationship() -> None:
     style = grass()
-    assert {key.partition(".")[2] for key in style if key.startswith("node.")} == {label.value for label in Label}
+    assert {key.partition(".")[2] for key in style if key.startswith("node.")} == STORED_LABELS
     known = {name for found in TYPES for name in found.split("|")}
     assert {key.partition(".")[2] for key in style if key.startswith("relationship.")} == known
     assert style["node.Dataset"]["caption"] == "{title}"

@@ -1,19 +1,48 @@
 // What became of an offset: on through the next query
 WITH 'flights.departed' AS topic, 0 AS partition, 700 AS offset
-MATCH (dataset:Dataset {name: topic})<-[:READS]-(:Query)<-[:IN_QUERY]-(batch:Interval)-[read:CONSUMED]->(dataset)
-WHERE any(n IN range(0, size(read.partitions) - 1)
-          WHERE read.partitions[n] = partition AND read.from[n] <= offset < read.to_exclusive[n])
-MATCH (batch)-[wrote:PRODUCED]->(out:Dataset)
-OPTIONAL MATCH (out)<-[:READS]-(next_query:Query)<-[:IN_QUERY]-(next:Interval)-[on:CONSUMED]->(out)
-WHERE CASE WHEN wrote.partitions IS NULL THEN next.processing_time >= batch.processing_time
-           ELSE any(n IN range(0, size(wrote.partitions) - 1) WHERE any(m IN range(0, size(on.partitions) - 1)
-                    WHERE wrote.partitions[n] = on.partitions[m] AND wrote.from[n] < on.to_exclusive[m]
-                          AND on.from[m] < wrote.to_exclusive[n])) END
-OPTIONAL MATCH (next)-[:PRODUCED]->(end:Dataset)
-WITH batch, wrote, out, next_query, next, collect(DISTINCT end.title) AS into
-ORDER BY next.batch_id
-WITH batch, wrote, out, next_query, collect({batch: next.batch_id, into: into}) AS found
-RETURN batch.batch_id AS batch, out.title AS wrote_to, next_query.name AS read_on_by,
-       CASE WHEN wrote.partitions IS NULL THEN 'not before' ELSE 'these' END AS certainty,
-       CASE WHEN wrote.partitions IS NULL THEN [found[0].batch] ELSE [one IN found | one.batch] END AS batches,
-       found[0].into AS into
+MATCH (dataset:Dataset {name: topic})<-[:READS]-(query:Query)<-[:IN_QUERY]-(segment:Segment)-[read:CONSUMED]->(dataset)
+WITH *, head([n IN range(0, coalesce(size(read.partitions), 0) - 1)
+              WHERE read.partitions[n] = partition AND read.from[n] <= offset < read.to_exclusive[n]]) AS n
+WHERE n IS NOT NULL
+UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
+WITH *, segment['batch_ids_' + part] AS ids, read['from_' + part] AS first, read['ends_' + part] AS ends,
+     read['starts_' + part] AS starts
+WHERE n < size(first)
+UNWIND range(0, size(ids) - 1) AS at
+WITH *, size(first) AS width
+WHERE first[n] + CASE WHEN starts IS NOT NULL THEN starts[at * width + n] WHEN at = 0 THEN 0
+                      ELSE ends[(at - 1) * width + n] END <= offset < first[n] + ends[at * width + n]
+WITH segment, part, at, ids[at] AS batch, segment['processing_times_' + part][at] AS time
+
+// What this micro-batch wrote: its offsets in each partition, of a topic
+MATCH (segment)-[wrote:PRODUCED]->(out:Dataset)
+WITH batch, time, at, wrote, out, wrote['from_' + part] AS first, wrote['ends_' + part] AS ends, wrote['starts_' + part] AS starts
+WITH *, size(first) AS width
+WITH batch, time, out, wrote.partitions IS NOT NULL AS exactly,
+     [m IN range(0, coalesce(width, 0) - 1) |
+      {partition: wrote.partitions[m], to: first[m] + ends[at * width + m],
+       from: first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
+                             ELSE ends[(at - 1) * width + m] END}] AS written
+
+// Which micro-batches read that, or, where it is no topic, the first one that began later
+OPTIONAL MATCH (out)<-[:READS]-(reader:Query)<-[:IN_QUERY]-(next:Segment)-[on:CONSUMED]->(out)
+WHERE CASE WHEN exactly THEN any(m IN range(0, size(on.partitions) - 1) WHERE any(one IN written
+                WHERE one.partition = on.partitions[m] AND one.from < on.to_exclusive[m] AND on.from[m] < one.to))
+           ELSE next.last_time.epochMillis >= time END
+UNWIND CASE WHEN next IS NULL THEN [null] ELSE ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] END AS part
+WITH *, next['batch_ids_' + part] AS ids, on['from_' + part] AS first, on['ends_' + part] AS ends, on['starts_' + part] AS starts
+WITH *, size(first) AS width, [(next)-[:PRODUCED]->(end:Dataset) | end.title] AS into
+WITH batch, out, exactly, reader, into,
+     [at IN range(0, coalesce(size(ids), 0) - 1)
+      WHERE CASE WHEN exactly THEN any(m IN range(0, coalesce(width, 0) - 1) WHERE any(one IN written
+                      WHERE one.partition = on.partitions[m] AND one.from < first[m] + ends[at * width + m]
+                        AND first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
+                                            ELSE ends[(at - 1) * width + m] END < one.to))
+                 ELSE next['processing_times_' + part][at] >= time END | ids[at]] AS found
+UNWIND CASE WHEN found = [] THEN [null] ELSE found END AS reads
+WITH batch, out, exactly, reader, into, reads ORDER BY reads
+WITH batch, out, exactly, reader, collect(reads) AS batches, collect(into) AS into
+RETURN batch, out.title AS wrote_to, reader.name AS read_on_by,
+       CASE WHEN exactly THEN 'these' ELSE 'not before' END AS certainty,
+       CASE WHEN exactly THEN batches ELSE batches[..1] END AS batches, into[0] AS into
+ORDER BY batch, wrote_to, read_on_by

@@ -1,7 +1,8 @@
-// A query's chain of micro-batches, the latest 25
+// A query's chain of segments, the latest 25, each of up to 512 micro-batches
 WITH 'flights.enrich' AS wanted
 MATCH (query:Query)-[:OF]->(:Job {name: wanted})
-MATCH (batch:Interval)-[:IN_QUERY]->(query)
-WITH batch ORDER BY batch.batch_id DESC LIMIT 25
-MATCH link = (batch)-[:NEXT]->(:Interval)
-RETURN link
+MATCH (segment:Segment) WHERE segment.query = query.key AND segment.start >= 0
+WITH query, segment ORDER BY segment.query DESC, segment.start DESC LIMIT 25
+MATCH of = (segment)-[:IN_QUERY]->(query)
+OPTIONAL MATCH link = (segment)-[:NEXT]->(:Segment)
+RETURN of, link

@@ -1,6 +1,7 @@
-// Blast radius, drawn: a micro-batch, what it wrote, and who reads that
+// Blast radius, drawn: the segment of a micro-batch, what it wrote, and who reads that
 WITH 'flights.enrich' AS wanted, 3 AS batch_id
-MATCH (bad:Interval {batch_id: batch_id})-[:IN_QUERY]->(:Query)-[:OF]->(:Job {name: wanted})
+MATCH (query:Query)-[:OF]->(:Job {name: wanted})
+MATCH (bad:Segment) WHERE bad.query = query.key AND bad.start = batch_id / 512 * 512
 MATCH (bad)-[:PRODUCED]->(out:Dataset)
 MATCH spread = (bad)-[:PRODUCED]->(out)-[:FEEDS*0..6]->(:Dataset)
 RETURN spread

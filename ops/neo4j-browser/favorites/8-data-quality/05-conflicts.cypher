@@ -1,7 +1,11 @@
 // Conflicts: one batch reported with two different ends
 // No rows is good news.
-MATCH (conflict:Conflict)-[:CONFLICTS_WITH]->(batch:Interval)-[:IN_QUERY]->(query:Query)
-RETURN query.name AS query, batch.batch_id AS batch, conflict.run_id AS other_run, conflict.processing_time AS other_time,
-       batch.run_id AS run, batch.processing_time AS time
+// Both reports: headwater runs intervals JOB --job --from BATCH
+MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
+WHERE segment.contested IS NOT NULL
+UNWIND segment.contested AS batch
+WITH segment, query, batch, count(*) + 1 AS reports
+RETURN query.name AS query, batch, reports,
+       [(segment)-[:IN_RUN]->(run:Run) WHERE run.first_batch <= batch <= run.last_batch | run.run_id] AS runs
 ORDER BY query, batch
 LIMIT 300

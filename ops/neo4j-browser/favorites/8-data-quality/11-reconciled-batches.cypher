@@ -1,6 +1,8 @@
 // Micro-batches that were reconciled from the checkpoint after a crash
 // No rows is good news.
-MATCH (batch:Interval {provenance: 'RECONCILED'})-[:IN_QUERY]->(query:Query)
-RETURN query.name AS query, min(batch.batch_id) AS first_batch, max(batch.batch_id) AS last_batch, count(*) AS batches
+MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
+WHERE segment.reconciled IS NOT NULL
+RETURN query.name AS query, min(head(segment.reconciled)) AS first_batch, max(last(segment.reconciled)) AS last_batch,
+       sum(size(segment.reconciled)) AS batches
 ORDER BY batches DESC, query
 LIMIT 300

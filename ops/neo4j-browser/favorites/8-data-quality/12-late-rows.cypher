@@ -1,7 +1,11 @@
 // Rows that came too late for their watermark and were dropped
-MATCH (batch:Interval)-[:IN_QUERY]->(query:Query)
-WHERE batch.rows_dropped_late > 0
-RETURN query.name AS query, sum(batch.rows_dropped_late) AS dropped, sum(batch.rows_in) AS of_rows,
-       count(*) AS in_batches, max(batch.watermark_after) AS watermark
+// The watermarks: headwater runs intervals JOB --job --from BATCH --json
+MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
+WHERE segment.late IS NOT NULL
+UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
+UNWIND range(0, coalesce(size(segment['batch_ids_' + part]), 0) - 1) AS at
+UNWIND [n IN range(0, size(segment.late) - 1) WHERE segment.late[n] = segment['batch_ids_' + part][at]] AS n
+RETURN query.name AS query, sum(segment.late_rows[n]) AS dropped, sum(nullIf(segment['rows_in_' + part][at], -1)) AS of_rows,
+       count(*) AS in_batches, min(segment.late[n]) AS first_batch, max(segment.late[n]) AS last_batch
 ORDER BY dropped DESC, query
 LIMIT 300

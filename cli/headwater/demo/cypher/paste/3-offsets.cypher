@@ -1,10 +1,10 @@
-// Which micro-batches read offset 0 of flights.departed, and what they wrote
-MATCH (batch:Interval)-[read:CONSUMED]->(:Dataset {name: 'flights.departed'}),
-      (batch)-[:IN_QUERY]->(query:Query),
-      (batch)-[:PRODUCED]->(written:Dataset)
-UNWIND range(0, size(read.partitions) - 1) AS i
-WITH * WHERE read.from[i] = 0 AND read.to_exclusive[i] > 0
-RETURN query.query_name AS query, batch.batch_id AS batch,
-       read.partitions[i] AS partition, read.from[i] AS `from`,
-       read.to_exclusive[i] AS to_exclusive, written.name AS wrote
-ORDER BY partition
+// Which micro-batches read the first offsets of flights.departed, and what their query wrote
+MATCH (topic:Dataset {name: 'flights.departed'})<-[read:CONSUMED]-(segment:Segment)-[:IN_QUERY]->(query:Query)
+UNWIND range(0, size(read.partitions) - 1) AS n
+UNWIND ['0', 'tail'] AS part
+WITH *, segment['batch_ids_' + part] AS batches, read['from_' + part] AS first, read['ends_' + part] AS ends
+WHERE first[n] = 0
+WITH *, head([at IN range(0, size(batches) - 1) WHERE ends[at * size(first) + n] > 0]) AS at
+RETURN query.query_name AS query, batches[at] AS batch, read.partitions[n] AS partition, first[n] AS `from`,
+       first[n] + ends[at * size(first) + n] AS to_exclusive, [(segment)-[:PRODUCED]->(out) | out.name] AS wrote
+ORDER BY query, partition
