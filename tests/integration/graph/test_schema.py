@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.facts.model import KEYED, Label
+from headwater_consumers.facts.model import KEYED, STORED_LABELS
 from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
@@ -25,7 +25,7 @@ def test_every_node_and_keyed_relationship_is_unique_by_key(graph: Driver) -> No
             "RETURN labelsOrTypes[0] AS of, type"
         )
         found = {row["of"]: row["type"] for row in rows}
-    assert found == dict.fromkeys(Label, "UNIQUENESS") | dict.fromkeys(KEYED, "RELATIONSHIP_UNIQUENESS")
+    assert found == dict.fromkeys(STORED_LABELS, "UNIQUENESS") | dict.fromkeys(KEYED, "RELATIONSHIP_UNIQUENESS")
 
 
 def test_again_and_by_several_at_once(graph: Driver, writer: GraphWriter) -> None:
@@ -76,10 +76,11 @@ def _operators(plan: dict[str, Any]) -> list[str]:
     return found
 
 
-def test_neighbours_are_the_ends_of_an_index_range(graph: Driver) -> None:
+def test_neighbouring_segments_are_the_ends_of_an_index_range(graph: Driver) -> None:
     with graph.session() as session:
-        plan = session.run("EXPLAIN " + statement("write", "neighbours"), batch={"rows": []}).consume().plan
+        plan = session.run("EXPLAIN " + statement("write", "segments_beside"), batch={"rows": []}).consume().plan
     assert plan is not None
     operators = _operators(plan)
     assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(operators), operators
-    assert operators.count("NodeIndexSeek") == 2
+    # The one before, the segment itself, the one after.
+    assert operators.count("NodeIndexSeek") == 3

@@ -7,9 +7,12 @@ import random
 import re
 from pathlib import Path
 
-from headwater_consumers.facts.model import Label, RelType
+from headwater_consumers.facts.model import SEGMENT, Label, RelType
 from headwater_consumers.facts.properties import GROUPS
 from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.graph.segments.lists import TAIL
+from headwater_consumers.graph.segments.segment import Place
+from headwater_consumers.graph.segments.summary import Summary, parts, summarize
 from headwater_consumers.materializer.fold import fold
 from support.events import (
     full_dataset_event,
@@ -22,11 +25,11 @@ from support.graph.cases import load_cases
 from support.graph.colliding import colliding_events
 
 PAGE = (Path(__file__).parents[3] / "docs" / "graph.md").read_text(encoding="utf-8")
-NAMED = set(re.findall(r"`([a-z_]+)`", PAGE))
+NAMED = set(re.findall(r"`([a-z_]+(?:_PART)?)`", PAGE))
 
 
 def test_labels_and_types() -> None:
-    assert [label for label in Label if not re.search(rf"\b{label}\b", PAGE)] == []
+    assert [label for label in (*Label, SEGMENT) if not re.search(rf"\b{label}\b", PAGE)] == []
     assert [type_ for type_ in RelType if not re.search(rf"\b{type_}\b", PAGE)] == []
 
 
@@ -38,3 +41,15 @@ def test_properties() -> None:
     families = {name for name in found if name.startswith(("gap_", "overlap_"))}
     found |= {part for parts in GROUPS.values() for part in parts if not part.startswith("_")}
     assert sorted(found - families - NAMED) == []
+
+
+def test_properties_of_segments() -> None:
+    delta = fold([event for case in load_cases() for event in case.events])
+    summary, _ = summarize("default", dict(enumerate(delta.intervals.values())), None)
+    place = Place("default", "q", "k", 0)
+    stored = place.identity().keys() | Summary().properties("k").keys() | summary.properties("k").keys()
+    for range_ in summary.ranges.values():
+        stored |= range_.properties().keys()
+    assert f"from_{TAIL}" in stored
+    lists = re.compile(f"_({'|'.join(parts())})$")
+    assert sorted({lists.sub("_PART", name) for name in stored if not name.startswith("_")} - NAMED) == []
