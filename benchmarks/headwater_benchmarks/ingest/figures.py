@@ -13,9 +13,10 @@ from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import Goal
 
-CONSUMER, FLOOR, NAIVE, SINK = "headwater", "floor", "naive", "sink"
+CONSUMER, FLOOR, SEGMENTS, NAIVE, SINK = "headwater", "floor", "floor of segments", "naive", "sink"
+LATENCIES = ("latency", "latency at 100 events/s")
 FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL = 0.90, 20.0, 2.0
-LATENCY_GOAL_MS, MEMORY_GOAL_MB, GROWTH_GOAL = 500.0, 250.0, 1.0
+LATENCY_GOALS_MS, MEMORY_GOAL_MB, PROCESSOR_GOAL_US, GROWTH_GOAL = (300.0, 150.0), 250.0, 140.0, 1.0
 _WINDOWS = 5
 _UNCOUNTED_SHARE = 0.2
 
@@ -35,10 +36,12 @@ def measurements(
     rates = {CONSUMER: _rates(contents.distinct, turns)}
     out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, contents.distinct)]
     if trials:
-        rates[FLOOR] = _rates(contents.distinct, found.floor)
         shape = {"shape": trials[0].shape.name, "rows": trials[0].rows}
         tried = [{"shape": t.shape.name, "rows": t.rows, "seconds": round(t.seconds, 3)} for t in trials]
-        out.append(_other(FLOOR, found.floor, rates, contents.distinct, **shape, tried=tried))
+        for name, turns_ in ((FLOOR, found.floor), (SEGMENTS, found.segments)):
+            rates[name] = _rates(contents.distinct, turns_)
+            more = {"tried": tried} if name == FLOOR else {}
+            out.append(_other(name, turns_, rates, contents.distinct, **shape, **more))
     for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
         if each:
             rates[name] = _rates(by_hand_distinct, each)
@@ -153,13 +156,13 @@ def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goals(
-    measured: Sequence[Mapping[str, Any]], latencies: Mapping[str, Any] | None, curve: Mapping[str, Any] | None
+    measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str, Any]], curve: Mapping[str, Any] | None
 ) -> list[Goal]:
     """What is wished for, of what was measured.
 
     Args:
         measured: `measurements`.
-        latencies: `latency`, if it was measured.
+        latencies: `latency` at half the rate and at the slow one, if they were measured.
         curve: with `growth`, the rate at its end over that at its beginning, if it was measured.
     """
     by_name = {each["name"]: each for each in measured}
@@ -168,9 +171,12 @@ def goals(
         for name, goal in ((FLOOR, FLOOR_GOAL), (NAIVE, NAIVE_GOAL), (SINK, SINK_GOAL))
         if name in by_name
     ]
-    if latencies is not None:
-        wished.append(Goal("event to graph at half the rate, p99 ms", latencies["all_p99_ms"], LATENCY_GOAL_MS))
-    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in (latencies, curve) if each)]
+    for name, each, goal in zip(("half the rate", "100 events/s"), latencies, LATENCY_GOALS_MS, strict=False):
+        wished.append(Goal(f"event to graph at {name}, p99 ms", each["all_p99_ms"], goal))
+    client = by_name[CONSUMER]["processor_us_per_event"]["client"]["median"]
+    wished.append(Goal("processor time of the consumer for an event, µs", client, PROCESSOR_GOAL_US))
+    others = [*latencies, *([curve] if curve is not None else [])]
+    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in others)]
     wished.append(Goal("peak RSS of the consumer, MB", max(peaks), MEMORY_GOAL_MB))
     if curve is not None:
         wished.append(Goal("rate at the curve's end / at its beginning", curve["growth"], GROWTH_GOAL, "at_least"))

@@ -2,6 +2,7 @@
 
 It is what a person who knows Cypher writes for a sink connector that takes a statement: composite constraints, so that
 every MERGE has an index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph.
+It makes a node of each micro-batch.
 
 They get what Headwater gets: the same records, encoded, as many of them, on a server that was warmed up with as many,
 and `replan=skip`, so that Neo4j doesn't plan anew while the graph grows.
@@ -9,17 +10,15 @@ and `replan=skip`, so that Neo4j doesn't plan anew while the graph grows.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.servers import Database, empty, with_schema
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
 from headwater_consumers import cypher
-from headwater_consumers.graph.schema import wipe
-from headwater_consumers.graph.statements import statement
 from headwater_schemas.codec import Decoder
 
 if TYPE_CHECKING:
@@ -31,20 +30,11 @@ NAIVE, SINK = 1, 1_000
 KEEP_PLAN = "CYPHER replan=skip\n"
 """As Headwater's own statements have it (`materializer/write/transaction.py`)."""
 _PACKAGE = "headwater_benchmarks.ingest"
-_AWAIT_SECONDS = 300
 
 
-@contextlib.contextmanager
-def prepared(database: Database) -> Iterator[Database]:
+def prepared(database: Database) -> AbstractContextManager[Database]:
     """The database with the sink's constraints, which are gone after the block."""
-    made = cypher.names(_PACKAGE, "sink_schema")
-    with database.driver.session(database=database.target.database) as session:
-        for name in made:
-            session.run(cypher.load(_PACKAGE, f"sink_schema/{name}")).consume()
-        session.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
-        yield database
-        for name in made:
-            session.run(cypher.load(_PACKAGE, f"sink_schema_gone/{name}")).consume()
+    return with_schema(database, "sink_schema")
 
 
 def write_events(database: Database, values: Sequence[bytes], size: int) -> Turn:
@@ -63,7 +53,7 @@ def write_events(database: Database, values: Sequence[bytes], size: int) -> Turn
                 _merge, [msgspec.to_builtins(decoder.decode(each)) for each in values[at : at + size]]
             )
         took = watch.stop()
-    wipe(database.driver, database.target.database)
+    empty(database)
     return took
 
 

@@ -8,20 +8,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater_benchmarks.ingest import hand_written
+from headwater_benchmarks.ingest.floor.dump import floor_dump
 from headwater_benchmarks.ingest.floor.graph import final_graph
 from headwater_benchmarks.ingest.floor.shapes import Phase
-from headwater_benchmarks.ingest.floor.write import Trial, write_graph
+from headwater_benchmarks.ingest.floor.write import Trial, prepared, write_graph
 from headwater_benchmarks.ingest.headwater import Place, drain, steady, warm_up
 from headwater_benchmarks.ingest.options import Options
-from headwater_benchmarks.ingest.servers import Database, Databases, relationships
+from headwater_benchmarks.ingest.servers import Database, Databases, empty, relationships
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.graph.dump import Comparison, compare, dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.schema import ensure_schema, wipe
+from headwater_consumers.graph.schema import ensure_schema
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
+
+SLOW = 100.0
+"""Events per second at which latency is measured, besides half of the rate."""
 
 
 @dataclass(slots=True)
@@ -31,17 +35,33 @@ class Found:
     Attributes:
         consumer: the report of the consumer's process, for each round; `relationships` are those in the graph, and
             `server_seconds` is Neo4j's processor time.
-        floor, naive, sink: their turns.
-        latency: the report at the steady rate, and that rate.
+        floor, segments, naive, sink: their turns; `segments` is the floor of the graph with segments.
+        latency: of each steady rate, that rate and the report.
         same: comparison of each graph with the oracle's, where they were compared.
     """
 
     consumer: list[dict[str, Any]] = field(default_factory=list)
     floor: list[Turn] = field(default_factory=list)
+    segments: list[Turn] = field(default_factory=list)
     naive: list[Turn] = field(default_factory=list)
     sink: list[Turn] = field(default_factory=list)
-    latency: tuple[float, dict[str, Any]] | None = None
+    latency: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
     same: dict[str, Comparison] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What the floor writes.
+
+    Attributes:
+        intervals: the graph with a node for each micro-batch.
+        segments: the graph with segments.
+        best: the trial of the shape that both are in.
+    """
+
+    intervals: list[Phase]
+    segments: list[Phase]
+    best: Trial
 
 
 @dataclass(slots=True)
@@ -55,7 +75,7 @@ class Rounds:
         contents: what is on the topic.
         databases: for the consumer and the floor.
         by_hand: for naive and sink, which have constraints of their own; None without them.
-        floor: the statements of the fastest shape, and its trial; None without a floor.
+        floor: statements of both graphs in the fastest shape, and its trial; None without a floor.
         say: called with a description of each turn.
         found: the results so far.
     """
@@ -66,7 +86,7 @@ class Rounds:
     contents: TopicContents
     databases: Databases
     by_hand: Databases | None
-    floor: tuple[list[Phase], Trial] | None
+    floor: Floor | None
     say: Callable[[str], None]
     found: Found = field(default_factory=Found)
     _warm_up: list[LineageEvent] = field(default_factory=list)
@@ -89,7 +109,7 @@ class Rounds:
         """A function for each contestant. Its argument is the number of the round, negative if it doesn't count."""
         turns: list[Callable[[int], None]] = [self._consumer]
         if self.floor is not None:
-            turns.append(self._floor)
+            turns += [self._floor, self._floor_of_segments]
         if self.by_hand is not None:
             turns.append(self._by_hand)
         return turns
@@ -99,7 +119,7 @@ class Rounds:
             self._say(number, "headwater")
             if new:
                 warm_up(database, self._warm_up)
-                wipe(database.driver, database.target.database)
+                empty(database)
             server = server_seconds(database)
             report = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
             report["server_seconds"] = since(database, server)
@@ -113,20 +133,29 @@ class Rounds:
 
     def _floor(self, number: int) -> None:
         assert self.floor is not None  # noqa: S101  for the type checker
-        phases, best = self.floor
-        with self.databases.empty() as (database, new):
-            self._say(number, "floor")
-            ensure_schema(database.driver, database.target.database)
+        self._write(number, "floor", self.floor.intervals, self.found.floor)
+
+    def _floor_of_segments(self, number: int) -> None:
+        assert self.floor is not None  # noqa: S101  for the type checker
+        self._write(number, "floor of segments", self.floor.segments, self.found.segments)
+
+    def _write(self, number: int, name: str, phases: list[Phase], found: list[Turn]) -> None:
+        assert self.floor is not None  # noqa: S101  for the type checker
+        best = self.floor.best
+        with self.databases.empty() as (database, new), prepared(database):
+            self._say(number, name)
             if new:
                 warmed = final_graph(in_memory(self._warm_up))
                 write_graph(database, best.shape.phases(warmed, best.rows), best.shape.sessions)
-                wipe(database.driver, database.target.database)
+                empty(database)
                 ensure_schema(database.driver, database.target.database)
             turn = write_graph(database, phases, best.shape.sessions)
             if number >= 0:
-                self.found.floor.append(turn)
+                found.append(turn)
             if number == 0:
-                self._compare("floor", database)
+                self._compare(name, database)
+            if self.options.small:
+                empty(database)
 
     def _by_hand(self, number: int) -> None:
         assert self.by_hand is not None  # noqa: S101  for the type checker
@@ -141,17 +170,20 @@ class Rounds:
                 found.append(took)
 
     def _latency(self, database: Database) -> None:
-        rate = self.contents.distinct / statistics.median(report["seconds"] for report in self.found.consumer) / 2
-        self.say(f"latency at {rate:,.0f} events/s")
-        events = list(Mixture(self.options.seed + 2).take(round(rate * self.options.latency_seconds)))
-        place = Place(self.broker, f"{self.options.prefix}.live", f"{self.options.prefix}-live", database)
-        self.found.latency = rate, steady(place, self.topics, events, rate=rate)
+        half = self.contents.distinct / statistics.median(report["seconds"] for report in self.found.consumer) / 2
+        for number, rate in enumerate((half, SLOW)):
+            self.say(f"latency at {rate:,.0f} events/s")
+            events = list(Mixture(self.options.seed + 2 + number).take(round(rate * self.options.latency_seconds)))
+            name = f"{self.options.prefix}.live-{number}"
+            place = Place(self.broker, name, name, database)
+            self.found.latency.append((rate, steady(place, self.topics, events, rate=rate)))
 
     def _compare(self, name: str, database: Database) -> None:
         if self.contents.delta is not None and self.options.small:
             self.say(f"{name}: the graph beside the oracle's")
+            read = floor_dump if name == "floor" else dump
             self.found.same[name] = compare(
-                oracle(self.contents.delta), dump(database.driver, database.target.database)
+                oracle(self.contents.delta), read(database.driver, database.target.database)
             )
 
     def _say(self, number: int, name: str) -> None:

@@ -12,17 +12,18 @@ from headwater.console import console
 from headwater.stack import java_runtime
 from headwater.stack.embedded import locked_version
 from headwater_benchmarks.ingest import curve
-from headwater_benchmarks.ingest.figures import goals, latency, measurements
-from headwater_benchmarks.ingest.floor.graph import final_graph
+from headwater_benchmarks.ingest.figures import LATENCIES, goals, latency, measurements
+from headwater_benchmarks.ingest.floor.graph import FinalGraph, final_graph, segment_graph
+from headwater_benchmarks.ingest.floor.shapes import Phase
 from headwater_benchmarks.ingest.floor.write import Trial, trial_count, trials
 from headwater_benchmarks.ingest.headwater import Place, drain, warm_up
 from headwater_benchmarks.ingest.options import Options
-from headwater_benchmarks.ingest.rounds import Found, Rounds
-from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers
+from headwater_benchmarks.ingest.rounds import Floor, Found, Rounds
+from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers, empty
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.schema import wipe
+from headwater_consumers.facts.delta import GraphDelta
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -46,7 +47,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         found, tried = bench.rounds(contents)
         line = bench.curve(contents, found) if options.curve else None
     measured = measurements(found, contents, contents.values_distinct, tried)
-    late = latency(*found.latency) if found.latency is not None else None
+    late = [latency(*each) for each in found.latency]
     return report(
         "ingest",
         options=asdict(options),
@@ -64,7 +65,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         },
         measurements=[
             *measured,
-            *([{"name": "latency", **late}] if late else []),
+            *[{"name": name, **each} for name, each in zip(LATENCIES, late, strict=False)],
             *([line] if line else []),
             *[
                 {"name": f"graph of {name}", "same": beside.same, **_counts(beside)}
@@ -109,7 +110,7 @@ class _Bench:
             floor = by_hand = None
             if options.baselines and contents.delta is not None:
                 tried = self._trials(contents, databases)
-                floor = tried[0].shape.phases(final_graph(contents.delta), tried[0].rows), tried[0]
+                floor = _floor(contents.delta, tried[0])
                 if not options.small:
                     contents.delta = None  # hundreds of MB, and large graphs aren't compared
                 # A separate server: on Headwater's the baselines would also pay for Headwater's constraints.
@@ -136,7 +137,7 @@ class _Bench:
         task = self._task(f"curve to {self._options.curve:,} relationships")
         with self._servers.neo4j() as graph:
             warm_up(graph, many.sample)
-            wipe(graph.driver, graph.target.database)
+            empty(graph)
             clock = curve.ServerClock(graph)
             with clock.running():
                 ran = drain(Place(self._broker, prefix, prefix, graph))
@@ -164,6 +165,13 @@ class _Bench:
 
     def _task(self, what: str) -> TaskID:
         return self._progress.add_task(what, total=None)
+
+
+def _floor(delta: GraphDelta, best: Trial) -> Floor:
+    def written(graph: FinalGraph) -> list[Phase]:
+        return best.shape.phases(graph, best.rows)
+
+    return Floor(written(final_graph(delta)), written(segment_graph(delta)), best)
 
 
 def _counts(beside: Any) -> dict[str, int]:

@@ -15,11 +15,14 @@ from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 from headwater.stack import ensure_jars, ports
 from headwater.stack.neo4j import USER, Neo4jServer
 from headwater_benchmarks.broker import broker_up
-from headwater_consumers.cypher import load
+from headwater_consumers.cypher import load, names
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import wipe
+from headwater_consumers.graph.statements import statement
 
 DATABASE = "neo4j"
+_PACKAGE = "headwater_benchmarks.ingest"
+_AWAIT_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +144,38 @@ class Databases:
         if self._shared is None:
             self._shared = self._open.enter_context(self._servers.neo4j())
         # A server that others lend may hold something from the start.
-        wipe(self._shared.driver, DATABASE)
+        empty(self._shared)
         yield self._shared, new
+
+
+def empty(database: Database) -> None:
+    """Delete what Headwater wrote, and what only baselines write."""
+    wipe(database.driver, database.target.database)
+    with database.driver.session(database=database.target.database) as session:
+        session.run(load(_PACKAGE, "floor/wipe")).consume()
+
+
+@contextlib.contextmanager
+def with_schema(database: Database, name: str) -> Iterator[Database]:
+    """The database with a baseline's own constraints and indexes, which are gone after the block.
+
+    Args:
+        database: any.
+        name: of the folder with the statements that make them; `<name>_gone` has those that take them away.
+    """
+    with database.driver.session(database=database.target.database) as session:
+        for each in names(_PACKAGE, name):
+            session.run(load(_PACKAGE, f"{name}/{each}")).consume()
+        session.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
+        yield database
+        for each in names(_PACKAGE, f"{name}_gone"):
+            session.run(load(_PACKAGE, f"{name}_gone/{each}")).consume()
 
 
 def relationships(found: Database) -> int:
     """How many there are."""
     with found.driver.session(database=DATABASE) as session:
-        record = session.run(load("headwater_benchmarks.ingest", "relationships")).single(strict=True)
+        record = session.run(load(_PACKAGE, "relationships")).single(strict=True)
         return int(record["relationships"])
 
 

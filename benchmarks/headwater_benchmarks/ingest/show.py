@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 
 from headwater_benchmarks.figures import shown_interval
+from headwater_benchmarks.ingest.figures import CONSUMER, FLOOR, LATENCIES, NAIVE, SEGMENTS, SINK
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,7 +19,7 @@ def view(document: Mapping[str, Any]) -> Group:
     """For people: contestants, stages, latency, the curve, goals; medians with the least and the greatest."""
     by_name = {each["name"]: each for each in document["measurements"]}
     parts: list[RenderableType] = [_contestants(by_name), "", _stages(by_name["headwater"])]
-    if late := by_name.get("latency"):
+    for late in (by_name[name] for name in LATENCIES if name in by_name):
         parts += [
             (
                 f"\nEvent to graph at {late['events_per_second']:,.0f} events/s: p50 {late['all_p50_ms']:,.0f} ms, "
@@ -33,13 +34,13 @@ def view(document: Mapping[str, Any]) -> Group:
 
 def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
     table = _table("", "events/s", "(least to most)", "headwater is × as fast", "95 % interval", "CPU µs/event", "")
-    for name in ("headwater", "floor", "naive", "sink"):
+    for name in (CONSUMER, FLOOR, SEGMENTS, NAIVE, SINK):
         if name not in by_name:
             continue
         each = by_name[name]
         ratio = each.get("headwater_ratio")
-        more = f"{each['shape']}, {each['rows']:,} rows" if name == "floor" else ""
-        if name == "headwater":
+        more = f"{each['shape']}, {each['rows']:,} rows" if name in {FLOOR, SEGMENTS} else ""
+        if name == CONSUMER:
             more = f"{each['relationships_per_second']['median']:,.0f} relationships/s, "
             more += f"{each['peak_rss_mb']['maximum']:,.0f} MB"
         rate, ratios = _figure(each["events_per_second"], 0), ("", "")

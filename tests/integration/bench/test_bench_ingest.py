@@ -56,19 +56,23 @@ def test_everybody_takes_part_and_floor_and_consumer_make_one_graph(
     assert ours["records"] == document["environment"]["topic"]["records"] >= TINY.events
     assert {"fetch", "decode", "fold", "write", "commit"} == set(ours["stages"])
     assert ours["peak_rss_mb"]["maximum"] > 30
-    for name in ("floor", "naive", "sink"):
+    for name in ("floor", "floor of segments", "naive", "sink"):
         assert by_name[name]["headwater_ratio"]["median"] > 0
     assert len({each["shape"] for each in by_name["floor"]["tried"]}) == 3
-    for name in ("headwater", "floor"):
+    for name in ("headwater", "floor", "floor of segments"):
         assert by_name[f"graph of {name}"]["same"], by_name[f"graph of {name}"]
-        assert by_name[f"graph of {name}"]["equal"] == ours["nodes"] + ours["relationships"]
-    assert by_name["latency"]["all_p99_ms"] >= by_name["latency"]["all_p50_ms"] > 0
+        assert by_name[f"graph of {name}"]["equal"] > ours["nodes"] + ours["relationships"], "micro-batches, unpacked"
+    for name in ("latency", "latency at 100 events/s"):
+        assert by_name[name]["all_p99_ms"] >= by_name[name]["all_p50_ms"] > 0
     assert by_name["curve"]["points"][-1]["relationships"] > TINY.curve / 2
-    assert len(document["goals"]) == 6
+    assert len(document["goals"]) == 8
     json.dumps(document)
     out = console.out
     with out.capture() as captured:
         out.print(view(document))
     assert "nodes and relationships as they should be" in captured.get()
     with clean_database.session(database="neo4j") as session:
-        assert not session.run("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'sink_'").values()
+        assert not session.run(
+            "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'sink_' OR name STARTS WITH 'floor_'"
+        ).values()
+        assert not session.run("SHOW INDEXES YIELD name WHERE name STARTS WITH 'floor_'").values()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +20,12 @@ from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
 from headwater_benchmarks.estate.store import write_sheets
 from headwater_benchmarks.estate.write_segments import columns_of, event_of
+from headwater_benchmarks.ingest.floor.graph import Sent
 from headwater_consumers.facts.model import KEYED, Label, RelType
 from headwater_consumers.graph.keys import column_key, dataset_key, segment_key, use_key
 from headwater_consumers.graph.segments.segment import SIZE
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write.segments import segment_rows, write_segments
-from headwater_consumers.materializer.write.transaction import WriteTransaction
 from headwater_schemas.identity import from_micros
 
 SIZES = Sizes(datasets=1_000, columns=8_000, intervals=11_000, seed=7)
@@ -164,50 +165,33 @@ def test_segments_are_those_that_the_writer_makes(estate: Estate, number: int) -
     assert query.to_table is (number == 7)
     columns, event = columns_of(estate, query), partial(event_of, estate, query)
     delta = fold([event(Row(columns, batch), batch) for batch in range(estate.lines.batches)])
-    sent = _Sent()
-    write_segments(cast(WriteTransaction, sent), segment_rows(delta))
+    sent = Sent()
+    write_segments(sent, segment_rows(delta))
+    rows = {row["key"]: row for row in sent.rows}
     made = list(Template(event).segments(lambda first, last: columns, estate.lines.batches))
-    assert [one.place.key for one in made] == [key for key, _ in sorted(sent.rows, key=lambda row: row[1]["start"])]
-    for one, (_, row) in zip(made, sorted(sent.rows, key=lambda row: row[1]["start"]), strict=True):
-        assert {name: value for name, value in one.properties.items() if value is not None} == row
+    assert sorted(one.place.key for one in made) == sorted(rows)
     for one in made:
-        assert sent.uses[one.place.key] == {
-            (use.type, use_key("default", use.type, one.place.key, use.dataset, 0)): {
-                name: value for name, value in range_.properties().items() if value is not None
-            }
+        row = rows[one.place.key]
+        assert _there(one.properties) == _there(row["properties"])
+        assert {
+            use_key("default", use.type, one.place.key, use.dataset, 0): _there(range_.properties())
             for use, range_ in one.summary.ranges.items()
-        }
-        assert one.summary.runs == sent.runs[one.place.key]
+        } == {use["key"]: _there(use["properties"]) for type_ in ("consumed", "produced") for use in row[type_]}
+        assert one.summary.runs == {sent.keys["runs"][at]: count for at, count in row["runs"]}
 
 
-class _Sent:
-    """A transaction in an empty graph: keeps the rows of segments."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, dict[str, Any]]] = []
-        self.uses: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
-        self.runs: dict[str, dict[str, int]] = {}
-
-    def find_rows(self, *_: object, **__: object) -> list[Any]:
-        return []
-
-    def send_rows(self, name: str, rows: list[dict[str, Any]], **more: Any) -> None:
-        for row in rows if name == "update_segments" else ():
-            there = {name: value for name, value in row["properties"].items() if value is not None}
-            times = {
-                name: _time(value) if name in {"first_time", "last_time"} else value for name, value in there.items()
-            }
-            self.rows.append((row["key"], times))
-            self.uses[row["key"]] = {
-                (type_, use["key"]): {name: value for name, value in use["properties"].items() if value is not None}
-                for type_ in ("CONSUMED", "PRODUCED")
-                for use in row[type_.lower()]
-            }
-            self.runs[row["key"]] = {more["runs"][at]: count for at, count in row["runs"]}
+def _there(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _time(value) if name in {"first_time", "last_time"} else value
+        for name, value in properties.items()
+        if value is not None
+    }
 
 
-def _time(sent: Any) -> datetime:
-    seconds, nanoseconds, _ = sent.fields
+def _time(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    seconds, nanoseconds, _ = value.fields
     return from_micros(seconds * 1_000_000 + nanoseconds // 1_000)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headwater_benchmarks.ingest.floor.graph import FinalGraph, Kind, final_graph
+from headwater_benchmarks.ingest.floor.graph import FinalGraph, Kind, Packed, final_graph, segment_graph
 from headwater_benchmarks.ingest.floor.shapes import SHAPES, Phase, Shape, by_owner
 from headwater_benchmarks.ingest.floor.statements import create_owners
 from headwater_benchmarks.ingest.topic import in_memory
@@ -38,6 +38,21 @@ def test_it_has_what_the_consumer_stores_and_the_dump_does_not_show(graph: Final
     assert all("_stamp" in node and "_words" in node for node in graph.nodes[Label.JOB] if "owners" in node)
     assert all("_stamp" in node for node in graph.nodes[Label.INTERVAL])
     assert all(value is not None for node in graph.nodes[Label.RUN] for value in node.values())
+
+
+def test_with_segments_all_but_micro_batches_is_the_same(delta: GraphDelta, graph: FinalGraph) -> None:
+    packed = segment_graph(delta)
+    micro_batches = {Label.INTERVAL, Label.CONFLICT}
+    assert {label: len(rows) for label, rows in packed.nodes.items() if label is not Packed.SEGMENT} == {
+        label: len(rows) for label, rows in graph.nodes.items() if label not in micro_batches
+    }
+    segments = packed.nodes[Packed.SEGMENT]
+    assert sum(segment["batches"] for segment in segments) == len(graph.nodes[Label.INTERVAL])
+    for type_, end in ((RelType.IN_QUERY, Label.QUERY), (RelType.IN_RUN, Label.RUN), (RelType.PRODUCED, Label.DATASET)):
+        starts = [row.start for row in packed.relationships[Kind(type_, Packed.SEGMENT, end)]]
+        assert set(starts) == {segment["key"] for segment in segments}
+    nodes, relationships = written(SHAPES[1].phases(packed, 1_000))
+    assert (nodes.total(), relationships) == packed.size
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple, TypeVar
 
-from headwater_benchmarks.ingest.floor.graph import FinalGraph, Kind, Properties
+from headwater_benchmarks.ingest.floor.graph import AnyLabel, FinalGraph, Kind, Packed, Properties
 from headwater_benchmarks.ingest.floor.statements import create_nodes, create_owners, create_relationships, other_end
 from headwater_consumers.facts.model import Label
 from headwater_consumers.materializer.write.transaction import Index
@@ -44,9 +44,9 @@ class Shape:
 
 
 # Nearly every relationship ties a node to one of a label before it.
-_ORDER = (
+_ORDER: tuple[AnyLabel, ...] = (
     *(Label.JOB, Label.DATASET, Label.QUERY, Label.PLAN, Label.VERSION),
-    *(Label.COLUMN, Label.RUN, Label.INTERVAL, Label.CONFLICT),
+    *(Label.ALIAS, Label.COLUMN, Label.RUN, Label.INTERVAL, Label.CONFLICT, Packed.SEGMENT),
 )
 
 
@@ -58,7 +58,7 @@ def by_kind(graph: FinalGraph, rows: int) -> list[Phase]:
 
 def by_owner(graph: FinalGraph, rows: int) -> list[Phase]:
     """A statement for each label that creates a node with all that ties it to nodes of labels before it."""
-    tied: dict[Label, list[Kind]] = defaultdict(list)
+    tied: dict[AnyLabel, list[Kind]] = defaultdict(list)
     for kind in sorted(graph.relationships):
         if kind.start is not kind.end:
             tied[max(kind.start, kind.end, key=_ORDER.index)].append(kind)
@@ -88,7 +88,7 @@ def _commits(text: LiteralString, rows: Sequence[Properties], size: int) -> Phas
     return [Commit(text, {"rows": part}) for part in parts(rows, size)]
 
 
-def _owners(graph: FinalGraph, label: Label, kinds: Sequence[Kind], size: int) -> Phase:
+def _owners(graph: FinalGraph, label: AnyLabel, kinds: Sequence[Kind], size: int) -> Phase:
     ties = [_ties(graph, label, kind) for kind in kinds]
     text = create_owners(label, kinds)
     phase: Phase = []
@@ -105,7 +105,7 @@ def _owners(graph: FinalGraph, label: Label, kinds: Sequence[Kind], size: int) -
     return phase
 
 
-def _ties(graph: FinalGraph, label: Label, kind: Kind) -> dict[str, list[tuple[str, Properties]]]:
+def _ties(graph: FinalGraph, label: AnyLabel, kind: Kind) -> dict[str, list[tuple[str, Properties]]]:
     """Of each owner's key: keys of the other ends, with the properties."""
     found: dict[str, list[tuple[str, Properties]]] = defaultdict(list)
     for start, end, properties in graph.relationships[kind]:

@@ -1,15 +1,14 @@
-"""The floor's statements. Their texts contain only values of `Label` and `RelType`, two closed enums."""
+"""The floor's statements. Their texts contain only values of `Label`, `Packed` and `RelType`, closed enums."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import LiteralString
 
-from headwater_benchmarks.ingest.floor.graph import Kind
-from headwater_consumers.facts.model import Label
+from headwater_benchmarks.ingest.floor.graph import AnyLabel, Kind
 
 
-def create_nodes(label: Label) -> LiteralString:
+def create_nodes(label: AnyLabel) -> LiteralString:
     """Create nodes of one label. `$rows` has their properties."""
     return f"UNWIND $rows AS row CREATE (n:{label}) SET n = row"
 
@@ -23,7 +22,7 @@ def create_relationships(kind: Kind) -> LiteralString:
     )
 
 
-def create_owners(label: Label, kinds: Sequence[Kind]) -> LiteralString:
+def create_owners(label: AnyLabel, kinds: Sequence[Kind]) -> LiteralString:
     """Create nodes of one label, with their relationships to nodes that exist already.
 
     Each of `$rows` has the properties of a node, `node`, and for the i-th kind a list `r<i>` of maps with `at` and
@@ -49,6 +48,6 @@ def create_owners(label: Label, kinds: Sequence[Kind]) -> LiteralString:
     return " ".join(parts)
 
 
-def other_end(label: Label, kind: Kind) -> Label:
+def other_end(label: AnyLabel, kind: Kind) -> AnyLabel:
     """The label at the other end of a relationship."""
     return kind.end if kind.start is label else kind.start

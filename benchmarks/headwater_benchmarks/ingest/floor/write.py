@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from headwater_benchmarks.ingest.floor.graph import FinalGraph
 from headwater_benchmarks.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
-from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.servers import Database, empty, with_schema
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
-from headwater_consumers.graph.schema import ensure_schema, wipe
+from headwater_consumers.graph.schema import ensure_schema
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -66,14 +66,25 @@ def trials(
     seconds: dict[tuple[Shape, int], list[float]] = {(shape, rows): [] for shape in SHAPES for rows in batch_rows}
     for number in range(tries + 1):
         for (shape, rows), each in seconds.items():
-            ensure_schema(database.driver, database.target.database)
-            took = write_graph(database, shape.phases(graph, rows), shape.sessions).seconds
-            wipe(database.driver, database.target.database)
+            with prepared(database):
+                took = write_graph(database, shape.phases(graph, rows), shape.sessions).seconds
+                empty(database)
             if number:  # the first round warms up
                 each.append(took)
             tried()
     found = [Trial(shape, rows, statistics.median(each)) for (shape, rows), each in seconds.items()]
     return sorted(found, key=lambda trial: trial.seconds)
+
+
+@contextlib.contextmanager
+def prepared(database: Database) -> Iterator[Database]:
+    """The database with Headwater's constraints and indexes, and those for a node of each micro-batch.
+
+    The latter are gone after the block.
+    """
+    ensure_schema(database.driver, database.target.database)
+    with with_schema(database, "floor_schema"):
+        yield database
 
 
 def trial_count(batch_rows: Sequence[int], tries: int) -> int:

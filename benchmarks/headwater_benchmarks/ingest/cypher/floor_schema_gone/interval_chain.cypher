@@ -1,0 +1,2 @@
+// The floor's index goes with the floor
+DROP INDEX floor_interval_chain IF EXISTS
