@@ -23,6 +23,10 @@ from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
 from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
 from headwater_benchmarks.ingest.run import run as run_ingest
 from headwater_benchmarks.ingest.show import view as view_ingest
+from headwater_benchmarks.intervals.options import SCALED, YEAR
+from headwater_benchmarks.intervals.options import Options as IntervalsOptions
+from headwater_benchmarks.intervals.run import run as run_intervals
+from headwater_benchmarks.intervals.show import view as view_intervals
 from headwater_benchmarks.query.run import Options, run
 from headwater_benchmarks.query.show import view
 from headwater_benchmarks.report import save
@@ -168,6 +172,42 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
         )
     )
     _finish(document, output, view_ingest(document))
+
+
+@app.command()
+def intervals(  # noqa: PLR0917  Typer's options are parameters
+    year: Annotated[int, typer.Option(min=0, help="Micro-batches of the one query; 0: without it.")] = YEAR,
+    micro_batches: Annotated[
+        int, typer.Option(min=0, help="Of the graph that is made in bulk; 0: without it. The goal is for 100,000,000.")
+    ] = SCALED,
+    queries: Annotated[int, typer.Option(min=1, help="Of the graph that is made in bulk.")] = 300,
+    rounds: RoundsOption = ROUNDS,
+    questions: Annotated[int, typer.Option(min=1, help="Traces in each round.")] = 40,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 2_048,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """What a streaming query's years take: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
+
+    A query with a micro-batch each ten seconds is ingested for a year, event by event, by the consumer's own loop. A
+    graph of many queries is made in bulk, and compared with one of 1,000,000 micro-batches. A hundred million of them
+    take 45 GB of disk while they are made.
+    """
+    document = run_intervals(
+        IntervalsOptions(
+            year=year,
+            micro_batches=micro_batches,
+            queries=queries,
+            rounds=rounds,
+            questions=questions,
+            seed=seed,
+            heap_mb=heap_mb,
+            page_cache_mb=page_cache_mb,
+        )
+    )
+    _finish(document, output, view_intervals(document))
 
 
 @app.command()

@@ -87,7 +87,7 @@ def served(
             tuple(drawn["far"]), tuple(drawn["any"]), tuple(Record(**record) for record in drawn["records"])
         )
         report("Starting Neo4j")
-        with _server(folder, heap_mb=heap_mb, page_cache_mb=page_cache_mb) as (server, target):
+        with server_up(folder, heap_mb=heap_mb, page_cache_mb=page_cache_mb) as (server, target):
             yield Served(target, server.process.pid, version, manifest, starts)
 
 
@@ -103,12 +103,12 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
     sheets = write_sheets(estate, sheets_folder, lambda what: report(f"Writing {what}"))
     written = time.monotonic()
     report("Importing")
-    _import(sheets.arguments(), folder)
+    import_sheets(sheets.arguments(), folder)
     shutil.rmtree(sheets_folder)
     imported = time.monotonic()
     report("Making constraints and indexes")
     with (
-        _server(folder, heap_mb=_IMPORT_HEAP_MB, page_cache_mb=_IMPORT_HEAP_MB) as (_, target),
+        server_up(folder, heap_mb=_IMPORT_HEAP_MB, page_cache_mb=_IMPORT_HEAP_MB) as (_, target),
         writing_driver(target) as driver,
     ):
         ensure_schema(driver, target.database)
@@ -142,7 +142,12 @@ def write_sheets(estate: Estate, folder: Path, report: Callable[[str], None]) ->
     return sheets
 
 
-def _import(arguments: list[str], folder: Path) -> None:
+def import_sheets(arguments: list[str], folder: Path) -> None:
+    """Make the store of sheets below `folder`, which is Neo4j's own.
+
+    Raises:
+        HeadwaterError: the import failed.
+    """
     home = folder / "neo4j"
     (home / "conf").mkdir(parents=True)
     log = folder / "import.log"
@@ -173,7 +178,12 @@ def _import(arguments: list[str], folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _server(folder: Path, *, heap_mb: int, page_cache_mb: int) -> Iterator[tuple[Neo4jServer, Neo4jTarget]]:
+def server_up(folder: Path, *, heap_mb: int, page_cache_mb: int) -> Iterator[tuple[Neo4jServer, Neo4jTarget]]:
+    """A server with the store below a folder, which stays; a new store where there is none.
+
+    Raises:
+        HeadwaterError: it doesn't come up.
+    """
     options = (f"-Xms{heap_mb}m", f"-Xmx{heap_mb}m")
     chosen = ports.choose(ports.ANY)
     home = folder / "neo4j"

@@ -80,7 +80,7 @@ def test_a_store_that_is_there_is_not_made_again(
     def nobody(*_: object, **__: object) -> Iterator[tuple[object, object]]:
         yield SimpleNamespace(process=SimpleNamespace(pid=0)), None
 
-    monkeypatch.setattr(store, "_server", nobody)
+    monkeypatch.setattr(store, "server_up", nobody)
     monkeypatch.setattr(store, "_make", lambda *_: pytest.fail("it is made again"))
     with store.served(SIZES, stores, heap_mb=512, page_cache_mb=128, report=lambda _: None) as again:
         assert again.manifest["nodes"] | again.manifest["relationships"] == document["environment"]["by_kind"]

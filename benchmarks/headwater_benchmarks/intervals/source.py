@@ -1,0 +1,148 @@
+"""The consumer's source: encoded events of one query, made by another process while they are consumed.
+
+Instead of Kafka, whose broker and producer would take more processor time than the consumer itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections.abc import Iterator, Mapping
+from multiprocessing.connection import Connection
+
+from headwater_benchmarks.estate.segments import CHUNK, Row
+from headwater_benchmarks.intervals.stream import Record as Sought
+from headwater_benchmarks.intervals.stream import Stream
+from headwater_consumers.materializer.offsets import PartitionOffsets
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_schemas.codec import encode
+from headwater_schemas.identity import record_key
+
+_PARTITION = Partition("generated", 0)
+_PART = 500
+"""Events that are sent at once."""
+
+
+class GeneratedSource:
+    """One partition with so many events (`RecordSource`).
+
+    Args:
+        connection: brings them; at the end of it, the records that were sought.
+        count: how many there are.
+    """
+
+    def __init__(self, connection: Connection, count: int) -> None:
+        self._connection = connection
+        self._count = count
+        self._next = 0
+        self._committed = 0
+        self._waiting: list[bytes] = []
+        self._key = b""
+        self._listener: SourceListener | None = None
+        self._assigned = self._paused = self._answered = False
+
+    def sought(self) -> list[Sought]:
+        """The records that were to be sought, once all events were read."""
+        found: list[Sought] = self._connection.recv()
+        return found
+
+    def subscribe(self, listener: SourceListener) -> None:
+        """As `RecordSource.subscribe`."""
+        self._listener = listener
+
+    def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
+        """As `RecordSource.poll`."""
+        assert self._listener is not None  # noqa: S101  for the type checker
+        if not self._assigned:
+            self._assigned = True
+            self._listener.assigned(frozenset({_PARTITION}))
+        if self._answered:
+            self._answered = False
+            self._listener.committed(None)
+        if self._paused or self._next == self._count:
+            return Polled()
+        if not self._waiting:
+            if not self._connection.poll(timeout_seconds):
+                return Polled()
+            self._key, self._waiting = self._connection.recv()
+        size = 0
+        taken: list[Record] = []
+        for value in self._waiting[:max_records]:
+            if size >= max_bytes:
+                break
+            taken.append(Record(_PARTITION, self._next + len(taken), value, self._key))
+            size += len(value)
+        del self._waiting[: len(taken)]
+        self._next += len(taken)
+        return Polled(tuple(taken), {_PARTITION: self._count} if self._next == self._count else {})
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """As `RecordSource.commit`."""
+        self.commit_now(offsets)
+        self._answered = True
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
+        """As `RecordSource.commit_now`."""
+        self._committed = offsets.get(_PARTITION, self._committed)
+
+    def pause(self) -> None:
+        """As `RecordSource.pause`."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """As `RecordSource.resume`."""
+        self._paused = False
+
+    def positions(self) -> list[PartitionOffsets]:
+        """As `RecordSource.positions`."""
+        return [PartitionOffsets(_PARTITION, 0, self._count, self._committed)]
+
+    def lag(self) -> Mapping[Partition, int]:
+        """As `RecordSource.lag`."""
+        return {_PARTITION: self._count - self._committed}
+
+    @property
+    def reachable(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """As `RecordSource.close`."""
+        if self._listener is not None and self._assigned:
+            self._listener.revoked(frozenset({_PARTITION}))
+
+
+@contextlib.contextmanager
+def generated(stream: Stream, count: int) -> Iterator[GeneratedSource]:
+    """A source of the query's first micro-batches; a process makes them while the block runs."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_generate, args=(theirs, stream, count), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield GeneratedSource(ours, count)
+    finally:
+        ours.close()
+        process.terminate()
+        process.join()
+
+
+def _generate(connection: Connection, stream: Stream, count: int) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        for first in range(0, count, CHUNK):
+            columns = stream.columns(first, min(first + CHUNK, count))
+            events = (
+                stream.event(Row(columns, batch_id - first), batch_id)
+                for batch_id in range(first, min(first + CHUNK, count))
+            )
+            part: list[bytes] = []
+            for event in events:
+                part.append(encode(event))
+                if len(part) == _PART:
+                    connection.send((record_key(event), part))
+                    part = []
+            if part:
+                connection.send((record_key(event), part))
+        connection.send(stream.records)

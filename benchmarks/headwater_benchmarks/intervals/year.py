@@ -1,0 +1,246 @@
+"""One query's year, event by event, through the consumer's loop: decode, check, fold, write.
+
+The loop is the consumer's own, with its settings, in this process. Only the source and the dead letters aren't Kafka's.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headwater.errors import HeadwaterError
+from headwater.settings import load_settings
+from headwater_benchmarks.estate.store import server_up
+from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.ingest.turn import server_seconds
+from headwater_benchmarks.intervals.disk import Disk, checkpointed
+from headwater_benchmarks.intervals.options import YEAR, Options
+from headwater_benchmarks.intervals.source import GeneratedSource, generated
+from headwater_benchmarks.intervals.stream import Stream
+from headwater_benchmarks.intervals.traces import traced
+from headwater_benchmarks.memory import own_peak_mb
+from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.cypher import load
+from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.checkpoint import CheckpointContext
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter
+from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
+from headwater_consumers.materializer.health import Health
+from headwater_consumers.materializer.lane import ThreadLane
+from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
+from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
+from headwater_consumers.materializer.metrics import Metrics
+from headwater_consumers.materializer.records import Decoded
+from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, prepare_delta
+from headwater_schemas.codec import Decoder
+from headwater_schemas.events import LineageEvent
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+STRETCHES = 20
+"""Parts of the year whose rates are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """After a transaction: seconds and processor seconds since the beginning, and micro-batches so far."""
+
+    seconds: float
+    batches: int
+    client: float
+    server: float
+
+
+def year(options: Options, report: Callable[[str], None], wrote: Callable[[int], None]) -> dict[str, Any]:
+    """Ingest it; its measurement.
+
+    Args:
+        options: with at least one micro-batch of a year.
+        report: called with what is being done.
+        wrote: called with how many micro-batches are written, after each transaction.
+
+    Raises:
+        HeadwaterError: a server or the consumer failed, or a trace found something else.
+    """
+    dice = np.random.default_rng([options.seed, 1])
+    sought = frozenset(dice.integers(0, options.year, options.questions).tolist())
+    stream = Stream(0, options.seed, wanted=sought)
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        served = server_up(folder, heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb)
+        with served as (server, target), writing_driver(target) as driver:
+            pid = server.process.pid
+            GraphWriter(driver, target.database).ensure_schema()
+            empty = checkpointed(driver, target, folder / "neo4j")
+            database = Database(target, driver, pid)
+            report("one query's year")
+            with generated(stream, options.year) as source:
+                moments = _consume(source, database, options.year, wrote)
+                records = source.sought()
+            disk = checkpointed(driver, target, folder / "neo4j")
+            report("traces in the year")
+            with reading_driver(target) as reading:
+                times = traced(reading, target, pid, records, options)
+            return {
+                "name": "year",
+                "micro_batches": options.year,
+                **_counts(driver, target, options.year),
+                **sizes(disk, options.year),
+                "store_bytes_when_empty": empty.store,
+                "seconds": round(moments[-1].seconds, 1),
+                "micro_batches_per_second": round(options.year / moments[-1].seconds, 1),
+                "stretches": (stretches := _stretches(moments, options.year)),
+                "end_to_beginning": _growth(stretches),
+                "peak_rss_mb": round(own_peak_mb(), 1),
+                "trace": times,
+            }
+
+
+def sizes(disk: Disk, batches: int) -> dict[str, Any]:
+    """Of a store with so many micro-batches, for the report."""
+    return {
+        "store_bytes": disk.store,
+        "log_bytes": disk.logs,
+        "bytes_per_micro_batch": round(disk.store / batches, 1),
+        "bytes_per_micro_batch_with_logs": round((disk.store + disk.logs) / batches, 1),
+    }
+
+
+def counts(driver: Driver, target: Neo4jTarget) -> tuple[int, int]:
+    """How many nodes and relationships there are."""
+    with driver.session(database=target.database) as session:
+        row = session.run(load("headwater_benchmarks.intervals", "nodes")).single(strict=True)
+        return int(row["nodes"]), int(row["relationships"])
+
+
+def _counts(driver: Driver, target: Neo4jTarget, batches: int) -> dict[str, Any]:
+    nodes, relationships = counts(driver, target)
+    return {
+        "nodes": nodes,
+        "relationships": relationships,
+        "nodes_per_year": round(nodes * YEAR / batches),
+    }
+
+
+def _consume(source: GeneratedSource, database: Database, count: int, wrote: Callable[[int], None]) -> list[Moment]:
+    metrics = _Progress(database, wrote)
+    totals = ConsumerTotals()
+    tally = Tally(totals, metrics)
+    target = database.target
+    settings: MaterializerSettings = load_settings().materializer
+    clock = time.monotonic
+    with writing_driver(target) as driver:
+        writer = GraphWriter(driver, target.database, timeout_seconds=settings.write_timeout_seconds)
+        graph = Neo4jGraph(target, driver, writer)
+        parts = LoopParts(
+            source=source,
+            lane=ThreadLane(),
+            checkpoint_context=CheckpointContext(
+                graph=graph,
+                dead_letters=_NoDeadLetters(),
+                fold=_folded,
+                limit=DeadLetterLimit(settings.dead_letter_policy()),
+                observer=tally,
+                clock=clock,
+            ),
+            preparation=Preparation(Decoder(), reject, _folded, timed=metrics.timed, clock=clock),
+            limit=BatchLimit(settings.batch_policy()),
+            start=graph.prepare,
+            finish=graph.close,
+            health=Health(metrics, clock),
+            metrics=metrics,
+            notices=Notices(lambda _: None, clock),
+            totals=totals,
+            committed=tally.committed,
+            watch=lambda: None,
+        )
+        policy = LoopPolicy(
+            backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
+            drain_seconds=settings.drain_seconds,
+            until_caught_up=True,
+        )
+        Loop(parts, policy, clock=clock, random=random.random).run()
+    if totals.applied != count:
+        raise HeadwaterError(f"{totals.applied:,} of {count:,} micro-batches were applied.")
+    return metrics.moments
+
+
+def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
+    return prepare_delta(fold(events))
+
+
+class _NoDeadLetters:
+    """There are none (`DeadLetterSink`)."""
+
+    def send(self, letters: Sequence[DeadLetter]) -> None:
+        if letters:
+            raise HeadwaterError(f"{len(letters)} events were rejected: {letters[0]}")
+
+    def close(self) -> None:
+        pass
+
+
+class _Progress(Metrics):
+    """The metrics, with what has happened after each transaction."""
+
+    def __init__(self, database: Database, wrote: Callable[[int], None]) -> None:
+        super().__init__()
+        self._database = database
+        self._wrote = wrote
+        self._begun = self._now(0)
+        self.moments: list[Moment] = []
+
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+        super().wrote(events, seconds, summary)
+        before = self.moments[-1].batches if self.moments else 0
+        now, begun = self._now(before + len(events)), self._begun
+        self.moments.append(
+            Moment(now.seconds - begun.seconds, now.batches, now.client - begun.client, now.server - begun.server)
+        )
+        self._wrote(now.batches)
+
+    def _now(self, batches: int) -> Moment:
+        return Moment(time.monotonic(), batches, time.process_time(), server_seconds(self._database) or 0.0)
+
+
+def _stretches(moments: Sequence[Moment], count: int) -> list[dict[str, Any]]:
+    """Rates over equally many micro-batches."""
+    out: list[dict[str, Any]] = []
+    before = Moment(0.0, 0, 0.0, 0.0)
+    for moment in moments:
+        if moment.batches < count * (len(out) + 1) / STRETCHES:
+            continue
+        batches = moment.batches - before.batches
+        out.append(
+            {
+                "micro_batches": moment.batches,
+                "micro_batches_per_second": round(batches / max(moment.seconds - before.seconds, 1e-9), 1),
+                "consumer_us": round((moment.client - before.client) / batches * 1e6, 1),
+                "neo4j_us": round((moment.server - before.server) / batches * 1e6, 1),
+            }
+        )
+        before = moment
+    return out
+
+
+def _growth(stretches: Sequence[dict[str, Any]]) -> float:
+    """The rate of the last tenth over that of the first tenth that counts; the first stretch doesn't."""
+    kept = stretches[1:] or stretches
+    tenth = max(len(kept) // 10, 1)
+    first, last = (
+        sum(float(each["micro_batches_per_second"]) for each in part) for part in (kept[:tenth], kept[-tenth:])
+    )
+    return round(last / first, 3)
