@@ -149,10 +149,8 @@ class Databases:
 
 
 def empty(database: Database) -> None:
-    """Delete what Headwater wrote, and what only baselines write."""
+    """Delete what Headwater and the floor wrote."""
     wipe(database.driver, database.target.database)
-    with database.driver.session(database=database.target.database) as session:
-        session.run(load(_PACKAGE, "floor/wipe")).consume()
 
 
 @contextlib.contextmanager
