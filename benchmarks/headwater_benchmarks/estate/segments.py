@@ -114,7 +114,7 @@ class Row:
 
     def number(self, name: str, item: int = 0) -> int:
         """A number; `item` is which of several."""
-        return int(_column(self.columns, (name, item))[self.row])
+        return int(column(self.columns, (name, item))[self.row])
 
     def time(self, name: str) -> datetime:
         """The number as microseconds since the epoch."""
@@ -165,7 +165,7 @@ class Template:
     def _matrix(self, columns: Columns, count: int) -> Ints:
         out = np.empty((count, len(self._numbers)), dtype=np.int64)
         for place, number in enumerate(self._numbers):
-            out[:, place] = number if isinstance(number, int) else _column(columns, number)
+            out[:, place] = number if isinstance(number, int) else column(columns, number)
         return out
 
     def _differences(self, numbers: Ints) -> Ints:
@@ -232,7 +232,7 @@ class Template:
         if one.began is None:
             times = shown.processing_times * count
         else:
-            times = (_column(columns, self._marks[micros(one.began)])[rows] // 1_000).tolist()
+            times = (column(columns, self._marks[micros(one.began)])[rows] // 1_000).tolist()
         return Lists(
             list(range(first, first + count)),
             times,
@@ -243,13 +243,13 @@ class Template:
     def _numbers_of(self, one: int, columns: Columns, rows: slice) -> list[int]:
         if (mark := self._marks.get(one)) is None:
             return [one] * (rows.stop - rows.start)
-        found: list[int] = _column(columns, mark)[rows].tolist()
+        found: list[int] = column(columns, mark)[rows].tolist()
         return found
 
     def _time(
         self, time: datetime | None, columns: Columns, rows: slice, of: Callable[[Ints], np.int64]
     ) -> datetime | None:
-        return None if time is None else from_micros(int(of(_column(columns, self._marks[micros(time)])[rows])))
+        return None if time is None else from_micros(int(of(column(columns, self._marks[micros(time)])[rows])))
 
     def _range(self, one: Range, columns: Columns, rows: slice) -> Range:
         count = rows.stop - rows.start
@@ -257,8 +257,8 @@ class Template:
         if not one.offsets:
             return found
         marks = [(self._marks[from_], self._marks[to]) for from_, to in one.offsets.values()]
-        starts = np.stack([_column(columns, from_)[rows] for from_, _ in marks], axis=1)
-        ends = np.stack([_column(columns, to)[rows] for _, to in marks], axis=1)
+        starts = np.stack([column(columns, from_)[rows] for from_, _ in marks], axis=1)
+        ends = np.stack([column(columns, to)[rows] for _, to in marks], axis=1)
         if (starts >= ends).any() or (starts[1:] != ends[:-1]).any():
             raise ValueError("offsets don't go on where those before ended")
         found.offsets = dict(zip(one.offsets, zip(starts[0].tolist(), ends[-1].tolist(), strict=True), strict=True))
@@ -275,7 +275,8 @@ def _parts(count: int) -> dict[str, tuple[int, int]]:
     return out | {TAIL_PART: (tail, count)}
 
 
-def _column(columns: Columns, mark: Mark) -> Ints:
+def column(columns: Columns, mark: Mark) -> Ints:
+    """One number of each micro-batch."""
     name, item = mark
     found = columns.numbers[name]
     return found if found.ndim == 1 else found[:, item]

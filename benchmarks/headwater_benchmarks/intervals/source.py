@@ -6,18 +6,19 @@ Instead of Kafka, whose broker and producer would take more processor time than 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
+import time
 from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Connection
 
-from headwater_benchmarks.estate.segments import CHUNK, Row
+from headwater_benchmarks.estate.segments import CHUNK
+from headwater_benchmarks.intervals.encoded import EncodedStream
 from headwater_benchmarks.intervals.stream import Record as Sought
 from headwater_benchmarks.intervals.stream import Stream
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener
-from headwater_schemas.codec import encode
-from headwater_schemas.identity import record_key
 
 _PARTITION = Partition("generated", 0)
 _PART = 500
@@ -53,7 +54,10 @@ class GeneratedSource:
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
         """As `RecordSource.poll`."""
-        assert self._listener is not None  # noqa: S101  for the type checker
+        if self._listener is None:
+            # The loop polls while the graph is made ready.
+            time.sleep(timeout_seconds)
+            return Polled()
         if not self._assigned:
             self._assigned = True
             self._listener.assigned(frozenset({_PARTITION}))
@@ -130,19 +134,10 @@ def generated(stream: Stream, count: int) -> Iterator[GeneratedSource]:
 
 
 def _generate(connection: Connection, stream: Stream, count: int) -> None:
+    encoded = EncodedStream(stream)
     with contextlib.suppress(BrokenPipeError):
         for first in range(0, count, CHUNK):
-            columns = stream.columns(first, min(first + CHUNK, count))
-            events = (
-                stream.event(Row(columns, batch_id - first), batch_id)
-                for batch_id in range(first, min(first + CHUNK, count))
-            )
-            part: list[bytes] = []
-            for event in events:
-                part.append(encode(event))
-                if len(part) == _PART:
-                    connection.send((record_key(event), part))
-                    part = []
-            if part:
-                connection.send((record_key(event), part))
+            values = encoded.values(stream.columns(first, min(first + CHUNK, count)), first)
+            while part := list(itertools.islice(values, _PART)):
+                connection.send((encoded.key, part))
         connection.send(stream.records)
