@@ -28,12 +28,13 @@ from headwater_schemas.events import LineageEvent, RunEventType
 from support.analysis.history import History
 from support.events import full_dataset_event, full_job_event
 from support.graph.cases import load_case
+from support.graph.chains import chains
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
 
 FAULTS = Path(__file__).parents[2] / "recordings" / "neo4j_browser" / "faults.yaml"
 FAILED = (RunEventType.FAIL, RunEventType.ABORT)
@@ -122,13 +123,18 @@ def test_runs_listed_without_a_name_are_those_of_all_jobs(
 
 def test_every_broken_chain_is_found(estate: Driver, reader: Reader) -> None:
     found = all_pages(broken_chains, reader)
-    naive = values(
-        estate,
-        "MATCH (a:Interval)-[n:NEXT]->(b:Interval) "
-        "WHERE n.missing > 0 OR n.gap_partitions IS NOT NULL OR n.overlap_partitions IS NOT NULL "
-        "RETURN [a.query_id, a.batch_id, b.batch_id, coalesce(n.missing, 0), size(coalesce(n.gap_partitions, [])), "
-        "size(coalesce(n.overlap_partitions, []))] ORDER BY a.query, b.batch_id",
-    )
+    naive = [
+        [
+            before["query_id"],
+            before["batch_id"],
+            after["batch_id"],
+            joint.get("missing", 0),
+            len(joint.get("gap_partitions", ())),
+            len(joint.get("overlap_partitions", ())),
+        ]
+        for before, after, joint in chains(estate)
+        if joint.get("missing", 0) > 0 or "gap_partitions" in joint or "overlap_partitions" in joint
+    ]
     assert naive
     assert [
         [one.query_id, one.after_batch, one.before_batch, one.missing, len(one.gaps), len(one.overlaps)]
@@ -163,10 +169,16 @@ def test_a_chain_that_is_mended_is_found_no_more(clean_database: Driver, reader:
     events = load_case(FAULTS).events
     for event in reversed(events):
         write(clean_database, [event])
-    broken = values(clean_database, "MATCH ()-[n:NEXT]->() WHERE n._broken IS NOT NULL RETURN n._broken")
+    joints = [each.properties for each in chains(clean_database)]
+    broken = [joint for joint in joints if "_broken" in joint]
     assert len(broken) == broken_chains(reader).total
-    naive = "MATCH ()-[n:NEXT]->() WHERE n.missing > 0 OR n.gap_from IS NOT NULL OR n.overlap_from IS NOT NULL RETURN 1"
-    assert len(values(clean_database, naive)) == len(broken)
+    naive = [joint for joint in joints if joint.get("missing", 0) > 0 or joint.keys() & {"gap_from", "overlap_from"}]
+    assert len(naive) == len(broken)
+    stored = values(clean_database, "MATCH (s:Segment) UNWIND s.broken AS batch RETURN batch")
+    assert len(stored) == len(broken)
+    marked = values(clean_database, "MATCH (s:Segment) WHERE s.broken IS NOT NULL RETURN s.query = s._broken")
+    assert marked
+    assert all(marked)
 
 
 def test_what_is_known_of_a_dataset(clean_database: Driver, acme: Reader) -> None:
@@ -206,8 +218,8 @@ def test_who_makes_and_who_reads_a_dataset(estate: Driver, reader: Reader) -> No
 @pytest.mark.parametrize(
     ("name", "seek"),
     [
-        ("broken_chains", "DirectedRelationshipIndexSeekByRange"),
-        ("count_broken_chains", "DirectedRelationshipIndexScan"),
+        ("broken_chains", "NodeIndexSeekByRange"),
+        ("count_broken_chains", "NodeIndexScan"),
         ("runs", "NodeIndexSeek"),
         ("count_runs", "NodeIndexSeek"),
         ("datasets", "NodeUniqueIndexSeekByRange"),

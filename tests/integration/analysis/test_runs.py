@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
 
 BAD = {RunEventType.FAIL, RunEventType.ABORT}
 

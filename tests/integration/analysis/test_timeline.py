@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 JOB = JobRef("default", "enrich")

@@ -10,6 +10,8 @@ import pytest
 
 from headwater import cli
 from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.segments.segment import Place, Stored
+from headwater_consumers.graph.segments.slots import Names
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.replay import replay
 from headwater_consumers.materializer.dead_letters.topic import letters
@@ -69,7 +71,7 @@ def test_a_graph_is_what_its_events_say_until_somebody_changes_it(
     assert graph("verify", "--skip-graph")["graph"] is None
 
     neo4j_driver.execute_query("MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 SET r.state = 'ABORT'")
-    neo4j_driver.execute_query("MATCH (:Interval {batch_id: 3})-[n:NEXT]->() DELETE n")
+    neo4j_driver.execute_query("MATCH (:Run)-[o:OF]->(:Job) WITH o LIMIT 1 DELETE o")
     neo4j_driver.execute_query("CREATE (:Dataset {key: 'zz', name: 'nobody told of it'})")
     changed = graph("verify", status=5)["graph"]
     assert (changed["missing"], changed["extra"], changed["changed"]) == (1, 1, 1)
@@ -125,7 +127,6 @@ def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
         "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 SET r._stamp = '0' + substring(r._stamp, 1)",
         "MATCH (j:Job) SET j._words = 'other'",
         "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 REMOVE r._id_start",
-        "MATCH (i:Interval {batch_id: 3}) SET i._run = 'x'",
     ],
 )
 def test_what_later_merges_depend_on_is_compared_too(
@@ -134,6 +135,48 @@ def test_what_later_merges_depend_on_is_compared_too(
     neo4j_driver.execute_query(change)
     changed = graph("verify", status=5)["graph"]
     assert (changed["missing"], changed["extra"], changed["changed"]) == (0, 0, 1)
+    assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "MATCH (s:Segment) SET s.last_batch = 8",
+        "MATCH (s:Segment) SET s.broken = [3], s.missing = [1], s._broken = s.query",
+        "MATCH (s:Segment) REMOVE s.first_time",
+        "MATCH (s:Segment) CREATE (s)-[:NEXT]->(s)",
+        "MATCH (:Segment)-[r:IN_QUERY]->() DELETE r",
+        "MATCH (:Segment)-[r:IN_RUN]->() SET r.batches = 9",
+        "MATCH (:Segment)-[r:CONSUMED]->() SET r.to_exclusive = [90]",
+    ],
+)
+def test_what_a_segment_is_found_by_follows_from_its_micro_batches(
+    filled: None, graph: Command, neo4j_driver: Driver, change: str
+) -> None:
+    key = neo4j_driver.execute_query("MATCH (s:Segment) RETURN s.key").records[0][0]
+    neo4j_driver.execute_query(change)
+    changed = graph("verify", status=5)["graph"]
+    assert (changed["missing"], changed["extra"], changed["changed"]) == (0, 1, 0)
+    assert [sample["key"] for sample in changed["samples"]] == [key]
+
+
+def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitted(
+    filled: None, graph: Command, neo4j_driver: Driver
+) -> None:
+    stored = neo4j_driver.execute_query("MATCH (s:Segment) RETURN properties(s)").records[0][0]
+    place = Place(stored["tenant"], stored["query_id"], stored["query"], 0)
+    blocks, names = Stored.of(stored), dict[str, Names]()
+    intervals = blocks.read(place, names)
+    _, quietly = intervals[3].variants[intervals[3].winner].registers["run"]
+    assert isinstance(quietly, dict)
+    quietly["_run"] = "x"
+    neo4j_driver.execute_query("MATCH (s:Segment) SET s += $new", new=blocks.rewritten(place, intervals, names))
+    changed = graph("verify", status=5)["graph"]
+    # The run that it is of now is another one; and one micro-batch less is of the run that the segment is of.
+    batch, segment = str(intervals[3].identity["key"]), place.key
+    keys = {sample["key"].split("/")[0] for sample in changed["samples"]}
+    assert keys == {batch, segment}
+    assert changed["changed"] == 1
     assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
 
 

@@ -1,7 +1,7 @@
 // Micro-batches that don't fit the one before, query by query: by the index of what is broken
 MATCH (s:Segment)
 USING INDEX SEEK s:Segment(_broken)
-WHERE s._broken >= $given.after AND s.tenant = $given.tenant AND (s._broken > $given.after OR s.last_batch > $given.batch)
+WHERE s._broken >= $given.after AND s.tenant = $given.tenant AND (s._broken > $given.after OR any(batch IN s.broken WHERE batch > $given.batch))
 WITH s ORDER BY s._broken, s.start LIMIT $given.limit
 UNWIND s.broken AS batch
 WITH s, batch WHERE s._broken > $given.after OR batch > $given.batch
