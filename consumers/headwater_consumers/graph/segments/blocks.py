@@ -23,6 +23,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -121,7 +123,7 @@ def read_closed(block: bytes) -> dict[int, Slot]:
     counts = [numbers.count(number) for number in range(len(structures))]
     rows = [iter(_by_row(data, count)) for data, count in zip(columns, counts, strict=True)]
     frames = [
-        (place, number, list(next(rows[number])), changed)
+        (place, number, next(rows[number]), changed)
         for place, number, changed in zip(places, numbers, texts, strict=True)
     ]
     return dict(_slots(structures, frames))
@@ -173,20 +175,19 @@ class _Frames:
 
 
 def _slots(
-    structures: list[tuple[Shapes, list[str]]], frames: Iterable[tuple[int, int, list[int], Mapping[int, str]]]
+    structures: list[tuple[Shapes, list[str]]], frames: Iterable[tuple[int, int, Sequence[int], Mapping[int, str]]]
 ) -> Iterator[tuple[int, Slot]]:
-    structure: int | None = None
-    numbers: list[int] | None = None
-    for place, number, differences, changed in frames:
+    for number, group in groupby(frames, key=itemgetter(1)):
+        alike = list(group)
         shapes, base = structures[number]
-        numbers = predictor(shapes).numbers(numbers if number == structure else None, differences)
-        structure = number
-        texts = base
-        if changed:
-            texts = base[:]
-            for at, text in changed.items():
-                texts[at] = text
-        yield place, Slot(shapes, numbers, texts)
+        rows = predictor(shapes).rows([differences for _, _, differences, _ in alike])
+        for (place, _, _, changed), numbers in zip(alike, rows, strict=True):
+            texts = base
+            if changed:
+                texts = base[:]
+                for at, text in changed.items():
+                    texts[at] = text
+            yield place, Slot(shapes, numbers, texts)
 
 
 @lru_cache(1 << 10)

@@ -16,9 +16,11 @@ this micro-batch alone.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import accumulate
+from operator import add
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -314,14 +316,37 @@ class Predictor:
         out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
         return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
 
-    def numbers(self, before: list[int] | None, differences: list[int]) -> list[int]:
-        """The inverse of `differences`."""
-        known = before[:] if before is not None else [0] * self._count
-        add = known.append
-        for difference, near in zip(differences, self._near, strict=True):
-            add(difference + known[near])
-        out = known[self._count :]
-        return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
+    def rows(self, differences: Sequence[Sequence[int]]) -> list[list[int]]:
+        """The inverse of `differences`, of consecutive slots with this structure, of which the first has none before.
+
+        By column: additions along a column take a fifth of the time that they take slot by slot.
+        """
+        if not self._count:
+            return [[] for _ in differences]
+        given = list(zip(*differences, strict=True))
+        columns: dict[int, list[int]] = {}
+        for place in range(self._count):
+            self._column(place, given, columns)
+        return [list(row) for row in zip(*(_wrapped(columns[place]) for place in range(self._count)), strict=True)]
+
+    def _column(self, place: int, given: Sequence[Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
+        """The numbers at one place, of all slots; `columns` has those that are known, and gets them."""
+        if place in columns:
+            return columns[place]
+        # What is near a number of the same slot is, with the difference of that one, near what that one is near.
+        own, near = given[place], self._near[place]
+        while near >= self._count:
+            own = list(map(add, own, given[near - self._count]))
+            near = self._near[near - self._count]
+        if near == place:
+            columns[place] = list(accumulate(own))
+        else:
+            columns[place] = list(map(add, own, (0, *self._column(near, given, columns))))
+        return columns[place]
+
+
+def _wrapped(column: list[int]) -> list[int]:
+    return column if min(column) >= -_OFFSET and max(column) < _OFFSET else [_wrap(number) for number in column]
 
 
 def _wrap(number: int) -> int:

@@ -378,6 +378,7 @@ class Summary:
             "last_passed": self.last_passed,
             "_broken": query if self.broken else None,
             "_rewinds": query if self.rewinds else None,
+            "_contested": query if self.contested else None,
         }
         for part, lists in self.lists.items():
             out |= lists.properties(part)

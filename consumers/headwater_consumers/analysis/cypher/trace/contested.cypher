@@ -2,7 +2,8 @@
 UNWIND $given.queries AS query
 CALL (query) {
   MATCH (s:Segment)
-  WHERE s.query = query AND s.start >= 0 AND s.contested IS NOT NULL
-  RETURN s ORDER BY s.query, s.start LIMIT $given.limit
+  USING INDEX s:Segment(_contested, start)
+  WHERE s._contested = query AND s.start >= 0
+  RETURN s ORDER BY s._contested, s.start LIMIT $given.limit
 }
-RETURN s.query AS query, s.contested AS batches
+RETURN query, s.contested AS batches
