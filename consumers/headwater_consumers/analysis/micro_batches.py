@@ -3,6 +3,7 @@
 following   those from a batch id on, in batch order
 preceding   those before a batch id, the latest first
 befores     the one before each
+count       how many there are in a span of time
 row         one of them as a node's properties and its uses, as rows of runs are
 conflicts   other reports of it, likewise
 """
@@ -31,7 +32,8 @@ from headwater_consumers.graph.segments.segment import (
     neighbour_of,
     put_slot_together,
 )
-from headwater_consumers.graph.segments.slots import Slot
+from headwater_consumers.graph.segments.slots import Slot, predictor
+from headwater_schemas.identity import from_micros
 
 NO_LIMIT = 2**63 - 1
 """Batch ids are below this."""
@@ -87,6 +89,16 @@ class _Whole:
                 if (batch_id <= first) if backwards else (batch_id >= first):
                     yield batch_id, partial(self._interval, batch_id, slot)
 
+    def times(self) -> Iterator[datetime | None]:
+        """The processing times; most are read without putting their micro-batches together."""
+        for number in range(segment.BLOCKS):
+            for batch_id, slot in self._stored.slots(self._place, number).items():
+                place = predictor(slot.shapes).time
+                if place is not None:
+                    yield from_micros(slot.numbers[place])
+                else:
+                    yield processing_time(put_slot_together(self._place, batch_id, slot, {}))
+
     def _interval(self, batch_id: int, slot: Slot) -> IntervalFacts:
         if batch_id not in self._intervals:
             self._intervals[batch_id] = put_slot_together(self._place, batch_id, slot, {})
@@ -109,6 +121,20 @@ def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
     for of in missing:
         for number in _numbers(of):
             known.setdefault((of.query, number), None)
+
+
+def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
+    """How many micro-batches there are in stretches with a span of time; these share no segment."""
+    total = 0
+    # So many at once that an answer stays small.
+    for begin in range(0, len(stretches), _MOST_SEGMENTS):
+        part = stretches[begin : begin + _MOST_SEGMENTS]
+        load(tx, part)
+        for of in part:
+            for number in _numbers(of):
+                if (whole := _loaded(tx).pop((of.query, number), None)) is not None:
+                    total += sum(map(of.has, whole.times()))
+    return total
 
 
 def _numbers(of: Stretch) -> range:

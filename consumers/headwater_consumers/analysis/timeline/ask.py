@@ -7,6 +7,7 @@ micro-batch may have no time. It is placed next to the following micro-batch of 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,7 +35,6 @@ from headwater_consumers.analysis.timeline.answer import (
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Because
-from headwater_consumers.graph.segments import segment
 from headwater_schemas.events import Certainty
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -127,12 +127,22 @@ class Latest:
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
     """The latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
-    stretches = [Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()]
-    # One more than asked for shows whether there is a next page.
-    lists = micro_batches.preceding(tx, stretches, limit + 1)
-    merged = heapq.merge(*(list(_timed(found)) for found in lists), key=lambda each: each[0], reverse=True)
-    page = [each for _, each in islice(merged, limit)]
-    if sum(map(len, lists)) <= limit:
+    stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
+    # Of many queries a few each make a page. One more than asked for shows whether there is a next page.
+    size = min(limit, 2 * limit // max(1, len(stretches))) + 1
+    lists: dict[str, list[IntervalFacts]] = {}
+    short = list(stretches)
+    page: list[IntervalFacts] = []
+    while short:
+        found = micro_batches.preceding(tx, [stretches[key] for key in short], size)
+        lists |= dict(zip(short, found, strict=True))
+        merged = heapq.merge(*map(_timed, lists.values()), key=lambda each: each[0], reverse=True)
+        page = [each for _, each in islice(merged, limit)]
+        # The page has all that was read of these, and the next of them may belong on it.
+        taken = Counter(each.query for each in page)
+        short = [key for key in short if size <= limit and taken[key] == len(lists[key]) == size]
+        size = min(limit + 1, 4 * size)
+    if sum(map(len, lists.values())) <= limit:
         return Latest(page, None)
     return Latest(page, dict(before) | {interval.query: interval.batch_id for interval in page})
 
@@ -153,7 +163,7 @@ def count(tx: Transaction, queries: Sequence[str], span: Span) -> int:
         Stretch(row["query"], row["first"], row["last"], **given)
         for row in tx.rows("timeline/cut_segments", queries=queries, **given)
     ]
-    return total + sum(map(len, micro_batches.following(tx, cut, segment.SIZE)))
+    return total + micro_batches.count(tx, cut)
 
 
 def written(before: Mapping[str, int]) -> str:

@@ -304,6 +304,8 @@ class Predictor:
                 near = count + time
             self._near.append(near)
         self._count = count
+        self.time = time if len(shapes) == 1 else None
+        """Place of the processing time, in microseconds; None: there is none, or several variants have their own."""
 
     def differences(self, before: list[int] | None, numbers: list[int]) -> list[int]:
         """Of a slot's numbers from what they are near; each in 64 bits with sign.
