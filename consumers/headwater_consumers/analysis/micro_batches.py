@@ -158,21 +158,40 @@ class _Reading:
     found: list[IntervalFacts] = field(default_factory=list)
 
 
-Wanted = Callable[[IntervalFacts], bool]
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which micro-batches are looked for.
+
+    Attributes:
+        holds: of each of them.
+        texts: one of these is in a text of each of them; a micro-batch without any isn't put together. Few of them.
+    """
+
+    holds: Callable[[IntervalFacts], bool]
+    texts: Sequence[str] = ()
+
+    def may_be(self, slot: Slot) -> bool:
+        """Whether a slot may be of one of them."""
+        return not self.texts or any(part in text for text in slot.texts for part in self.texts)
+
+
+ANY = Wanted(lambda _: True)
 
 
 def of_run(run_id: str | None) -> Wanted:
-    """Whether a micro-batch was observed in a run; None: in any, or in none."""
+    """Micro-batches that were observed in a run; None: in any, or in none."""
+    if run_id is None:
+        return ANY
 
-    def wanted(interval: IntervalFacts) -> bool:
+    def holds(interval: IntervalFacts) -> bool:
         _, run = interval.variants[interval.winner].registers.get("run", ("", None))
-        return run_id is None or (isinstance(run, dict) and run["run_id"] == run_id)
+        return isinstance(run, dict) and run["run_id"] == run_id
 
-    return wanted
+    return Wanted(holds, (run_id,))
 
 
 def following(
-    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = lambda _: True
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
     """The first micro-batches of each stretch, in batch order, at most `limit` of each.
 
@@ -180,13 +199,13 @@ def following(
         tx: the transaction.
         stretches: where to look.
         limit: of each.
-        wanted: those for which it holds.
+        wanted: which of them.
     """
     return _read(tx, stretches, limit, wanted, backwards=False)
 
 
 def preceding(
-    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = lambda _: True
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
     """The last micro-batches of each stretch, the latest first; as `following`."""
     return _read(tx, stretches, limit, wanted, backwards=True)
@@ -244,8 +263,10 @@ def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *,
         for batch_id, slot in _slots(place, blocks, numbers, backwards=backwards):
             if not reading.first <= batch_id <= reading.last:
                 continue
+            if not wanted.may_be(slot):
+                continue
             interval = put_slot_together(place, batch_id, slot, {})
-            if reading.of.has(processing_time(interval)) and wanted(interval):
+            if reading.of.has(processing_time(interval)) and wanted.holds(interval):
                 reading.found.append(interval)
                 if len(reading.found) == limit:
                     reading.first = reading.last + 1
@@ -272,7 +293,7 @@ def _take_loaded(
         for batch_id, interval in whole.slots(begin, backwards=backwards) if whole is not None else ():
             if not reading.first <= batch_id <= reading.last:
                 break
-            if reading.of.has(processing_time(interval())) and wanted(interval()):
+            if reading.of.has(processing_time(interval())) and wanted.holds(interval()):
                 reading.found.append(interval())
                 if len(reading.found) == limit:
                     reading.first = reading.last + 1
@@ -303,6 +324,11 @@ def processing_time(interval: IntervalFacts) -> datetime | None:
 def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:
     """Micro-batches by key of the query and batch id; those that aren't known are left out."""
     stretches = [Stretch(query, batch_id, batch_id) for query, batch_id in wanted]
+    in_segments: dict[tuple[str, int], list[Stretch]] = {}
+    for stretch in stretches:
+        in_segments.setdefault((stretch.query, at(stretch.first).segment), []).append(stretch)
+    # A segment with several of them is read once.
+    load(tx, [together[0] for together in in_segments.values() if len(together) > 1])
     return [interval for found in following(tx, stretches, 1) for interval in found]
 
 

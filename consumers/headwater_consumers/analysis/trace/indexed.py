@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from headwater_consumers.analysis.micro_batches import Stretch, at_batches, conflicts, following, row
+from headwater_consumers.analysis.micro_batches import Stretch, Wanted, at_batches, conflicts, following, row
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_consumers.analysis.trace.context import Context
@@ -18,6 +18,10 @@ from headwater_consumers.graph.words import path_mark
 
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
+_FEW_MARKS = 16
+"""Marks that are looked for in the texts of a micro-batch before it is put together."""
+_AT_ONCE = 16
+"""Segments that are read in one statement."""
 
 
 def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Batch]]:
@@ -69,9 +73,15 @@ def _by_marks(context: Context, marks: Sequence[str]) -> tuple[list[Batch], list
     stretches = [
         Stretch(each["query"], each["first"], each["last"]) for each in context.tx.rows("trace/path_segments", **asked)
     ]
-    found = following(context.tx, stretches, segment.SIZE, wanted=lambda interval: _has_mark(interval, type_, wanted))
-    batches = [interval for intervals in found for interval in intervals][: context.limit]
-    return _reports(batches), [read_run(each) for each in context.tx.rows("trace/path_runs", **asked)]
+    texts = sorted(wanted) if len(wanted) <= _FEW_MARKS else ()
+    with_mark = Wanted(lambda interval: _has_mark(interval, type_, wanted), texts)
+    batches: list[IntervalFacts] = []
+    for begin in range(0, len(stretches), _AT_ONCE):
+        found = following(context.tx, stretches[begin : begin + _AT_ONCE], segment.SIZE, wanted=with_mark)
+        batches += [interval for intervals in found for interval in intervals]
+        if len(batches) >= context.limit:
+            break
+    return _reports(batches[: context.limit]), [read_run(each) for each in context.tx.rows("trace/path_runs", **asked)]
 
 
 def _has_mark(interval: IntervalFacts, type_: RelType, marks: frozenset[str]) -> bool:
