@@ -1,4 +1,4 @@
-"""A stored field of a micro-batch is shown by declaring it in an answer: statements return the node whole."""
+"""A stored field of a micro-batch is shown by declaring it in an answer: a row of one has all of its properties."""
 
 from __future__ import annotations
 
@@ -9,22 +9,35 @@ from typing import Any
 import pytest
 from neo4j.time import DateTime
 
-from headwater_consumers import cypher
 from headwater_consumers.analysis.interval_fields import stored_fields, stored_values
+from headwater_consumers.analysis.micro_batches import row
 from headwater_consumers.analysis.runs import IntervalItem
 from headwater_consumers.analysis.timeline import TimelineInterval
-from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES
+from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, flatten
+from headwater_consumers.materializer.fold import fold
+from support.events import full_interval_event
 
-RUNS = ("first_bad_interval", "intervals", "last_good_interval", "last_interval")
 COMPUTED = {
     IntervalItem: {"inputs", "outputs", "quality", "missing", "gaps", "overlaps", "rewinds", "conflicts"},
     TimelineInterval: {"consumed", "produced", "missing_before", "gaps", "overlaps", "conflicts"},
 }
 
 
-@pytest.mark.parametrize("name", [*(f"runs/{name}" for name in RUNS), "timeline/intervals"])
-def test_a_statement_returns_the_node_whole(name: str) -> None:
-    assert "i {.*} AS interval" in cypher.load("headwater_consumers.analysis", name)
+def test_a_row_has_all_that_is_stored() -> None:
+    interval = min(fold([full_interval_event()]).intervals.values(), key=lambda each: each.batch_id)
+    variant = interval.variants[interval.winner]
+    properties = row(interval)["properties"]
+    assert properties.items() >= {**interval.identity, **flatten(variant.registers)}.items()
+    assert properties.keys() >= {
+        *ENTRY_REGISTERS,
+        "key",
+        "query_id",
+        "batch_id",
+        "run_id",
+        "provenance",
+        "code_version",
+    }
+    assert properties["source_end_digest"] == interval.winner
 
 
 @pytest.mark.parametrize("answer", COMPUTED)

@@ -61,7 +61,7 @@ def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
     returned = {
         name: set(re.findall(r"\.?(\w+)(?=[,:}]|$)", part))
         for name, path in zip(NAMES, FILES, strict=True)
-        if not name.startswith("timeline/")  # read by its own
+        if not name.startswith("timeline/") and name != "runs/versions"  # read by their own
         for part in re.findall(r"\br \{(\.key, \.run_id,[^}]*)", path.read_text(encoding="utf-8"))
     }
     assert len(returned) == 8
