@@ -60,9 +60,17 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
     """The lines of the micro-batches of each segment, query by query in batch order."""
     query, start = "", -1
     before: IntervalFacts | None = None
-    next_: list[int] = []
+    # Of the one before: whether its NEXT is right shows with this one.
+    earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
+        if earlier is not None:
+            key, faults, next_ = earlier
+            same = record is not None and record["properties"]["query"] == query
+            if next_ != ([record["properties"]["start"]] if record is not None and same else []):
+                faults["NEXT"] = next_
+            if faults:
+                yield [(key, segment_line(key, faults))]
         if record is None:
             return
         stored = _native(record["properties"])
@@ -73,13 +81,9 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
         intervals = Stored.of(stored).read(place, {})
         lines = micro_batch_lines(list(intervals.values()), before, internal=internal)
         if internal:
-            faults = _differences(place, record, stored, intervals, before)
-            if next_ != ([] if before is None else [start]):
-                faults["NEXT of the one before"] = next_
-            if faults:
-                lines.append((place.key, segment_line(place.key, faults)))
+            earlier = place.key, _differences(place, record, stored, intervals, before), record["next"]
         yield lines
-        before, next_ = intervals[max(intervals)], record["next"]
+        before = intervals[max(intervals)]
 
 
 def _differences(

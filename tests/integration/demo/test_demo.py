@@ -49,7 +49,8 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     output, errors = demo.process.communicate(timeout=600)
     assert demo.process.returncode == 0, f"{output}\n{errors}"
     assert (data / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
-    check_document(json.loads(output))
+    document = json.loads(output)
+    check_document(document)
 
     # The stack's consumers are one group: what the demo's has read and dead-lettered, the next one leaves alone.
     again = json.loads(run(data, ["consume", "--until-caught-up", "--port", "0", "--json"]))
@@ -65,6 +66,10 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     check_data(data / "demo" / "flights", info)
 
     disturbed = run(data, ["graph", "dump"])
+    lines = [json.loads(line) for line in disturbed.splitlines()]
+    batches = sum(line.get("labels") == ["Interval"] for line in lines)
+    assert batches == sum(chain["count"] for chain in document["intervals"].values())
+    assert sum(line.get("type") == "NEXT" for line in lines) == batches - 3
     empty(info)
     replay = json.loads(run(data, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
     assert replay["dead_lettered"] == 3

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.micro_batches import Stretch, following, load
-from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.moments import moment_of
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.segments import segment
@@ -262,7 +262,7 @@ def _run_by_time(tx: Transaction, searches: Sequence[Search], window: int) -> No
 
 
 def _latest(row: Record) -> Iterable[Row]:
-    return ({"batch": row["last"], "time": moment(row["last_time"])},)
+    return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 
 def _time(search: Search, interval: IntervalFacts) -> Row:

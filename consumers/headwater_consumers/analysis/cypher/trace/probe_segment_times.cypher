@@ -5,4 +5,5 @@ CALL (probe) {
   WHERE s.query = probe.query AND s.start >= probe.start
   RETURN s ORDER BY s.query, s.start LIMIT 1
 }
-RETURN probe.n AS n, probe.start AS at, s.start AS start, s.first_batch AS first, s.last_batch AS last, s.last_time AS last_time
+RETURN probe.n AS n, probe.start AS at, s.start AS start, s.first_batch AS first, s.last_batch AS last,
+  s.last_time.epochMillis * 1000 + s.last_time.microsecond % 1000 AS last_time
