@@ -21,3 +21,13 @@ def moment(time: Any) -> datetime | None:
 def moment_of(microseconds: int | None) -> datetime | None:
     """Microseconds since the epoch as an aware `datetime`, exactly."""
     return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
+
+
+def written(value: object) -> object:
+    """A time of a position as Neo4j writes it, whichever of the two sorts it is; what is no time as it is.
+
+    Of a run it comes as Neo4j's, of a micro-batch as Python's: `2025-01-01T03:04:05.120000000+00:00`.
+    """
+    if not isinstance(value, datetime):
+        return value
+    return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}000+00:00"

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from headwater_consumers.analysis import micro_batches, paging
+from headwater_consumers.analysis import micro_batches, moments, paging
 from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
@@ -80,7 +80,7 @@ def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
         case "api_cursor":
             text = _range(stored.get("from_cursor"), stored.get("to_cursor"))
         case "time_range":
-            text = _range(stored.get("from_time"), stored.get("to_time_exclusive"))
+            text = _range(*(moments.written(stored.get(name)) for name in ("from_time", "to_time_exclusive")))
         case _:
             return None
     return text[:_LONGEST]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.moments import written
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.spans import Spans, offsets, union
 from headwater_consumers.graph.words import canonical_path
@@ -224,5 +225,5 @@ def _text(stored: Mapping[str, Any]) -> str | None:
     }.get(position)
     if ends is None:
         return str(position)
-    first, last = (stored.get(end) for end in ends)
+    first, last = (written(stored.get(end)) for end in ends)
     return f"{position} {'' if first is None else first}..{last}"
