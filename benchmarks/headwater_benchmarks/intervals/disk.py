@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from headwater_consumers.cypher import load
-from headwater_consumers.graph.connection import Neo4jTarget
-
-if TYPE_CHECKING:
-    from neo4j import Driver
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Bytes of a database's files after a checkpoint.
+    """Bytes of a database's files.
 
     Attributes:
         store: nodes, relationships, properties, indexes.
@@ -26,18 +19,14 @@ class Disk:
     logs: int
 
 
-def checkpointed(driver: Driver, target: Neo4jTarget, home: Path) -> Disk:
-    """The size of a database's files, after everything was written into them.
+def disk_of(home: Path, database: str) -> Disk:
+    """The size of a database's files.
 
     Args:
-        driver: to the server.
-        target: the database.
-        home: Neo4j's folder.
+        home: Neo4j's folder. The server is stopped, which writes everything into the store's files.
+        database: its name.
     """
-    with driver.session(database=target.database) as session:
-        session.run(load("headwater_benchmarks.intervals", "checkpoint")).consume()
-    data = home / "data"
-    return Disk(*(_bytes(data / kind / target.database) for kind in ("databases", "transactions")))
+    return Disk(*(_bytes(home / "data" / kind / database) for kind in ("databases", "transactions")))
 
 
 def _bytes(folder: Path) -> int:

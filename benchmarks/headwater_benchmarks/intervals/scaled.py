@@ -18,7 +18,7 @@ from headwater_benchmarks.estate.segments import Row, Template
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.store import import_sheets, server_up
 from headwater_benchmarks.estate.write_segments import SegmentSheets
-from headwater_benchmarks.intervals.disk import checkpointed
+from headwater_benchmarks.intervals.disk import disk_of
 from headwater_benchmarks.intervals.options import Options
 from headwater_benchmarks.intervals.stream import Record, Stream
 from headwater_benchmarks.intervals.traces import traced
@@ -55,11 +55,13 @@ def scaled(batches: int, options: Options, report: Callable[[str], None]) -> dic
         import_sheets(arguments, folder)
         for sheet in folder.glob("sheets-*/*.csv"):
             sheet.unlink()
-        served = server_up(folder, heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb)
-        with served as (server, target), writing_driver(target) as driver:
-            report(f"{batches:,} micro-batches: constraints and indexes")
+        memory = {"heap_mb": options.heap_mb, "page_cache_mb": options.page_cache_mb}
+        report(f"{batches:,} micro-batches: constraints and indexes")
+        # A server that stops has written everything into the store's files.
+        with server_up(folder, **memory) as (_, target), writing_driver(target) as driver:
             GraphWriter(driver, target.database).ensure_schema()
-            disk = checkpointed(driver, target, folder / "neo4j")
+        disk = disk_of(folder / "neo4j", target.database)
+        with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
             nodes, relationships = counts(driver, target)
             report(f"{batches:,} micro-batches: traces")
             with reading_driver(target) as reading:

@@ -20,7 +20,7 @@ from headwater.settings import load_settings
 from headwater_benchmarks.estate.store import server_up
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import server_seconds
-from headwater_benchmarks.intervals.disk import Disk, checkpointed
+from headwater_benchmarks.intervals.disk import Disk, disk_of
 from headwater_benchmarks.intervals.options import YEAR, Options
 from headwater_benchmarks.intervals.source import GeneratedSource, generated
 from headwater_benchmarks.intervals.stream import Stream
@@ -80,20 +80,21 @@ def year(options: Options, report: Callable[[str], None], wrote: Callable[[int],
     stream = Stream(0, options.seed, wanted=sought)
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        served = server_up(folder, heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb)
-        with served as (server, target), writing_driver(target) as driver:
-            pid = server.process.pid
+        memory = {"heap_mb": options.heap_mb, "page_cache_mb": options.page_cache_mb}
+        # A server that stops has written everything into the store's files.
+        with server_up(folder, **memory) as (_, target), writing_driver(target) as driver:
             GraphWriter(driver, target.database).ensure_schema()
-            empty = checkpointed(driver, target, folder / "neo4j")
-            database = Database(target, driver, pid)
+        empty = disk_of(folder / "neo4j", target.database)
+        with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
             report("one query's year")
             with generated(stream, options.year) as source:
-                moments = _consume(source, database, options.year, wrote)
+                moments = _consume(source, Database(target, driver, server.process.pid), options.year, wrote)
                 records = source.sought()
-            disk = checkpointed(driver, target, folder / "neo4j")
+        disk = disk_of(folder / "neo4j", target.database)
+        with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
             report("traces in the year")
             with reading_driver(target) as reading:
-                times = traced(reading, target, pid, records, options)
+                times = traced(reading, target, server.process.pid, records, options)
             return {
                 "name": "year",
                 "micro_batches": options.year,
