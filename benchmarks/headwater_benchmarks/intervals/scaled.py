@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from headwater_benchmarks.estate.segments import Row, Template
+from headwater_benchmarks.estate.segments import CHUNK, Row, Template
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.store import import_sheets, server_up
 from headwater_benchmarks.estate.write_segments import SegmentSheets
@@ -124,10 +124,13 @@ def _folder(folder: Path, name: str) -> Path:
 
 def _delta(stream: Stream, each: int) -> GraphDelta:
     """Base facts of everything but the micro-batches: those of the first and the last have all of it."""
-    events = []
-    for batch_id in sorted({0, each - 1}):
-        columns = stream.columns(batch_id, batch_id + 1)
-        events.append(stream.event(Row(columns, 0), batch_id))
+    columns = stream.columns(0, min(CHUNK, each))
+    events = [stream.event(Row(columns, 0), 0)]
+    for first in range(CHUNK, each, CHUNK):
+        columns = stream.columns(first, min(first + CHUNK, each))
+    # Its id, which is in stamps, has the offsets that all before it led to.
+    last = each - 1
+    events.append(stream.event(Row(columns, last % CHUNK), last))
     return fold(events)
 
 
