@@ -19,6 +19,7 @@ import json
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import msgspec
 
@@ -87,7 +88,13 @@ def event_id(event: LineageEvent) -> str:
     Raises:
         ValueError: the body that `kind` names isn't set, or the job, run or dataset that its tuple needs is missing.
     """
-    return str(uuid.uuid5(EVENT_NAMESPACE, canonical(_identity(event)).hex()))
+    return identity_id(_identity(event))
+
+
+@lru_cache(1 << 12)
+def identity_id(identity: tuple[Part, ...]) -> str:
+    """The event id of an identity tuple."""
+    return str(uuid.uuid5(EVENT_NAMESPACE, canonical(identity).hex()))
 
 
 def _identity(event: LineageEvent) -> tuple[Part, ...]:
@@ -131,6 +138,12 @@ def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
 
 def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
     """`source_end_digest` of what it is made from: namespace, name and canonical end position of each input."""
+    return _digest(tuple(ends))
+
+
+@lru_cache(1 << 12)
+def _digest(ends: tuple[tuple[Part, ...], ...]) -> str:
+    # An event's is asked for when its id is checked, when it is folded, and when it is written.
     return hashlib.blake2b(b"".join(sorted(map(canonical, ends))), digest_size=16).hexdigest()
 
 

@@ -14,7 +14,7 @@ from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.segments import blocks
 from headwater_consumers.graph.segments.segment import PLACES, TAIL, Place, Stored, at
 from headwater_consumers.graph.segments.slots import Names, Owner, put_together, take_apart
-from headwater_consumers.graph.segments.summary import Summary, summarize
+from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import interval_events
@@ -149,11 +149,8 @@ def grown(place: Place, expected: Mapping[int, IntervalFacts], dice: random.Rand
             last = summary.add(place.tenant, expected[batch], last)
         if dice.random() < 0.5:
             stored = {name: value for name, value in summary.properties("query").items() if value is not None}
-            uses = [
-                (use.type, use.dataset, {**r.properties(), "ordinal": use.ordinal}, ())
-                for use, r in summary.ranges.items()
-            ]
-            read = Summary.of(stored, summary.runs, uses)
+            uses = {use: range_.properties() for use, range_ in summary.ranges.items()}
+            read = Summary.of(StoredSummary(stored, summary.runs, uses))
             read.versions = summary.versions
             summary = read
     return summary

@@ -5,7 +5,7 @@ An open block grows at its end: a micro-batch that follows is appended without r
     head    MessagePack [[structure, texts], …]: each structure with the texts of its first slot
     tail    frames, each a length (4 bytes, little-endian) and MessagePack
             [place, number of the structure, differences, {place of a text: text that isn't the head's}]
-    last    MessagePack [number of the structure, numbers] of the last slot
+    last    MessagePack [number of the structure, numbers, where its frame begins] of the last slot
 
 A closed block is smaller: the same, by column, compressed.
 
@@ -72,13 +72,10 @@ def read_open(block: OpenBlock) -> dict[int, Slot]:
 
 def last_of(block: OpenBlock) -> tuple[int, Slot]:
     """The last slot of an open block, with its place."""
-    at = end = 0
-    while end < len(block.tail):
-        at = end
-        end = at + _LENGTH + int.from_bytes(block.tail[at : at + _LENGTH], "little")
-    place, number, _, changed = _decode(block.tail[at + _LENGTH : end])
+    _, numbers, at = _decode(block.last)
+    place, number, _, changed = _decode(block.tail[at + _LENGTH :])
     shapes, base = _read_head(block.head)[number]
-    return place, Slot(shapes, _decode(block.last)[1], [changed.get(n, text) for n, text in enumerate(base)])
+    return place, Slot(shapes, numbers, [changed.get(n, text) for n, text in enumerate(base)])
 
 
 def close(block: OpenBlock) -> bytes:
@@ -138,10 +135,11 @@ class _Frames:
         self._tail = bytearray()
         self._structure: int | None = None
         self._numbers: list[int] | None = None
+        self._at = 0
         if block is not None:
             self._head, self._raw_head = list(_read_head(block.head)), block.head
             self._tail += block.tail
-            self._structure, self._numbers = _decode(block.last)
+            self._structure, self._numbers, self._at = _decode(block.last)
 
     def add(self, place: int, slot: Slot) -> None:
         structure = self._of(slot)
@@ -154,13 +152,14 @@ class _Frames:
             else {at: text for at, (text, known) in enumerate(zip(slot.texts, base, strict=True)) if text != known}
         )
         frame = _encoder.encode((place, structure, differences, changed))
+        self._at = len(self._tail)
         self._tail += len(frame).to_bytes(_LENGTH, "little")
         self._tail += frame
         self._structure, self._numbers = structure, slot.numbers
 
     def block(self) -> OpenBlock:
         head = self._raw_head or _encoder.encode(self._head)
-        return OpenBlock(head, bytes(self._tail), _encoder.encode((self._structure, self._numbers)))
+        return OpenBlock(head, bytes(self._tail), _encoder.encode((self._structure, self._numbers, self._at)))
 
     def _of(self, slot: Slot) -> int:
         """The number of the slot's structure."""

@@ -48,20 +48,18 @@ class Columns:
         for name in COLUMNS:
             getattr(self, name).extend(getattr(other, name))
 
-    def copy(self) -> Columns:
-        """One that can be added to without a change to this one."""
-        return Columns(*(getattr(self, name)[:] for name in COLUMNS))
-
     def properties(self, part: str) -> dict[str, Any]:
         """Of the node."""
         return {f"{name}_{part}": getattr(self, name) for name in COLUMNS}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any], part: str) -> Columns | None:
-        """The inverse of `properties`; None where the part isn't there."""
-        if stored.get(f"batch_ids_{part}") is None:
-            return None
-        return cls(*(list(stored[f"{name}_{part}"]) for name in COLUMNS))
+    def of(cls, stored: Mapping[str, Any]) -> dict[str, Columns]:
+        """The parts that are among properties of the node."""
+        return {
+            (part := name[len("batch_ids_") :]): cls(*(list(stored[f"{column}_{part}"]) for column in COLUMNS))
+            for name in stored
+            if name.startswith("batch_ids_")
+        }
 
 
 COLUMNS = ("batch_ids", "processing_times", "durations_ms", "rows_in")
@@ -115,21 +113,20 @@ class Offsets:
             before = ends
         return out
 
-    def copy(self) -> Offsets:
-        """One that can be added to without a change to this one."""
-        return Offsets(self.from_[:], self.ends[:], None if self.starts is None else self.starts[:])
-
     def properties(self, part: str) -> dict[str, Any]:
         """Of the relationship; None for one that isn't there."""
         return {f"from_{part}": self.from_, f"ends_{part}": self.ends, f"starts_{part}": self.starts}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any], part: str) -> Offsets | None:
-        """The inverse of `properties`; None where the part isn't there."""
-        if stored.get(f"from_{part}") is None:
-            return None
-        starts = stored.get(f"starts_{part}")
-        return cls(list(stored[f"from_{part}"]), list(stored[f"ends_{part}"]), None if starts is None else list(starts))
+    def of(cls, stored: Mapping[str, Any]) -> dict[str, Offsets]:
+        """The parts that are among properties of the relationship."""
+        out = {}
+        for name, from_ in stored.items():
+            if name.startswith("from_") and from_ is not None:
+                part = name[len("from_") :]
+                starts = stored.get(f"starts_{part}")
+                out[part] = cls(list(from_), list(stored[f"ends_{part}"]), None if starts is None else list(starts))
+        return out
 
     def _widen(self, count: int) -> None:
         width = len(self.from_)
@@ -140,3 +137,7 @@ class Offsets:
                 wide = [number for at in range(rows) for number in (*flat[at * width : (at + 1) * width], *more)]
                 setattr(self, name, wide)
         self.from_ += [UNKNOWN] * (count - width)
+
+
+OFFSETS = ("from_", "ends_", "starts_")
+"""How the names of a relationship's lists begin."""

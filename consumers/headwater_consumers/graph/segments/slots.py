@@ -15,7 +15,6 @@ this micro-batch alone.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -29,7 +28,7 @@ from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import UseKey, Variant
 from headwater_consumers.facts.registers import Cell, Props, Registers
 from headwater_consumers.graph.keys import dataset_key
-from headwater_schemas.identity import EVENT_NAMESPACE, canonical, end_digest, from_micros, micros
+from headwater_schemas.identity import end_digest, from_micros, identity_id, micros
 
 Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
 """Of a value: `s` a text, `i` an integer, `t` a time, `j` JSON; a number: so many integers; pairs: of a group."""
@@ -37,6 +36,7 @@ Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
 _TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
 _COMPUTED, _STORED = "c", "s"
 """Whether a digest or event id follows from the rest, or is among the texts."""
+_INTEGERS = {int}
 _OFFSET = 1 << 63
 _SPAN = 1 << 64
 
@@ -152,33 +152,43 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
 
 def positions(tenant: str, slot: Slot) -> dict[UseKey, Props]:
     """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time."""
-    numbers, texts = iter(slot.numbers), iter(slot.texts)
-    (shape,) = slot.shapes
-    for _, _, of in shape.registers:
-        _pass(of, numbers, texts)
     out: dict[UseKey, Props] = {}
-    for type_, ordinal, of_use in shape.uses:
-        use = UseKey(RelType(type_), dataset_key(tenant, next(texts), next(texts)), ordinal)
-        for name, _, of in of_use:
-            if name == "position":
-                out[use] = _cell(of, numbers, texts)
-            else:
-                _pass(of, numbers, texts)
+    for type_, ordinal, name, shape, number, text in _places(slot.shapes):
+        use = UseKey(type_, dataset_key(tenant, *slot.texts[name : name + 2]), ordinal)
+        out[use] = _cell(shape, iter(slot.numbers[number:]), iter(slot.texts[text:]))
     return out
 
 
-def _pass(shape: Shape, numbers: Any, texts: Any) -> None:
-    if shape in (_TEXT, _JSON):
-        next(texts)
-    elif shape in (_INTEGER, _TIME):
-        next(numbers)
-    elif isinstance(shape, int):
-        for _ in range(shape):
-            next(numbers)
-    else:
-        assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
-        for _, of in shape:
-            _pass(of, numbers, texts)
+@lru_cache(1 << 12)
+def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, int, int]]:
+    """Where the positions of uses are: type, ordinal, place of the names, shape, place of its numbers and texts."""
+    (shape,) = shapes
+    numbers = texts = 0
+
+    def skip(of: Shape) -> None:
+        nonlocal numbers, texts
+        if of in (_TEXT, _JSON):
+            texts += 1
+        elif of in (_INTEGER, _TIME):
+            numbers += 1
+        elif isinstance(of, int):
+            numbers += of
+        else:
+            assert isinstance(of, tuple)  # noqa: S101 - for the type checker
+            for _, part in of:
+                skip(part)
+
+    for _, _, of in shape.registers:
+        skip(of)
+    out = []
+    for type_, ordinal, registers in shape.uses:
+        names = texts
+        texts += 2
+        for name, _, of in registers:
+            if name == "position":
+                out.append((RelType(type_), ordinal, names, of, numbers, texts))
+            skip(of)
+    return out
 
 
 def _shape_registers(
@@ -206,7 +216,7 @@ def _shape(cell: Cell, numbers: list[int], texts: list[str]) -> Shape:
     if isinstance(cell, datetime):
         numbers.append(micros(cell))
         return _TIME
-    if isinstance(cell, list) and cell and all(type(item) is int for item in cell):
+    if isinstance(cell, list) and set(map(type, cell)) == _INTEGERS:
         numbers += cell  # type: ignore[arg-type]
         return len(cell)
     texts.append(msgspec.json.encode(cell).decode())
@@ -266,8 +276,7 @@ def _plain(value: object) -> Any:
 
 def _event_id(owner: Owner, batch_id: int, digest: str) -> str:
     """Of the event that has this micro-batch alone (`identity.event_id`)."""
-    parts = (owner.tenant, "INTERVAL", owner.query_id, batch_id, digest)
-    return str(uuid.uuid5(EVENT_NAMESPACE, canonical(parts).hex()))
+    return identity_id((owner.tenant, "INTERVAL", owner.query_id, batch_id, digest))
 
 
 class Predictor:

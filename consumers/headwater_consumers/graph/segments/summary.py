@@ -6,9 +6,9 @@ All of it is derived from the segment's micro-batches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts, UseKey, Variant
@@ -22,6 +22,36 @@ from headwater_schemas.identity import micros
 
 StoredUse: TypeAlias = "tuple[str, str, Mapping[str, Any], Iterable[tuple[str, Any]]]"
 """Of a CONSUMED or PRODUCED: its type, key of the dataset, properties, and further ones in pairs."""
+
+
+class StoredSummary(NamedTuple):
+    """What is plain to see of a segment in the graph.
+
+    Attributes:
+        node: properties of the node, times as aware datetimes, with the lists that are needed.
+        runs: how many micro-batches of each run, by key.
+        uses: properties of each CONSUMED and PRODUCED, with the lists that are needed.
+    """
+
+    node: Mapping[str, Any]
+    runs: Mapping[str, int]
+    uses: Mapping[UseKey, Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, node: Mapping[str, Any], runs: Iterable[tuple[str, int]], uses: Iterable[StoredUse]) -> StoredSummary:
+        """As statements return it."""
+        return cls(
+            node,
+            dict(runs),
+            {
+                UseKey(RelType(type_), dataset, properties.get("ordinal") or 0): {**properties, **dict(more)}
+                for type_, dataset, properties, more in uses
+            },
+        )
+
+
+NOTHING = StoredSummary({}, {}, {})
+"""Of a segment that isn't there yet."""
 
 _FAULTS = ("missing", "gaps", "overlaps")
 """Properties beside `broken`, a number for each batch of it."""
@@ -68,17 +98,7 @@ class Range:
             dict(zip(stored.get("partitions") or (), pairs, strict=True)),
             set(stored.get("_marks") or ()),
             stored["batches"],
-            {part: lists for part in parts() if (lists := Offsets.of(stored, part)) is not None},
-        )
-
-    def copy(self) -> Range:
-        """One that can be added to without a change to this one."""
-        return Range(
-            set(self.positions),
-            dict(self.offsets),
-            set(self.marks),
-            self.batches,
-            {part: lists.copy() for part, lists in self.lists.items()},
+            Offsets.of(stored),
         )
 
     def see(self, position: Mapping[str, Any]) -> None:
@@ -123,11 +143,6 @@ def _pairs(position: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
     """First offset and the one behind the last by partition."""
     pairs = zip(position["from"], position["to_exclusive"], strict=True)
     return dict(zip(position["partitions"], pairs, strict=True))
-
-
-def parts() -> list[str]:
-    """The parts that lists may have."""
-    return [*map(str, range(segment.BLOCKS)), TAIL]
 
 
 @dataclass(slots=True)
@@ -192,19 +207,9 @@ class Summary:
     lists: dict[str, Columns] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        stored: Mapping[str, Any],
-        runs: Mapping[str, int],
-        uses: Iterable[StoredUse],
-    ) -> Summary:
-        """What of a stored segment is plain to see, but for its versions.
-
-        Args:
-            stored: properties of the node, times as aware datetimes, with the lists that are there.
-            runs: how many micro-batches of each run, by key.
-            uses: its CONSUMED and PRODUCED.
-        """
+    def of(cls, before: StoredSummary) -> Summary:
+        """What of a stored segment is plain to see, but for its versions."""
+        stored = before.node
         return cls(
             stored["batches"],
             stored["first_batch"],
@@ -225,28 +230,9 @@ class Summary:
             list(stored.get("reconciled") or ()),
             dict(zip(stored.get("late") or (), stored.get("late_rows") or (), strict=True)),
             stored.get("last_passed"),
-            dict(runs),
-            {
-                UseKey(RelType(type_), dataset, properties.get("ordinal") or 0): Range.of({**properties, **dict(more)})
-                for type_, dataset, properties, more in uses
-            },
-            lists={part: lists for part in parts() if (lists := Columns.of(stored, part)) is not None},
-        )
-
-    def copy(self) -> Summary:
-        """One that can be added to without a change to this one."""
-        return replace(
-            self,
-            contested=self.contested[:],
-            broken=dict(self.broken),
-            rewinds=self.rewinds[:],
-            failed=self.failed[:],
-            reconciled=self.reconciled[:],
-            late=dict(self.late),
-            runs=dict(self.runs),
-            ranges={use: of.copy() for use, of in self.ranges.items()},
-            versions={key: VersionUse(of.batches[:], of.first_time) for key, of in self.versions.items()},
-            lists={part: lists.copy() for part, lists in self.lists.items()},
+            dict(before.runs),
+            {use: Range.of(properties) for use, properties in before.uses.items()},
+            lists=Columns.of(stored),
         )
 
     def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:

@@ -19,6 +19,7 @@ from headwater_consumers.facts.nodes import IntervalFacts, UseKey
 from headwater_consumers.graph.derive import Neighbour
 from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment
+from headwater_consumers.graph.segments.lists import OFFSETS
 from headwater_consumers.graph.segments.segment import (
     Place,
     Stored,
@@ -26,7 +27,7 @@ from headwater_consumers.graph.segments.segment import (
     neighbour_of,
 )
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
-from headwater_consumers.graph.segments.summary import Range, Summary, summarize
+from headwater_consumers.graph.segments.summary import NOTHING, Range, StoredSummary, Summary, summarize
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
@@ -87,7 +88,7 @@ class _Segment:
 
     Attributes:
         place: which.
-        before: what is plain to see of it in the graph; None: it isn't there yet.
+        before: what is plain to see of it in the graph; `NOTHING`: it isn't there yet.
         after: what will be.
         properties: blocks to be set, those to be removed as None; None: nothing is written.
         first, last: of its micro-batches, where they are known.
@@ -95,7 +96,7 @@ class _Segment:
     """
 
     place: Place
-    before: Summary | None
+    before: StoredSummary
     after: Summary
     properties: dict[str, Any] | None = None
     first: Neighbour | None = None
@@ -104,7 +105,7 @@ class _Segment:
 
     @property
     def new(self) -> bool:
-        return self.before is None
+        return self.before is NOTHING
 
 
 def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
@@ -132,10 +133,9 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
             continue
         _, properties, more, runs, uses, has_next = found[key]
         stored = from_bolt(properties) | {name: value for name, value in more if value is not None}
-        before, blocks = Summary.of(stored, dict(runs), uses), Stored.of(stored)
-        assert before.last is not None  # noqa: S101 - a segment has a micro-batch
-        if min(incoming.intervals) > before.last:
-            segments[key] = _appended(incoming, blocks, before)
+        blocks = Stored.of(stored)
+        if min(incoming.intervals) > stored["last_batch"]:
+            segments[key] = _appended(incoming, blocks, StoredSummary.of(stored, runs, uses))
             if has_next:
                 beside.append(
                     {"query": incoming.place.query, "start": incoming.place.start, "sides": ["after", "self"]}
@@ -144,7 +144,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
             again.append(key)
     for key, properties, runs, uses in tx.find_rows("whole_segments", again):
         stored = from_bolt(properties)
-        segments[key] = _joined(rows, key, Stored.of(stored), Summary.of(stored, dict(runs), uses))
+        segments[key] = _joined(rows, key, Stored.of(stored), StoredSummary.of(stored, runs, uses))
     beside += [
         {"query": one.place.query, "start": one.place.start, "sides": ["before", "after"]}
         for one in segments.values()
@@ -158,11 +158,11 @@ def _made(incoming: Incoming) -> _Segment:
     after, last = summarize(incoming.place.tenant, incoming.intervals, None)
     first = neighbour_of(next(iter(incoming.intervals.values())))
     properties = Stored().appended(incoming.slots)
-    return _Segment(incoming.place, None, after, properties, first, last, whole=True)
+    return _Segment(incoming.place, NOTHING, after, properties, first, last, whole=True)
 
 
-def _appended(incoming: Incoming, blocks: Stored, before: Summary) -> _Segment:
-    place, after = incoming.place, before.copy()
+def _appended(incoming: Incoming, blocks: Stored, before: StoredSummary) -> _Segment:
+    place, after = incoming.place, Summary.of(before)
     last = blocks.last(place)
     for interval in incoming.intervals.values():
         last = after.add(place.tenant, interval, last)
@@ -184,7 +184,7 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
     return False
 
 
-def _joined(rows: SegmentRows, key: str, blocks: Stored, before: Summary) -> _Segment:
+def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) -> _Segment:
     incoming = rows.segments[key]
     place, names = incoming.place, dict(rows.names)
     intervals = blocks.read(place, names)
@@ -206,10 +206,10 @@ def _read_beside(
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
         place = Place(stored["tenant"], stored["query_id"], stored["query"], at(stored["start"]).segment)
-        blocks, before = Stored.of(stored), Summary.of(stored, dict(runs), uses)
+        blocks, before = Stored.of(stored), StoredSummary.of(stored, runs, uses)
         first, last = blocks.first(place), blocks.last(place)
         if place.key not in segments:
-            out[place.key] = _Segment(place, before, before.copy(), None, first, last)
+            out[place.key] = _Segment(place, before, Summary.of(before), None, first, last)
         elif segments[place.key].first is None:
             segments[place.key].first = first
     return out
@@ -249,10 +249,8 @@ def _send(tx: WriteTransaction, segments: Mapping[str, _Segment], links: list[tu
 
 
 def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
-    place, after = one.place, one.after
-    before = one.before or Summary()
-    seen, old = after.properties(place.query), {} if one.new else before.properties(place.query)
-    changed = _changed(old, seen)
+    place, before, after = one.place, one.before, one.after
+    changed = _changed(before.node, after.properties(place.query))
     runs, datasets, versions = (rows.indexes[name] for name in ("runs", "datasets", "versions"))
     return {
         "key": key,
@@ -268,10 +266,10 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
                 {
                     "to": datasets.at(use.dataset),
                     "key": use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal),
-                    "properties": changed,
+                    "properties": of,
                 }
                 for use, range_ in sorted(after.ranges.items())
-                if use.type is type_ and (changed := _use(use, before.ranges.get(use), range_))
+                if use.type is type_ and (of := _use(use, before.uses.get(use), range_))
             ]
             for type_ in (RelType.CONSUMED, RelType.PRODUCED)
         },
@@ -286,15 +284,16 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
     }
 
 
-def _use(use: UseKey, before: Range | None, after: Range) -> dict[str, Any]:
+def _use(use: UseKey, before: Mapping[str, Any] | None, after: Range) -> dict[str, Any]:
     """What changes of a relationship's properties."""
-    out = _changed({} if before is None else before.properties(), after.properties())
-    if before is None and use.ordinal:
-        out["ordinal"] = use.ordinal
-    return out
+    properties = after.properties()
+    if before is None:
+        return properties | ({"ordinal": use.ordinal} if use.ordinal else {})
+    # Of a use that has no offsets any more, the lists go.
+    gone = {name: None for name in before if name.startswith(OFFSETS) and name not in properties}
+    return gone | _changed(before, properties)
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are others, as None where they are gone."""
-    gone = {name: None for name, value in before.items() if value is not None and name not in after}
-    return gone | {name: value for name, value in after.items() if value != before.get(name)}
+    """The properties that are others."""
+    return {name: value for name, value in after.items() if value != before.get(name)}

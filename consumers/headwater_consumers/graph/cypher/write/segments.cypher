@@ -6,7 +6,7 @@ WITH n, row, '_' + toString((n.last_batch - row.start) / row.places) AS part,
 RETURN collect([
   n.key,
   n {.batches, .first_batch, .last_batch, .timed, .contested, .broken, .missing, .gaps, .overlaps, .rewinds, .failed,
-    .reconciled, .late, .late_rows, .last_passed, ._open, ._head, ._tail, ._last,
+    .reconciled, .late, .late_rows, .last_passed, ._broken, ._rewinds, ._open, ._head, ._tail, ._last,
     .batch_ids_tail, .processing_times_tail, .durations_ms_tail, .rows_in_tail,
     first_time: n.first_time.epochMillis * 1000 + n.first_time.microsecond % 1000,
     last_time: n.last_time.epochMillis * 1000 + n.last_time.microsecond % 1000},

@@ -18,7 +18,7 @@ CALL (row) {
 }
 RETURN collect([
   n {.tenant, .query_id, .query, .start, .batches, .first_batch, .last_batch, .timed, .contested, .broken, .missing, .gaps,
-    .overlaps, .rewinds, .failed, .reconciled, .late, .late_rows, .last_passed, ._open, ._head, ._tail, ._last,
+    .overlaps, .rewinds, .failed, .reconciled, .late, .late_rows, .last_passed, ._broken, ._rewinds, ._open, ._head, ._tail, ._last,
     ._block_0, ._block_1, ._block_2, ._block_3, ._block_4, ._block_5, ._block_6, ._block_7,
     first_time: n.first_time.epochMillis * 1000 + n.first_time.microsecond % 1000,
     last_time: n.last_time.epochMillis * 1000 + n.last_time.microsecond % 1000},
