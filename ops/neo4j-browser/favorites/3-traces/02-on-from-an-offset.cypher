@@ -29,6 +29,10 @@ OPTIONAL MATCH (out)<-[:READS]-(reader:Query)<-[:IN_QUERY]-(next:Segment)-[on:CO
 WHERE CASE WHEN exactly THEN any(m IN range(0, size(on.partitions) - 1) WHERE any(one IN written
                 WHERE one.partition = on.partitions[m] AND one.from < on.to_exclusive[m] AND on.from[m] < one.to))
            ELSE next.last_time.epochMillis >= time END
+WITH batch, time, out, exactly, written, reader, next, on ORDER BY next.start
+WITH batch, time, out, exactly, written, reader, collect([next, on]) AS segments
+UNWIND CASE WHEN exactly THEN segments ELSE segments[..1] END AS one
+WITH *, one[0] AS next, one[1] AS on
 UNWIND CASE WHEN next IS NULL THEN [null] ELSE ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] END AS part
 WITH *, next['batch_ids_' + part] AS ids, on['from_' + part] AS first, on['ends_' + part] AS ends, on['starts_' + part] AS starts
 WITH *, size(first) AS width, [(next)-[:PRODUCED]->(end:Dataset) | end.title] AS into
