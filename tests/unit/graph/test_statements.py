@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import headwater_consumers
-from headwater_consumers.facts.model import Label
+from headwater_consumers.facts.model import STORED_LABELS, Label
 from headwater_consumers.facts.owners import REGISTERS
 from headwater_consumers.facts.properties import TIMES
 from headwater_consumers.graph.statements import names, statement
@@ -43,6 +43,11 @@ def test_every_statement_is_used() -> None:
         if folder != "schema" and not name.startswith("drop_") and f'"{name}"' not in code and name not in made
     ]
     assert unused == []
+
+
+def test_every_label_is_wiped() -> None:
+    wiped = set(re.findall(r"n:(\w+)", statement("whole", "wipe")))
+    assert set(Label) | STORED_LABELS <= wiped
 
 
 def test_times_are_never_read_by_the_second() -> None:
