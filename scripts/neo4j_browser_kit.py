@@ -29,7 +29,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold, so that the 
 INTRODUCTION = {
     "1 lineage": "What a dataset or a column comes from, and what comes of it. Arrows point the way data flows.",
     "2 runs": "What ran, what it read and wrote, and which code it was.",
-    "3 traces": "From an offset to the micro-batch that read it, and on; from files back to exact offsets.",
+    "3 traces": "From an offset to the micro-batch that read it, and on; from files to offsets; segments unpacked.",
     "4 impact": "What a change would touch, and whom to tell.",
     "5 blast radius": "How far bad data has come.",
     "6 changes": "What is new in lineage, what is gone, and which code did it.",

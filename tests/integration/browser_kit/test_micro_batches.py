@@ -121,6 +121,41 @@ def test_an_offset_of_the_demo_is_followed_to_the_batches_that_read_what_was_mad
         if wrote:
             assert on["routes"]["batches"] == expected, entry.batch_id
             assert on["routes"]["certainty"] == "these"
+        else:
+            assert {reader: row["batches"] for reader, row in on.items()} == {None: []}
+
+
+def test_what_was_made_without_offsets_is_read_by_no_batch_that_began_before(clean_database: Driver) -> None:
+    events = [without_offsets_written(event) for event in demo_events()]
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    (entry,) = [entry for entry in entries(events, "flights.enrich") if entry.batch_id == 15]
+    given = {
+        "topic": "'flights.departed'",
+        "partition": "1",
+        "offset": str(ranges(entry.inputs)["flights.departed", 1][0]),
+    }
+    rows = {row["read_on_by"]: row for row in ask(clean_database, ON, **given)}
+    assert entry.processing_time is not None
+    for job in ("routes", "delays"):
+        later = [
+            other.batch_id
+            for other in entries(events, f"flights.{job}")
+            if other.processing_time is not None and other.processing_time >= entry.processing_time
+        ]
+        assert (rows[job]["certainty"], rows[job]["batches"]) == ("not before", later[:1])
+
+
+def without_offsets_written(event: LineageEvent) -> LineageEvent:
+    """The event as of a sink of which no positions are known."""
+    body = event.interval_event
+    if body is None:
+        return event
+    entries = tuple(
+        replace(entry, outputs=tuple(replace(use, position=None) for use in entry.outputs)) for entry in body.entries
+    )
+    return replace(event, interval_event=replace(body, entries=entries))
 
 
 def uneven_events() -> list[LineageEvent]:
@@ -152,11 +187,11 @@ def uneven_events() -> list[LineageEvent]:
                 batch_id=batch_id,
                 processing_time=None if chance.random() < 0.02 else entry.processing_time,
                 duration_ms=chance.choice((None, 10, 12, 500)),
-                inputs=[replace(entry.inputs[0], position=position)],
-                outputs=[],
+                inputs=(replace(entry.inputs[0], position=position),),
+                outputs=(),
             )
         )
-    return [replace(event, interval_event=replace(event.interval_event, entries=[one])) for one in out]
+    return [replace(event, interval_event=replace(event.interval_event, entries=(one,))) for one in out]
 
 
 def test_an_uneven_chain_of_three_segments_unpacks_too(clean_database: Driver) -> None:

@@ -15,7 +15,8 @@ WITH *, first[n] + ends[at * width + n] AS to,
                      ELSE ends[(at - 1) * width + n] END AS from
 WHERE from <= offset < to
 OPTIONAL MATCH (segment)-[:IN_RUN]->(run:Run) WHERE run.first_batch <= ids[at] <= run.last_batch
-RETURN query.name AS query, ids[at] AS batch, datetime({epochMillis: nullIf(segment['processing_times_' + part][at], -1)}) AS at,
+RETURN query.name AS query, ids[at] AS batch,
+       head([time IN [segment['processing_times_' + part][at]] WHERE time <> -1 | datetime({epochMillis: time})]) AS at,
        from, to AS to_exclusive, run.run_id AS run, run.code_version AS code,
        [(segment)-[:PRODUCED]->(out:Dataset) | out.title] AS wrote_to
 ORDER BY query, batch

@@ -12,7 +12,7 @@ UNWIND range(0, size(ids) - 1) AS at
 WITH *, size(first) AS width
 WHERE first[n] + CASE WHEN starts IS NOT NULL THEN starts[at * width + n] WHEN at = 0 THEN 0
                       ELSE ends[(at - 1) * width + n] END <= offset < first[n] + ends[at * width + n]
-WITH segment, part, at, ids[at] AS batch, segment['processing_times_' + part][at] AS time
+WITH segment, part, at, ids[at] AS batch, nullIf(segment['processing_times_' + part][at], -1) AS time
 
 // What this micro-batch wrote: its offsets in each partition, of a topic
 MATCH (segment)-[wrote:PRODUCED]->(out:Dataset)
@@ -22,11 +22,12 @@ WITH batch, time, out, wrote.partitions IS NOT NULL AS exactly,
      [m IN range(0, coalesce(width, 0) - 1) |
       {partition: wrote.partitions[m], to: first[m] + ends[at * width + m],
        from: first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
-                             ELSE ends[(at - 1) * width + m] END}] AS written
+                             ELSE ends[(at - 1) * width + m] END}] AS ranges
+WITH batch, time, out, exactly, [one IN ranges WHERE one.from < one.to] AS written
 
 // Which micro-batches read that, or, where it is no topic, the first one that began later
 OPTIONAL MATCH (out)<-[:READS]-(reader:Query)<-[:IN_QUERY]-(next:Segment)-[on:CONSUMED]->(out)
-WHERE CASE WHEN exactly THEN any(m IN range(0, size(on.partitions) - 1) WHERE any(one IN written
+WHERE CASE WHEN exactly THEN any(m IN range(0, coalesce(size(on.partitions), 0) - 1) WHERE any(one IN written
                 WHERE one.partition = on.partitions[m] AND one.from < on.to_exclusive[m] AND on.from[m] < one.to))
            ELSE next.last_time.epochMillis >= time END
 WITH batch, time, out, exactly, written, reader, next, on ORDER BY next.start
@@ -38,10 +39,12 @@ WITH *, next['batch_ids_' + part] AS ids, on['from_' + part] AS first, on['ends_
 WITH *, size(first) AS width, [(next)-[:PRODUCED]->(end:Dataset) | end.title] AS into
 WITH batch, out, exactly, reader, into,
      [at IN range(0, coalesce(size(ids), 0) - 1)
-      WHERE CASE WHEN exactly THEN any(m IN range(0, coalesce(width, 0) - 1) WHERE any(one IN written
-                      WHERE one.partition = on.partitions[m] AND one.from < first[m] + ends[at * width + m]
-                        AND first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
-                                            ELSE ends[(at - 1) * width + m] END < one.to))
+      WHERE CASE WHEN exactly THEN any(range IN [m IN range(0, coalesce(width, 0) - 1) |
+                      {partition: on.partitions[m], to: first[m] + ends[at * width + m],
+                       from: first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
+                                             ELSE ends[(at - 1) * width + m] END}]
+                      WHERE range.from < range.to AND any(one IN written WHERE one.partition = range.partition
+                                                          AND one.from < range.to AND range.from < one.to))
                  ELSE next['processing_times_' + part][at] >= time END | ids[at]] AS found
 UNWIND CASE WHEN found = [] THEN [null] ELSE found END AS reads
 WITH batch, out, exactly, reader, into, reads ORDER BY reads

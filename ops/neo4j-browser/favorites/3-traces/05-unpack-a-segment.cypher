@@ -9,7 +9,7 @@ CALL (segment, part, at) {
   MATCH (segment)-[use:CONSUMED|PRODUCED]->(dataset:Dataset)
   WITH type(use) AS type, dataset.title AS dataset, use.partitions AS partitions, size(use['from_' + part]) AS width,
        use['from_' + part] AS first, use['ends_' + part] AS ends, use['starts_' + part] AS starts
-  UNWIND range(0, width - 1) AS n
+  UNWIND range(0, coalesce(width, 0) - 1) AS n
   WITH *, first[n] + ends[at * width + n] AS to,
        first[n] + CASE WHEN starts IS NOT NULL THEN starts[at * width + n] WHEN at = 0 THEN 0
                        ELSE ends[(at - 1) * width + n] END AS from
@@ -20,7 +20,7 @@ CALL (segment, part, at) {
   RETURN [one IN ranges WHERE one[0] = 'CONSUMED' | one[1]] AS read, [one IN ranges WHERE one[0] = 'PRODUCED' | one[1]] AS wrote
 }
 RETURN segment['batch_ids_' + part][at] AS batch,
-       datetime({epochMillis: nullIf(segment['processing_times_' + part][at], -1)}) AS at,
+       head([time IN [segment['processing_times_' + part][at]] WHERE time <> -1 | datetime({epochMillis: time})]) AS at,
        nullIf(segment['durations_ms_' + part][at], -1) AS ms, nullIf(segment['rows_in_' + part][at], -1) AS rows_in,
        read, wrote
 ORDER BY batch

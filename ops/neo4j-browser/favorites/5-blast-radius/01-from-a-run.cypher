@@ -5,7 +5,8 @@ MATCH (bad:Run)-[:OF]->(:Job {name: wanted})
 WITH bad ORDER BY bad.ended_at DESC LIMIT 1
 MATCH (bad)-[wrote:PRODUCED]->(out:Dataset)<-[:READS]-(query:Query)<-[:IN_QUERY]-(segment:Segment)-[read:CONSUMED]->(out)
 WHERE CASE WHEN wrote.partitions IS NULL THEN segment.last_time >= bad.started_at
-           ELSE any(n IN range(0, size(wrote.partitions) - 1) WHERE any(m IN range(0, size(read.partitions) - 1)
+           ELSE any(n IN range(0, coalesce(size(wrote.partitions), 0) - 1)
+                    WHERE any(m IN range(0, coalesce(size(read.partitions), 0) - 1)
                     WHERE wrote.partitions[n] = read.partitions[m] AND wrote.from[n] < read.to_exclusive[m]
                           AND read.from[m] < wrote.to_exclusive[n])) END
 UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
@@ -18,7 +19,7 @@ WITH *, [m IN range(0, coalesce(width, 0) - 1) |
           from: first[m] + CASE WHEN starts IS NOT NULL THEN starts[at * width + m] WHEN at = 0 THEN 0
                                 ELSE ends[(at - 1) * width + m] END}] AS ranges
 WHERE CASE WHEN wrote.partitions IS NULL THEN segment['processing_times_' + part][at] >= bad.started_at.epochMillis
-           ELSE any(n IN range(0, size(wrote.partitions) - 1) WHERE any(one IN ranges
+           ELSE any(n IN range(0, coalesce(size(wrote.partitions), 0) - 1) WHERE any(one IN ranges
                     WHERE one.partition = wrote.partitions[n] AND one.from < one.to AND wrote.from[n] < one.to
                       AND one.from < wrote.to_exclusive[n])) END
 OPTIONAL MATCH (segment)-[:PRODUCED]->(further:Dataset)

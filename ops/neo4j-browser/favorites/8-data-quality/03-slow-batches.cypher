@@ -12,6 +12,6 @@ CALL (query) {
 }
 RETURN query.name AS query, segment['batch_ids_' + part][at] AS batch_id, ms, round(median_ms) AS median_ms,
        nullIf(segment['rows_in_' + part][at], -1) AS rows_in,
-       datetime({epochMillis: nullIf(segment['processing_times_' + part][at], -1)}) AS at
+       head([time IN [segment['processing_times_' + part][at]] WHERE time <> -1 | datetime({epochMillis: time})]) AS at
 ORDER BY ms / median_ms DESC
 LIMIT 50
