@@ -2,7 +2,7 @@
 // No rows is good news.
 // Both reports: headwater runs intervals JOB --job --from BATCH
 MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
-WHERE segment.contested IS NOT NULL
+WHERE segment._contested IS NOT NULL AND segment.start >= 0
 UNWIND segment.contested AS batch
 WITH segment, query, batch, count(*) + 1 AS reports
 RETURN query.name AS query, batch, reports,
