@@ -42,8 +42,8 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 def ask(driver: Driver, name: str, **first_line: str) -> list[dict[str, Any]]:
     """The rows of a question, with other values than the demo's in its `WITH`."""
     cypher = FAVORITES[name]
-    line = next(line for line in cypher.splitlines() if line.startswith("WITH "))
     if first_line:
+        line = next(line for line in cypher.splitlines() if line.startswith("WITH "))
         values = ", ".join(f"{value} AS {name}" for name, value in first_line.items())
         cypher = cypher.replace(line, f"WITH {values}")
     return [dict(row) for row in driver.execute_query(cypher, routing_=RoutingControl.READ, database_="neo4j").records]
