@@ -10,6 +10,7 @@ from headwater.connection import Neo4jSettings
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 from headwater.lean_imports import without
 from headwater_consumers.graph.schema import GraphVersionMismatch, require_version, version_mismatch
+from headwater_consumers.graph.segments.segment import SegmentDamagedError
 
 with without("numpy", "pandas"):
     import neo4j.exceptions
@@ -65,4 +66,7 @@ def current_graph(settings: Neo4jSettings) -> Iterator[Driver]:
                 version_mismatch(error.found, verb="reads", at=f" at {settings.require_uri()}"),
                 fix="Or check HEADWATER_NEO4J_URI and HEADWATER_NEO4J_DATABASE.",
             ) from error
-        yield driver
+        try:
+            yield driver
+        except SegmentDamagedError as error:
+            raise HeadwaterError(str(error), fix="`headwater graph rebuild` makes the graph anew.") from error

@@ -27,7 +27,7 @@ from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_consumers.graph.oracle import micro_batch_lines
 from headwater_consumers.graph.segments.derived import differences
-from headwater_consumers.graph.segments.segment import Place, Stored, at, neighbour_of
+from headwater_consumers.graph.segments.segment import Place, SegmentDamagedError, Stored, at, neighbour_of
 from headwater_consumers.graph.statements import statement
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def dump(
     meanwhile may be in the dump in parts. With `internal` it has the properties that begin with `_` as well.
 
     Raises:
+        SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
@@ -78,7 +79,13 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
             before = None
         query, start = stored["query"], stored["start"]
         place = Place(stored["tenant"], stored["query_id"], query, at(start).segment)
-        intervals = Stored.of(stored).read(place, {})
+        try:
+            intervals = Stored.of(stored).read(place, {})
+        except SegmentDamagedError as error:
+            if not internal:
+                raise
+            earlier, before = (place.key, {"damaged": str(error)}, record["next"]), None
+            continue
         lines = micro_batch_lines(list(intervals.values()), before, internal=internal)
         if internal:
             earlier = place.key, _differences(place, record, stored, intervals, before), record["next"]

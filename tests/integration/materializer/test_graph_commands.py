@@ -180,6 +180,19 @@ def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitt
     assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
 
 
+@pytest.mark.parametrize("change", ["SET s._head = s._last", "REMOVE s._head", "SET s._tail = s._head"])
+def test_a_block_that_cant_be_read_is_named(filled: None, graph: Command, neo4j_driver: Driver, change: str) -> None:
+    key = neo4j_driver.execute_query("MATCH (s:Segment) RETURN s.key").records[0][0]
+    neo4j_driver.execute_query(f"MATCH (s:Segment) {change}")
+    assert not graph("verify", status=5)["holds"]
+    assert any(key in line and "is damaged" in line for line in dump(neo4j_driver, internal=True))
+    error = graph("dump", status=1)["error"]
+    assert key in error["message"]
+    assert "graph rebuild" in error["fix"]
+    assert graph("rebuild", "--yes")["applied"] == 30
+    assert graph("verify")["holds"]
+
+
 def test_a_rebuilt_graph_is_the_same_byte_for_byte(
     filled: None, world: RealWorld, graph: Command, neo4j_driver: Driver
 ) -> None:

@@ -31,6 +31,9 @@ import msgspec
 
 from headwater_consumers.graph.segments.slots import Shapes, Slot, VariantShape, predictor
 
+DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError)
+"""What reading bytes raises that no block is made of."""
+
 _LENGTH = 4
 _encoder = msgspec.msgpack.Encoder()
 _decode = msgspec.msgpack.decode

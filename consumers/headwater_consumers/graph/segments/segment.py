@@ -116,6 +116,17 @@ def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, 
     return interval
 
 
+class SegmentDamagedError(Exception):
+    """A stored block can't be read: somebody changed it by hand, or another program did."""
+
+    def __init__(self, place: Place, number: int) -> None:
+        first = place.start + number * PLACES
+        super().__init__(
+            f"Micro-batches {first} to {first + PLACES - 1} of query {place.query_id} can't be read: property "
+            f"{block_property(number)} of Segment {place.key} (or _head, _tail and _last) is damaged."
+        )
+
+
 @dataclass(slots=True)
 class Stored:
     """The blocks of a segment.
@@ -136,7 +147,7 @@ class Stored:
         found = cls({n: bytes(data) for n in range(BLOCKS) if (data := properties.get(block_property(n))) is not None})
         if (at_ := properties.get("_open")) is not None:
             found.open_at = at_
-            found.open = OpenBlock(*(bytes(properties[name]) for name in ("_head", "_tail", "_last")))
+            found.open = OpenBlock(*(bytes(properties.get(name) or b"") for name in ("_head", "_tail", "_last")))
         return found
 
     def read(
@@ -148,6 +159,9 @@ class Stored:
             place: the segment.
             names: gets the names of the datasets that they used, by key.
             only: numbers of blocks; None: all.
+
+        Raises:
+            SegmentDamagedError: as `slots`.
         """
         wanted = range(BLOCKS) if only is None else sorted(set(only))
         return {
@@ -157,12 +171,19 @@ class Stored:
         }
 
     def slots(self, place: Place, number: int) -> dict[int, Slot]:
-        """The slots of a block by batch id in ascending order; none where it isn't here."""
+        """The slots of a block by batch id in ascending order; none where it isn't here.
+
+        Raises:
+            SegmentDamagedError: they can't be read.
+        """
         found: dict[int, Slot] = {}
-        if number == self.open_at and self.open is not None:
-            found = blocks.read_open(self.open)
-        elif number in self.closed:
-            found = blocks.read_closed(self.closed[number])
+        try:
+            if number == self.open_at and self.open is not None:
+                found = blocks.read_open(self.open)
+            elif number in self.closed:
+                found = blocks.read_closed(self.closed[number])
+        except blocks.DAMAGE as error:
+            raise SegmentDamagedError(place, number) from error
         first = place.start + number * PLACES
         return {first + in_block: slot for in_block, slot in found.items()}
 
