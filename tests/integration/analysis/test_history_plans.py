@@ -24,11 +24,14 @@ PARAMETERS = {
     "blocks": 2,
     "segments": 2,
     "stretches": [],
+    "queries": [],
+    "begin": None,
+    "end": None,
 }
 
 
 @pytest.mark.parametrize(
-    "name", ["runs/last_passed", "runs/first_failed", "micro_batches/from", "micro_batches/before"]
+    "name", ["runs/last_passed", "runs/first_failed", "micro_batches/from", "micro_batches/before", "timeline/overview"]
 )
 def test_in_the_order_of_the_index(clean_database: Driver, name: str) -> None:
     GraphWriter(clean_database, "neo4j").ensure_schema()
@@ -43,9 +46,8 @@ def test_in_the_order_of_the_index(clean_database: Driver, name: str) -> None:
 @pytest.mark.parametrize("name", ["micro_batches/whole", "timeline/counts", "timeline/cut_segments"])
 def test_segments_are_found_by_the_index(clean_database: Driver, name: str) -> None:
     GraphWriter(clean_database, "neo4j").ensure_schema()
-    given = {**PARAMETERS, "queries": [], "begin": None, "end": None}
     with clean_database.session(database="neo4j") as session:
-        plan = session.run("EXPLAIN " + statement(name), {"given": given}).consume().plan
+        plan = session.run("EXPLAIN " + statement(name), {"given": PARAMETERS}).consume().plan
     assert plan is not None
     found = operators_of(plan)
     assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found

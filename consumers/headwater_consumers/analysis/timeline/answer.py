@@ -166,3 +166,64 @@ class Timeline:
     runs: tuple[TimelineRun, ...]
     total: int
     next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewBar:
+    """Micro-batches of a query that follow on one another, counted: one whole segment of the graph or several.
+
+    Attributes:
+        query: key of it.
+        segments: how many.
+        batches: how many micro-batches.
+        first_batch: the lowest batch id.
+        last_batch: the highest.
+        first_time: the lowest processing time; None where none is known.
+        last_time: the highest processing time: the last micro-batch began then.
+        broken: how many micro-batches don't follow on the one before: some are missing in between, or offsets were
+            skipped or read twice.
+        missing: how many micro-batches aren't known, in between.
+        gaps: how often offsets of a partition were skipped.
+        overlaps: how often offsets of a partition were read twice.
+        rewinds: how many micro-batches have offsets that go back behind those of the one before.
+        conflicts: how many other reports of these micro-batches there are, with other offsets.
+        failed: how many micro-batches have an assertion that failed.
+        reconciled: how many were read from the checkpoint, after a crash.
+    """
+
+    query: str
+    segments: int
+    batches: int
+    first_batch: int
+    last_batch: int
+    first_time: datetime | None
+    last_time: datetime | None
+    broken: int
+    missing: int
+    gaps: int
+    overlaps: int
+    rewinds: int
+    conflicts: int
+    failed: int
+    reconciled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The micro-batches of a span of time, counted in bars.
+
+    Attributes:
+        asset: the job or dataset asked of.
+        job: that, if it is a job.
+        queries: all streaming queries of it.
+        bars: by query and batch id. Those at the ends of the span reach beyond it where segments do.
+        batches: how many micro-batches the bars have.
+        truncated: that there is more in the span than was read: earlier segments, or queries that ended earlier.
+    """
+
+    asset: Asset
+    job: Asset | None
+    queries: tuple[TimelineQuery, ...]
+    bars: tuple[OverviewBar, ...]
+    batches: int
+    truncated: bool

@@ -111,6 +111,15 @@ class Span:
     begin: datetime | None = None
     end: datetime | None = None
 
+    def check(self) -> None:
+        """Refuse a span that ends before it begins.
+
+        Raises:
+            QuestionError: it does.
+        """
+        if self.begin is not None and self.end is not None and self.end < self.begin:
+            raise QuestionError("The span of time ends before it begins.", field="to")
+
 
 @dataclass(frozen=True, slots=True)
 class Latest:
@@ -185,6 +194,20 @@ def read(text: str, queries: Iterable[str]) -> dict[str, int]:
         raise malformed() from error
 
 
+def ids_of(tx: Transaction, kind: str, found: FoundNode) -> dict[str, Any]:
+    """Parameters that name a job or dataset, this one with all of its names, to `timeline/*_of_*` statements."""
+    if kind == "job":
+        return {"id": found.id}
+    identities = Identities.of(tx)
+    identities.learn([found.id])
+    return {"ids": identities.expanded([found.id])}
+
+
+def queries_of(tx: Transaction, kind: str, of: Mapping[str, Any]) -> list[TimelineQuery]:
+    """The streaming queries of what `ids_of` names."""
+    return [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
+
+
 def job_timeline(
     reader: Reader,
     job: str,
@@ -236,19 +259,14 @@ def _timeline(
     limit: int,
     cursor: str | None,
 ) -> Timeline:
-    if span.begin is not None and span.end is not None and span.end < span.begin:
-        raise QuestionError("The span of time ends before it begins.", field="to")
+    span.check()
     check_limit(limit)
 
     def question(tx: Transaction) -> Timeline:
         found = resolve(tx, asked)
         same = ("timeline", tx.tenant, kind, found.asset.key, span)
-        of: dict[str, Any] = {"id": found.id}
-        if kind == "dataset":
-            identities = Identities.of(tx)
-            identities.learn([found.id])
-            of = {"ids": identities.expanded([found.id])}
-        queries = [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
+        of = ids_of(tx, kind, found)
+        queries = queries_of(tx, kind, of)
         keys = [query.key for query in queries]
         if cursor is None:
             before = dict.fromkeys(keys, FIRST_PAGE)

@@ -1,0 +1,146 @@
+"""Answers `timeline/overview`: years of micro-batches in a few bars, from what is plain to see of segments.
+
+No block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
+statement, and adjacent ones are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.moments import moment_of
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset, resolve_job
+from headwater_consumers.analysis.timeline.answer import Overview, OverviewBar
+from headwater_consumers.analysis.timeline.ask import Span, ids_of, queries_of
+
+MOST_SEGMENTS = 50_000
+"""Of an answer; eight years of one query that runs every ten seconds. Queries share them alike, the latest of each."""
+MOST_BARS = 1_000
+_ADDED = (
+    "segments",
+    "batches",
+    "broken",
+    "missing",
+    "gaps",
+    "overlaps",
+    "rewinds",
+    "conflicts",
+    "failed",
+    "reconciled",
+)
+
+
+def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
+    """Bars of as few adjacent segments as make at most `most` bars.
+
+    Args:
+        segments: of one query, in batch order, a bar each.
+        most: at least 1.
+    """
+    width = max(1, -(-len(segments) // most))
+    return [_sum(segments[at : at + width]) for at in range(0, len(segments), width)]
+
+
+def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
+    # Clocks may go back, and there may be none: the first segment needn't have the first time.
+    times = [time for bar in bars for time in (bar.first_time, bar.last_time) if time is not None]
+    return OverviewBar(
+        query=bars[0].query,
+        first_batch=bars[0].first_batch,
+        last_batch=bars[-1].last_batch,
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        **{name: sum(getattr(bar, name) for bar in bars) for name in _ADDED},
+    )
+
+
+def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[list[OverviewBar], bool]:
+    """At most `most` bars, shared alike by the queries that have segments; whether queries were left out.
+
+    Args:
+        segments: by query's key, as for `merged`.
+        most: at least 1. Of more queries than that, those with the latest micro-batches have a bar.
+    """
+    keys = [key for key, own in segments.items() if own]
+
+    def latest(key: str) -> tuple[bool, float]:
+        time = _sum(segments[key]).last_time
+        return (False, 0.0) if time is None else (True, time.timestamp())
+
+    kept = set(keys if len(keys) <= most else sorted(keys, key=latest)[-most:])
+    bars = [bar for key in keys if key in kept for bar in merged(segments[key], most // len(kept))]
+    return bars, len(kept) < len(keys)
+
+
+def job_overview(
+    reader: Reader, job: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
+) -> Overview:
+    """The micro-batches of a job in a span of time, counted.
+
+    Args:
+        reader: reads the graph.
+        job: a name, key or namespace and name, as for `resolve_job`.
+        begin: leave out segments whose last micro-batch began before this time.
+        end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments
+            without a known time are left out too.
+        bars: the largest number of bars.
+
+    Raises:
+        QuestionError: a span that ends before it begins, a number of bars beyond 1 to 1,000.
+        NotFoundError: no such job; with the nearest names.
+        AmbiguousError: several jobs have this name.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    return _overview(reader, resolve_job, "job", job, Span(begin, end), bars)
+
+
+def dataset_overview(
+    reader: Reader, dataset: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
+) -> Overview:
+    """The micro-batches of the queries that read or write a dataset; arguments and errors as for `job_overview`."""
+    return _overview(reader, resolve_dataset, "dataset", dataset, Span(begin, end), bars)
+
+
+def _overview(
+    reader: Reader, resolve: Callable[[Transaction, str], FoundNode], kind: str, asked: str, span: Span, most: int
+) -> Overview:
+    span.check()
+    if not 1 <= most <= MOST_BARS:
+        raise QuestionError(f"The number of bars is from 1 to {MOST_BARS:,}.", field="bars")
+
+    def question(tx: Transaction) -> Overview:
+        found = resolve(tx, asked)
+        queries = queries_of(tx, kind, ids_of(tx, kind, found))
+        share = max(1, MOST_SEGMENTS // max(1, len(queries)))
+        segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
+        # One more than are wanted of each shows whether there are more.
+        for row in tx.rows(
+            "timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1
+        ):
+            segments[row["query"]].append(_bar(row))
+        cut = any(len(own) > share for own in segments.values())
+        bars, left_out = in_bars({key: own[:share][::-1] for key, own in segments.items()}, most)
+        return Overview(
+            found.asset,
+            found.asset if kind == "job" else None,
+            tuple(queries),
+            tuple(bars),
+            sum(bar.batches for bar in bars),
+            cut or left_out,
+        )
+
+    return reader.read(question)
+
+
+def _bar(row: Mapping[str, Any]) -> OverviewBar:
+    values = dict(row)
+    return OverviewBar(
+        segments=1,
+        first_time=moment_of(values.pop("first_time")),
+        last_time=moment_of(values.pop("last_time")),
+        **values,
+    )

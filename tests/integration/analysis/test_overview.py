@@ -1,0 +1,134 @@
+"""Overviews of years: bars of whole segments, compared with a naive count of the micro-batches in the dump."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.timeline import OverviewBar, dataset_overview, job_overview, overview
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.segments import segment
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.identity import from_micros
+from support.analysis.history import History
+from support.graph.chains import chains
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+
+JOB = "orders.clean"
+
+
+@pytest.fixture(params=[1, 2, 3])
+def history(request: pytest.FixtureRequest, clean_database: Driver) -> History:
+    made = History(request.param)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    events = made.events()
+    made.dice.shuffle(events)
+    for start in range(0, len(events), 40):
+        writer.apply(fold(events[start : start + 40]))
+    return made
+
+
+def naive_bars(driver: Driver) -> list[OverviewBar]:
+    """A bar for each segment's batch ids, from the micro-batches of the only query, one by one."""
+    nodes = [node for node in map(json.loads, dump(driver)) if "labels" in node]
+    before = {next_.after["batch_id"]: next_.properties for next_ in chains(driver)}
+    batches: dict[int, list[dict[str, Any]]] = {}
+    for batch in sorted(
+        (node["properties"] for node in nodes if node["labels"] == ["Interval"]),
+        key=lambda batch: int(batch["batch_id"]),
+    ):
+        batches.setdefault(batch["batch_id"] // segment.SIZE, []).append(batch)
+    others = [node["properties"]["batch_id"] // segment.SIZE for node in nodes if node["labels"] == ["Conflict"]]
+    return [naive_bar(number, own, before, others) for number, own in batches.items()]
+
+
+def naive_bar(
+    number: int, batches: Sequence[dict[str, Any]], before: dict[int, dict[str, Any]], others: Sequence[int]
+) -> OverviewBar:
+    ids = [batch["batch_id"] for batch in batches]
+    times = [from_micros(batch["processing_time"]) for batch in batches if "processing_time" in batch]
+    joints = [before[batch] for batch in ids if batch in before]
+    return OverviewBar(
+        query=batches[0]["query"],
+        segments=1,
+        batches=len(ids),
+        first_batch=min(ids),
+        last_batch=max(ids),
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        broken=sum(
+            not joint.keys().isdisjoint({"missing", "gap_partitions", "overlap_partitions"}) for joint in joints
+        ),
+        missing=sum(joint.get("missing", 0) for joint in joints),
+        gaps=sum(len(joint.get("gap_partitions", ())) for joint in joints),
+        overlaps=sum(len(joint.get("overlap_partitions", ())) for joint in joints),
+        rewinds=sum("rewinds" in joint for joint in joints),
+        conflicts=others.count(number),
+        failed=sum(not all(batch.get("quality_passed", ())) for batch in batches),
+        reconciled=sum(batch["provenance"] == "RECONCILED" for batch in batches),
+    )
+
+
+def test_bars_are_what_a_naive_count_gives(clean_database: Driver, reader: Reader, history: History) -> None:
+    naive = naive_bars(clean_database)
+    whole = job_overview(reader, JOB, bars=1_000)
+    assert list(whole.bars) == naive
+    assert (whole.batches, whole.truncated) == (len(history.winners()), False)
+    assert whole.job == whole.asset
+    assert dataset_overview(reader, "orders.raw", bars=1_000).bars == whole.bars
+    # All that a bar may show occurs.
+    for name in ("missing", "conflicts", "failed", "reconciled"):
+        assert sum(getattr(bar, name) for bar in naive) > 0, name
+
+    few = job_overview(reader, JOB, bars=5)
+    assert len(few.bars) <= 5
+    assert list(few.bars) == overview.merged(naive, 5)
+    assert few.batches == whole.batches
+
+
+def test_a_span_has_the_segments_that_reach_into_it(clean_database: Driver, reader: Reader, history: History) -> None:
+    naive = naive_bars(clean_database)
+    times = sorted(each.time for each in history.winners())
+    begin, end = times[len(times) // 3], times[2 * len(times) // 3]
+    within = [
+        bar
+        for bar in naive
+        if bar.first_time is not None and bar.last_time is not None and bar.last_time >= begin and bar.first_time < end
+    ]
+    assert list(job_overview(reader, JOB, begin=begin, end=end, bars=1_000).bars) == within
+    empty = job_overview(reader, JOB, begin=times[-1] + timedelta(days=1))
+    assert (empty.bars, empty.batches, empty.truncated) == ((), 0, False)
+    assert len(empty.queries) == 1
+
+
+def test_an_answer_without_the_earliest_segments_reports_it(
+    clean_database: Driver, reader: Reader, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    naive = naive_bars(clean_database)
+    monkeypatch.setattr(overview, "MOST_SEGMENTS", 2)
+    found = job_overview(reader, JOB)
+    assert (list(found.bars), found.truncated) == (naive[-2:], len(naive) > 2)
+
+
+def test_what_is_asked_has_to_make_sense(clean_database: Driver, reader: Reader, history: History) -> None:
+    with pytest.raises(NotFoundError):
+        job_overview(reader, "nothing")
+    with pytest.raises(QuestionError, match="ends before it begins"):
+        job_overview(reader, JOB, begin=datetime(2026, 1, 2, tzinfo=UTC), end=datetime(2026, 1, 1, tzinfo=UTC))
+    for bars in (0, 1_001):
+        with pytest.raises(QuestionError, match="number of bars"):
+            job_overview(reader, JOB, bars=bars)
+    assert job_overview(reader, "load_orders").bars == ()
