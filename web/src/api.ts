@@ -1,6 +1,7 @@
 // The HTTP API, by relative address: the page works behind any prefix.
 
-import type { Graph, Hits, Impact, Timeline } from "./types";
+import type { Graph, Hits, Impact, Overview, Timeline } from "./types";
+import { written, type Span } from "./zoom";
 
 export class Problem extends Error {
   constructor(
@@ -49,8 +50,11 @@ export const graph = (
   { depth = 1, direction = "BOTH", columns = false }: { depth?: number; direction?: string; columns?: boolean } = {},
 ): Promise<Graph> => ask("graph", { asset, depth, direction, columns });
 
-export const timeline = (job: string, limit: number): Promise<Timeline> =>
-  ask(`jobs/${encodeURIComponent(job)}/timeline`, { limit });
+export const timeline = (job: string, limit: number, span: Span | null = null): Promise<Timeline> =>
+  ask(`jobs/${encodeURIComponent(job)}/timeline`, { limit, ...(span && written(span)) });
+
+export const overview = (job: string, bars: number, span: Span | null = null): Promise<Overview> =>
+  ask(`jobs/${encodeURIComponent(job)}/timeline/overview`, { bars, ...(span && written(span)) });
 
 export interface Change {
   dataset: string;

@@ -3,6 +3,7 @@
 import * as api from "./api";
 import { Canvas } from "./canvas";
 import { byId, h } from "./dom";
+import { Drawer } from "./drawer";
 import { columnKey, worst } from "./elements";
 import { count, distinct, shortened, spelling, title, visible } from "./format";
 import { keys } from "./keys";
@@ -10,8 +11,8 @@ import { isDark, setTheme, theme, type Theme } from "./palette";
 import { datasetPanel, flowPanel, type Asked } from "./panel";
 import { combobox } from "./search";
 import { Store, type Selection } from "./store";
-import * as timeline from "./timeline";
 import type { Asset, Flow, Graph } from "./types";
+import { read, written } from "./zoom";
 
 const store = new Store();
 const canvas = new Canvas(byId("canvas"), store, { select, expand: (key, side) => void expand(key, side), open: go });
@@ -19,6 +20,19 @@ const canvas = new Canvas(byId("canvas"), store, { select, expand: (key, side) =
 function go(asset: string): void {
   location.hash = new URLSearchParams({ asset, ...(store.showColumns ? { columns: "1" } : {}) }).toString();
 }
+
+const drawer = new Drawer(byId("drawer"), {
+  busy,
+  resized: () => canvas.resize(),
+  shows: (what) => {
+    const address = new URLSearchParams(location.hash.slice(1));
+    for (const name of ["timeline", "from", "to"]) address.delete(name);
+    for (const [name, value] of Object.entries(what ? { timeline: what.job, ...(what.span && written(what.span)) } : {})) address.set(name, value);
+    // Not another place to arrive at: what is drawn stays.
+    history.replaceState(null, "", `#${address.toString()}`);
+  },
+  say,
+});
 
 let arrivals = 0;
 
@@ -36,10 +50,12 @@ async function arrive(): Promise<void> {
   const asset = address.get("asset");
   byId("welcome").hidden = asset !== null;
   byId("legend").hidden = asset === null;
-  closeDrawer();
+  drawer.hide();
   if (asset === null) {
     clear();
-    return welcome();
+    await welcome();
+    if (mine === arrivals && address.has("timeline")) await busy(() => openTimeline(address));
+    return;
   }
   setColumns(address.get("columns") === "1" || address.has("column"));
   await busy(async () => {
@@ -61,7 +77,17 @@ async function arrive(): Promise<void> {
     await canvas.draw();
     reportOmitted(answer);
     byId("canvas").focus();
+    await openTimeline(address);
   });
+}
+
+/** The timeline that the address names, if it does. */
+async function openTimeline(address: URLSearchParams): Promise<void> {
+  const job = address.get("timeline");
+  if (job === null) return;
+  const span = read(address);
+  await drawer.open(job, null, span);
+  if (span === undefined) throw new api.Problem("The address has no span of time.", "from is a time before to: the latest micro-batches are shown.");
 }
 
 async function busy(work: () => Promise<void>): Promise<void> {
@@ -197,7 +223,7 @@ const asked: Asked = {
     void canvas.draw(store.start);
     render();
   },
-  timeline: (job, name) => void openTimeline(job, name),
+  timeline: (job, name) => void busy(() => drawer.open(job, name)),
   lastOf: (job) => api.timeline(job, 200),
   select: (kind, key) => select({ kind, key }),
 };
@@ -240,25 +266,9 @@ async function analyze(dataset: string, change: string, column: string | null): 
   });
 }
 
-async function openTimeline(job: string, name: string): Promise<void> {
-  await busy(async () => {
-    const answer = await api.timeline(job, 200);
-    const drawer = byId("drawer");
-    const details = h("div", { class: "details" }, h("p", { class: "hint" }, "Point at a block, or go through them with Tab."));
-    drawer.hidden = false;
-    drawer.replaceChildren(
-      h("header", {}, h("h2", {}, name), h("p", { class: "under" }, timeline.spoken(answer)),
-        h("span", { class: "key" }, h("i", { class: "observed" }), "batch", h("i", { class: "reconciled" }), "reconciled", h("i", { class: "gap" }), "gap", h("i", { class: "overlap" }), "read twice"),
-        h("button", { class: "icon", "aria-label": "Close the timeline", onclick: closeDrawer }, "✕")),
-      h("div", { class: "body" }, timeline.draw(answer, drawer.clientWidth - 330, (what) => what && details.replaceChildren(what)), details),
-    );
-    canvas.resize();
-  });
-}
-
 function closeDrawer(): void {
-  byId("drawer").hidden = true;
-  canvas.resize();
+  drawer.close();
+  byId("canvas").focus();
 }
 
 function say(text: string): void {
@@ -281,14 +291,10 @@ function themed(): void {
 /** Open what a search found: a job is shown by the first dataset that it has to do with. */
 async function chosen(asset: Asset): Promise<void> {
   if (asset.kind === "JOB") {
-    await openTimeline(asset.key, asset.name);
     const answer = await api.timeline(asset.key, 1).catch(() => null);
     const dataset = answer?.intervals[0]?.produced[0]?.dataset ?? answer?.intervals[0]?.consumed[0]?.dataset;
-    if (dataset) {
-      const drawer = byId("drawer");
-      go(dataset.key);
-      window.addEventListener("hashchange", () => (drawer.hidden = false), { once: true });
-    }
+    if (dataset) location.hash = new URLSearchParams({ asset: dataset.key, ...(store.showColumns ? { columns: "1" } : {}), timeline: asset.key }).toString();
+    else await busy(() => drawer.open(asset.key, asset.name));
     return;
   }
   const dataset = asset.kind === "COLUMN" ? spelling(asset) : asset.key;
@@ -308,7 +314,7 @@ keys({
   go,
   columns: () => void toggleColumns(),
   theme: nextTheme,
-  timeline: (job, name) => void openTimeline(job, name),
+  timeline: (job, name) => void busy(() => drawer.open(job, name)),
   closeDrawer,
 });
 byId("columns").addEventListener("click", () => void toggleColumns());

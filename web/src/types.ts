@@ -129,11 +129,44 @@ export interface Run {
   error_message: string | null;
 }
 
+export interface Query {
+  key: string;
+  query_id: string;
+  name: string | null;
+}
+
 export interface Timeline {
-  queries: { key: string; query_id: string; name: string | null }[];
+  asset: Asset;
+  queries: Query[];
   intervals: Interval[];
   runs: Run[];
   total: number;
+}
+
+/** Micro-batches of whole segments, counted. */
+export interface Bar {
+  query: string;
+  segments: number;
+  batches: number;
+  first_batch: number;
+  last_batch: number;
+  first_time: string | null;
+  last_time: string | null;
+  missing: number;
+  gaps: number;
+  overlaps: number;
+  rewinds: number;
+  conflicts: number;
+  failed: number;
+  reconciled: number;
+}
+
+export interface Overview {
+  asset: Asset;
+  queries: Query[];
+  bars: Bar[];
+  batches: number;
+  truncated: boolean;
 }
 
 export interface Impact {

@@ -1,6 +1,6 @@
 // Answers of the API, as small as a test needs them.
 
-import type { Asset, Dataset, Flow, Graph, Interval, Run, Timeline } from "../src/types";
+import type { Asset, Bar, Dataset, Flow, Graph, Interval, Overview, Run, Timeline } from "../src/types";
 
 export const asset = (key: string, more: Partial<Asset> = {}): Asset => ({
   kind: "DATASET", key, namespace: "kafka://broker:9092", name: key, column: null, title: null, type: null, ...more,
@@ -32,5 +32,17 @@ export const run = (more: Partial<Run> = {}): Run => ({
 });
 
 export const timeline = (intervals: Interval[], more: Partial<Timeline> = {}): Timeline => ({
-  queries: [{ key: "q", query_id: "q-0123456789", name: "orders" }], intervals, runs: [], total: intervals.length, ...more,
+  asset: asset("job", { kind: "JOB" }), queries: [{ key: "q", query_id: "q-0123456789", name: "orders" }], intervals, runs: [], total: intervals.length, ...more,
+});
+
+/** A segment of an hour on the first of May, by its number. */
+export const bar = (hour: number, more: Partial<Bar> = {}): Bar => ({
+  query: "q", segments: 1, batches: 512, first_batch: 512 * hour, last_batch: 512 * hour + 511,
+  first_time: `2024-05-01T0${hour}:00:00.000Z`, last_time: `2024-05-01T0${hour}:59:59.999Z`,
+  missing: 0, gaps: 0, overlaps: 0, rewinds: 0, conflicts: 0, failed: 0, reconciled: 0, ...more,
+});
+
+export const overview = (bars: Bar[], more: Partial<Overview> = {}): Overview => ({
+  asset: asset("job", { kind: "JOB" }), queries: [{ key: "q", query_id: "q-0123456789", name: "orders" }], bars,
+  batches: bars.reduce((sum, one) => sum + one.batches, 0), truncated: false, ...more,
 });

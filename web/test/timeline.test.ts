@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 
-import { draw, spoken } from "../src/timeline";
-import { interval, run, timeline } from "./made";
+import { bars, draw, spoken, spokenOf, timeAt } from "../src/timeline";
+import type { Bar } from "../src/types";
+import { bar, interval, overview, run, timeline } from "./made";
 
 const gap = { partition: 0, start: 5, end: 9, dataset: "d" };
 const WIDTH = 1_142; // a thousand pixels for the time between first and last
@@ -67,5 +68,37 @@ describe("the picture", () => {
 
   it("says so where nothing is known", () => {
     expect(draw(timeline([]), WIDTH, silent).textContent).toContain("Nothing is known");
+  });
+});
+
+describe("bars", () => {
+  const span = { from: Date.parse("2024-05-01T00:00:00Z"), to: Date.parse("2024-05-01T10:00:00Z") };
+
+  it("are where their time is, and end with the span", () => {
+    const drawn = bars(overview([bar(1), bar(9, { last_time: "2024-05-01T11:59:59.999Z" })]), WIDTH, span, silent, silent);
+    expect(rects(drawn, "batch observed").map((one) => place(one).map(Math.round))).toEqual([[218, 99], [1_018, 99]]);
+  });
+
+  it("show what is wrong in them", () => {
+    const drawn = bars(overview([bar(0), bar(1, { missing: 2 }), bar(2, { overlaps: 1 }), bar(3, { failed: 1 }), bar(4, { reconciled: 512 })]), WIDTH, span, silent, silent);
+    expect(["mark gap", "mark overlap", "mark conflict", "batch reconciled"].map((kind) => rects(drawn, kind).length)).toEqual([1, 1, 1, 1]);
+    expect(spokenOf(overview([bar(1, { missing: 2, conflicts: 1 }), bar(2, { failed: 3 })]))).toBe("1,024 micro-batches in 2 bars, 2 batches missing, 1 conflict, 3 batches with failed checks");
+  });
+
+  it("are entered where they are clicked, or by key in the middle", () => {
+    const entered: [Bar, number][] = [];
+    const drawn = bars(overview([bar(2)]), WIDTH, span, silent, (one, at) => entered.push([one, at]));
+    const [rect] = rects(drawn, "batch observed");
+    rect?.dispatchEvent(new MouseEvent("click", { clientX: 118 + 250 }));
+    rect?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    expect(entered.map(([one, at]) => [one.first_batch, at])).toEqual([[1_024, Date.parse("2024-05-01T02:30:00Z")], [1_024, Date.parse("2024-05-01T02:30:00Z")]]);
+    expect(timeAt(0, WIDTH, span)).toBe(span.from);
+  });
+
+  it("say what isn't there", () => {
+    const untimed = bar(1, { first_time: null, last_time: null });
+    expect(spokenOf(overview([untimed], { truncated: true }))).toContain("512 of unknown time aren't drawn, incomplete");
+    expect(bars(overview([]), WIDTH, span, silent, silent).textContent).toContain("No micro-batch is known in this span");
+    expect(draw(timeline([]), WIDTH, silent, span).textContent).toContain("No micro-batch is known in this span");
   });
 });

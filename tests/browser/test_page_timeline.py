@@ -1,0 +1,171 @@
+"""The page's timeline, from the latest micro-batches out to all of them and in again, over segments of 64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+from headless_chromium import open_page
+from playwright.sync_api import expect
+
+from headwater_consumers.graph.segments import segment
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    Provenance,
+    RunRef,
+    build,
+)
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+TOPIC = DatasetRef("kafka://b:9092", "orders")
+SINK = DatasetRef("kafka://b:9092", "orders.clean")
+BATCHES = 2_000
+LOST = 700
+
+
+def micro_batch(number: int) -> IntervalEntry:
+    """Ten seconds after the one before."""
+    ranges = (OffsetRange(partition=0, from_=10 * number, to_exclusive=10 * number + 10),)
+    uses = [
+        (
+            DatasetUse(
+                dataset=topic,
+                position=Position(kafka=KafkaRanges(topic=topic.name, ranges=ranges)),
+                certainty=Certainty.EXACT,
+            ),
+        )
+        for topic in (TOPIC, SINK)
+    ]
+    time = START + timedelta(seconds=10 * number)
+    return IntervalEntry(
+        batch_id=number, processing_time=time, inputs=uses[0], outputs=uses[1], duration_ms=4_000, rows_in=10
+    )
+
+
+def reported(numbers: range) -> LineageEvent:
+    entries = tuple(micro_batch(number) for number in numbers)
+    body = IntervalEvent(query_id=str(UUID(int=1)), entries=entries, query_name="clean", provenance=Provenance.OBSERVED)
+    time = entries[-1].processing_time
+    assert time is not None
+    return build.lineage_event(
+        body, job=JobRef("default", "clean"), run=RunRef(str(UUID(int=2))), producer="test", event_time=time
+    )
+
+
+@pytest.fixture
+def long_stream(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,000 micro-batches but for one, in 32 segments."""
+    for name, value in (("PLACES", 8), ("BLOCKS", 8), ("SIZE", 64), ("TAIL", 4)):
+        monkeypatch.setattr(segment, name, value)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    numbers = [range(LOST), range(LOST + 1, BATCHES)]
+    writer.apply(fold([reported(each) for each in numbers]))
+
+
+@pytest.fixture
+def page(chromium: str, served: str, long_stream: None) -> Iterator[Page]:
+    with open_page(chromium) as opened:
+        opened.goto(f"{served}/#asset=kafka%3A%2F%2Fb%3A9092%2Forders")
+        opened.locator('#canvas[data-drawn="2"]').wait_for(state="attached")
+        yield opened
+
+
+def address(page: Page) -> dict[str, str]:
+    return {name: value for name, [value] in parse_qs(urlsplit(page.url).fragment).items()}
+
+
+def blocks(page: Page) -> list[str]:
+    found: list[str] = page.locator("#drawer rect.batch").evaluate_all("all => all.map(r => r.ariaLabel)")
+    return found
+
+
+def test_out_to_all_of_it_and_in_to_micro_batches(page: Page, served: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    drawer = page.locator("#drawer")
+    page.get_by_role("button", name="Timeline").click()
+    expect(drawer).to_contain_text("200 micro-batches, no gaps")
+    assert blocks(page) == [f"batch {number}" for number in range(BATCHES - 200, BATCHES)]
+    assert address(page).keys() == {"asset", "timeline"}
+
+    # Bars of segments, for which no micro-batch is loaded.
+    asked.clear()
+    page.keyboard.press("-")
+    expect(drawer).to_contain_text("micro-batches in 14 bars, no gaps")
+    assert address(page).keys() == {"asset", "timeline", "from", "to"}
+    drawer.get_by_role("button", name="All of it").click()
+    expect(drawer).to_contain_text("1,999 micro-batches in 32 bars, 1 batch missing")
+    assert {path.rpartition("/")[2] for path in asked if "/api/" in path} == {"overview"}
+    assert blocks(page)[10] == "batches 640 to 703"
+    expect(drawer.locator("rect.mark.gap")).to_have_count(1)
+
+    # Into the bar: its micro-batches, exactly.
+    bar = drawer.get_by_role("button", name="batches 640 to 703")
+    bar.hover(position={"x": 2, "y": 2})
+    expect(drawer.locator(".details")).to_contain_text("missing1 batch")
+    bar.click(position={"x": 2, "y": 2})
+    expect(drawer).to_contain_text("63 micro-batches, 1 batch missing")
+    inside = [f"batch {number}" for number in range(640, 704) if number != LOST]
+    assert blocks(page) == inside
+    assert address(page)["from"] == "2025-01-01T01:46:40.000Z"
+
+    # The address has the span.
+    page.reload()
+    expect(drawer).to_contain_text("63 micro-batches, 1 batch missing")
+    assert blocks(page) == inside
+
+    # The same by keyboard and by wheel.
+    page.keyboard.press("0")
+    expect(drawer).to_contain_text("32 bars")
+    drawer.get_by_role("button", name="batches 1920 to 1983").focus()
+    page.keyboard.press("Enter")
+    expect(drawer).to_contain_text("64 micro-batches, no gaps")
+    page.keyboard.press("ArrowLeft")
+    expect(drawer.get_by_label("batch 1889", exact=True)).to_be_visible()
+    drawer.locator("svg").hover()
+    for _ in range(3):
+        page.mouse.wheel(0, 100)
+    expect(drawer).to_contain_text("bars, no gaps")
+    page.keyboard.press("l")
+    expect(drawer).to_contain_text("200 micro-batches, no gaps")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    assert address(page).keys() == {"asset"}
+
+
+def test_what_is_empty_fails_or_makes_no_sense_is_stated(page: Page, served: str) -> None:
+    drawer, alert = page.locator("#drawer"), page.get_by_role("alert")
+    page.evaluate("() => { location.hash += '&timeline=clean&from=2001-01-01&to=2001-01-02' }")
+    expect(drawer).to_contain_text("No micro-batch is known in this span of time")
+    page.keyboard.press("0")
+    expect(drawer).to_contain_text("32 bars")
+    page.route("**/timeline/overview?*", lambda route: route.abort())
+    page.keyboard.press("+")
+    expect(alert).to_contain_text("The server does not answer")
+    expect(drawer).to_contain_text("32 bars")
+    page.unroute("**/timeline/overview?*")
+    page.evaluate("() => { location.hash = 'asset=orders&timeline=clean&from=2002-01-01&to=2001-01-01' }")
+    expect(alert).to_contain_text("The address has no span of time")
+    expect(drawer).to_contain_text("200 micro-batches, no gaps")
