@@ -33,7 +33,12 @@ log = logging.getLogger("headwater.consume")
 
 
 def consume(
-    settings: Settings, *, until_caught_up: bool, source: RecordSource | None = None, metrics: Metrics | None = None
+    settings: Settings,
+    *,
+    until_caught_up: bool,
+    source: RecordSource | None = None,
+    metrics: Metrics | None = None,
+    started: Callable[[int], None] = lambda _: None,
 ) -> ConsumerTotals:
     """Run one consumer; what it did.
 
@@ -42,6 +47,7 @@ def consume(
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
         source: of the records, where it isn't the events topic.
         metrics: of every step, where the caller reads them too.
+        started: called with the port of metrics and health, when they are served.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -69,15 +75,12 @@ def consume(
                 metrics=metrics,
             )
         except OSError as error:
-            where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"
-            raise InputError(
-                f"Metrics and health can't be served on {where}: {error.strerror}.",
-                fix="Choose another HEADWATER_MATERIALIZER_HTTP_PORT or --port; 0 takes a free one.",
-            ) from error
+            raise port_taken(settings, error) from error
         except FatalError as error:
             raise _fatal(error) from error
         # Signals first: who waits for the line may end it at once.
         with stopped_by_signals(materializer.stop), _rare_collections():
+            started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
             try:
                 totals = materializer.run()
@@ -86,6 +89,15 @@ def consume(
             finally:
                 log.info("%s", summary(materializer.totals), extra=fields(totals=materializer.totals.document()))
     return totals
+
+
+def port_taken(settings: Settings, error: OSError) -> InputError:
+    """What to raise where metrics and health can't be served."""
+    where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"
+    return InputError(
+        f"Metrics and health can't be served on {where}: {error.strerror}.",
+        fix="Choose another HEADWATER_MATERIALIZER_HTTP_PORT or --port; 0 takes a free one.",
+    )
 
 
 def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:

@@ -10,6 +10,7 @@ from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
 from headwater.logs import LogFormatOption
 from headwater.settings import connected_settings
+from headwater.workers import consume_with_workers
 
 
 def command(
@@ -19,20 +20,28 @@ def command(
     port: Annotated[
         int | None, typer.Option(help="Where /metrics, /livez and /readyz are served; 0 takes a free port.")
     ] = None,
+    workers: Annotated[int | None, typer.Option(help="How many processes share the partitions.")] = None,
     group: Annotated[str | None, typer.Option(help="The consumer group.")] = None,
     log_format: LogFormatOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Write what the events topic holds into the graph, and go on until stopped.
 
-    Start it more than once and the processes share the topic's partitions. Ctrl-C or SIGTERM finishes the batch being
-    written, commits its offsets and exits 0. While Kafka or Neo4j is away it waits and logs that once a minute.
+    Start it more than once, or with --workers, and the processes share the topic's partitions. Ctrl-C or SIGTERM
+    finishes the batches being written, commits their offsets and exits 0. While Kafka or Neo4j is away it waits and
+    logs that once a minute.
     """
     settings = connected_settings(
-        {"materializer.http_port": port, "materializer.group": group, "log.format": log_format},
+        {
+            "materializer.http_port": port,
+            "materializer.workers": workers,
+            "materializer.group": group,
+            "log.format": log_format,
+        },
         kafka=True,
         neo4j=True,
         silently=True,  # the log has it
     )
-    totals = consume(settings, until_caught_up=until_caught_up)
+    run = consume if settings.materializer.workers == 1 else consume_with_workers
+    totals = run(settings, until_caught_up=until_caught_up)
     console.result(totals.document(), totals_table(totals))

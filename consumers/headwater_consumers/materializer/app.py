@@ -184,7 +184,7 @@ def assemble(
         until_caught_up=until_caught_up,
     )
     loop = Loop(parts, policy, clock=clock, random=random.random)
-    server = HealthServer(health, metrics, port=settings.http_port, host=settings.http_host)
+    server = HealthServer(health, metrics.registry, port=settings.http_port, host=settings.http_host)
     return Materializer(loop, server, totals, schemas.close)
 
 

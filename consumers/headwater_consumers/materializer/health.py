@@ -10,16 +10,31 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 from socketserver import ThreadingMixIn
-from typing import Any
+from typing import Any, Protocol
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from prometheus_client import make_wsgi_app
+from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from headwater_consumers.materializer.metrics import Dependency, Metrics
 
 # Longer than anything that may hold the loop up: a drain on revocation (20 s) and three requests to Kafka (5 s each).
 ALIVE_SECONDS = 60.0
+
+
+class Probed(Protocol):
+    """What `/livez` and `/readyz` ask."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it needn't be restarted."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether events that are published now are applied soon."""
+
+    def document(self) -> dict[str, Any]:
+        """What both answer."""
 
 
 class Health:
@@ -79,8 +94,8 @@ class HealthServer:
     """Serves them from a thread of its own.
 
     Args:
-        health: of the loop.
-        metrics: to expose.
+        health: what is probed.
+        registry: of the metrics to expose.
         port: to listen on; 0 takes a free one.
         host: to listen on.
 
@@ -88,8 +103,8 @@ class HealthServer:
         OSError: the port is taken.
     """
 
-    def __init__(self, health: Health, metrics: Metrics, *, port: int, host: str) -> None:
-        self._server = make_server(host, port, application(health, metrics), _Server, _Quiet)
+    def __init__(self, health: Probed, registry: CollectorRegistry, *, port: int, host: str) -> None:
+        self._server = make_server(host, port, application(health, registry), _Server, _Quiet)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="health", daemon=True)
         self._thread.start()
 
@@ -105,9 +120,9 @@ class HealthServer:
         self._thread.join(timeout=5)
 
 
-def application(health: Health, metrics: Metrics) -> WSGIApplication:
+def application(health: Probed, registry: CollectorRegistry) -> WSGIApplication:
     """The three paths as a WSGI application."""
-    exposition = make_wsgi_app(metrics.registry)
+    exposition = make_wsgi_app(registry)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         match environ.get("PATH_INFO"):

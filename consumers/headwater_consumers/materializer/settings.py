@@ -17,6 +17,9 @@ class MaterializerSettings(BaseModel):
     group: Annotated[str, Field(min_length=1, max_length=255)] = "headwater-materializer"
     """The consumer group. Consumers of one group share the partitions."""
 
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """How many processes `headwater consume` runs. They share the partitions; those without one are idle."""
+
     http_host: str = "127.0.0.1"
     """The address on which /metrics, /livez and /readyz are served; 0.0.0.0 in a container."""
 

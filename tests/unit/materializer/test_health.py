@@ -19,7 +19,7 @@ class Served:
         self.clock = FakeClock()
         self.metrics = Metrics()
         self.health = Health(self.metrics, self.clock)
-        self.server = HealthServer(self.health, self.metrics, port=0, host="127.0.0.1")
+        self.server = HealthServer(self.health, self.metrics.registry, port=0, host="127.0.0.1")
 
     def get(self, path: str) -> tuple[int, str]:
         try:
@@ -73,4 +73,4 @@ def test_other_paths_are_not_found(served: Served) -> None:
 
 def test_a_port_that_is_taken_says_so(served: Served) -> None:
     with pytest.raises(OSError, match="in use"):
-        HealthServer(served.health, Metrics(), port=served.server.port, host="127.0.0.1")
+        HealthServer(served.health, Metrics().registry, port=served.server.port, host="127.0.0.1")

@@ -1,0 +1,242 @@
+"""Several consumers under one supervisor: processes of one group, with one endpoint for metrics and health.
+
+A worker is `headwater.consuming.consume` in a process of its own. It sends the supervisor the port of its metrics, and
+at its end what it did, or the error that ended it. One that ends without either (killed, out of memory) is replaced:
+what it had not committed is read again by whoever gets its partitions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from headwater.console import console
+from headwater.consuming import consume, port_taken, summary
+from headwater.errors import HeadwaterError
+from headwater.logs import fields, start_logging
+from headwater.settings import Settings
+from headwater.stopping import stopped_by_signals
+from headwater_consumers.materializer.health import HealthServer
+from headwater_consumers.materializer.reporting import ConsumerTotals
+from headwater_consumers.materializer.worker_metrics import Workers
+
+log = logging.getLogger("headwater.consume")
+
+_AGAIN_SECONDS = 1.0
+"""The wait before a worker is replaced; it doubles up to `_AGAIN_MOST`, and is forgotten after that time of work."""
+_AGAIN_MOST = 60.0
+_LOOK_SECONDS = 0.2
+
+_spawn = multiprocessing.get_context("spawn")
+
+
+def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> ConsumerTotals:
+    """Run `materializer.workers` consumers until stopped or caught up; what all of them did.
+
+    Raises:
+        HeadwaterError: as `consume`, of any of them; the others were stopped.
+        InputError: the port for metrics is taken.
+    """
+    start_logging(settings.log)
+    count = settings.materializer.workers
+    workers, registry = Workers(count), CollectorRegistry()
+    registry.register(workers)
+    try:
+        server = HealthServer(
+            workers, registry, port=settings.materializer.http_port, host=settings.materializer.http_host
+        )
+    except OSError as error:
+        raise port_taken(settings, error) from error
+    with contextlib.closing(server):
+        log.info(
+            "Consuming with %d workers. Metrics and health on http://%s:%d.",
+            count,
+            settings.materializer.http_host,
+            server.port,
+            extra=fields(workers=count),
+        )
+        supervisor = _Supervisor(settings, workers, count, until_caught_up=until_caught_up)
+        with stopped_by_signals(supervisor.stop):
+            supervisor.run()
+    log.info("%s", summary(supervisor.totals), extra=fields(totals=supervisor.totals.document()))
+    return supervisor.totals
+
+
+@dataclass(slots=True)
+class _Worker:
+    """One process.
+
+    Attributes:
+        process, pipe: of it.
+        began: when it was started, monotonic seconds.
+        done: whether it sent how it ended.
+    """
+
+    process: SpawnProcess
+    pipe: Connection
+    began: float
+    done: bool = False
+
+
+class _Supervisor:
+    def __init__(self, settings: Settings, workers: Workers, count: int, *, until_caught_up: bool) -> None:
+        self.totals = ConsumerTotals()
+        self._settings = settings
+        self._until_caught_up = until_caught_up
+        self._workers = workers
+        self._count = count
+        self._running: dict[int, _Worker] = {}
+        self._again: dict[int, float] = {}
+        """When a worker that was lost is to be replaced, monotonic seconds."""
+        self._waits: dict[int, float] = {}
+        self._stopping = False
+        self._error: HeadwaterError | None = None
+
+    def stop(self) -> None:
+        """Have the workers drain and end. Safe from a signal handler."""
+        self._stopping = True
+
+    def run(self) -> None:
+        """Run the workers until all have ended.
+
+        Raises:
+            HeadwaterError: what ended one of them.
+        """
+        began = time.monotonic()
+        for number in range(self._count):
+            self._start(number)
+        stopped = False
+        try:
+            while self._running or (self._again and not self._stopping):
+                if self._stopping and not stopped:
+                    stopped = True
+                    self._end(signal.SIGTERM)
+                self._look()
+        finally:
+            # Only after a second signal, or a fault of ours: what isn't committed is read again.
+            self._end(signal.SIGKILL)
+            for worker in self._running.values():
+                worker.process.join()
+        self.totals.seconds = time.monotonic() - began
+        if self._error is not None:
+            raise self._error
+
+    def _start(self, number: int) -> None:
+        ours, theirs = _spawn.Pipe()
+        process = _spawn.Process(
+            target=_work,
+            args=(self._settings, number, self._until_caught_up, theirs),
+            name=f"headwater-worker-{number}",
+        )
+        process.start()
+        theirs.close()
+        self._running[number] = _Worker(process, ours, time.monotonic())
+
+    def _look(self) -> None:
+        pipes = {worker.pipe: number for number, worker in self._running.items()}
+        for pipe in wait(list(pipes), timeout=_LOOK_SECONDS):
+            assert isinstance(pipe, Connection)  # noqa: S101 - for the type checker
+            number = pipes[pipe]
+            try:
+                self._take(number, *pipe.recv())
+            except (EOFError, OSError):
+                self._ended(number)
+        now = time.monotonic()
+        for number in [number for number, at in self._again.items() if at <= now and not self._stopping]:
+            del self._again[number]
+            self._start(number)
+
+    def _take(self, number: int, kind: str, what: Any) -> None:
+        match kind:
+            case "port":
+                self._workers.ports[number] = what
+            case "totals":
+                self._running[number].done = True
+                add(self.totals, what)
+            case _:
+                self._running[number].done = True
+                self._error = self._error or what
+                self._stopping = True
+
+    def _ended(self, number: int) -> None:
+        worker = self._running.pop(number)
+        self._workers.ports.pop(number, None)
+        worker.process.join()
+        worker.pipe.close()
+        if worker.done or self._stopping:
+            return
+        if time.monotonic() - worker.began > _AGAIN_MOST:
+            self._waits.pop(number, None)
+        pause = self._waits.get(number, _AGAIN_SECONDS)
+        self._waits[number] = min(2 * pause, _AGAIN_MOST)
+        self._again[number] = time.monotonic() + pause
+        log.warning(
+            "Worker %d ended with status %s. Another is started in %.0f s; nothing is lost.",
+            number,
+            worker.process.exitcode,
+            pause,
+        )
+
+    def _end(self, number: signal.Signals) -> None:
+        for worker in self._running.values():
+            if worker.process.pid is not None and worker.process.is_alive():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker.process.pid, number)
+
+
+def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
+    """Add what one worker did to what others did."""
+    totals.consumed += more.consumed
+    totals.applied += more.applied
+    totals.released += more.released
+    totals.transactions += more.transactions
+    totals.retries += more.retries
+    totals.dead_lettered += more.dead_lettered
+    for partition, offset in more.committed.items():
+        totals.committed[partition] = max(offset, totals.committed.get(partition, offset))
+
+
+def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connection) -> None:  # noqa: FBT001 - by place
+    """One worker's process."""
+    # A group of its own: Ctrl-C reaches the supervisor alone, which has the workers drain.
+    os.setpgid(0, 0)
+    threading.Thread(target=_end_with_supervisor, args=(pipe,), name="supervisor", daemon=True).start()
+    made = logging.getLogRecordFactory()
+
+    def named(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = made(*args, **kwargs)
+        record.name = f"{record.name}[{number}]"
+        return record
+
+    logging.setLogRecordFactory(named)
+    own = settings.materializer.model_copy(update={"http_host": "127.0.0.1", "http_port": 0})
+    console.json_mode = True  # the supervisor alone prints results, errors and progress
+    with console.until_end:
+        try:
+            totals = consume(
+                settings.model_copy(update={"materializer": own}),
+                until_caught_up=until_caught_up,
+                started=lambda port: pipe.send(("port", port)),
+            )
+        except HeadwaterError as error:
+            pipe.send(("error", error))
+        else:
+            pipe.send(("totals", totals))
+
+
+def _end_with_supervisor(pipe: Connection) -> None:
+    """End this process, as a signal would, when the supervisor isn't there any more: it never sends anything."""
+    with contextlib.suppress(EOFError, OSError):
+        pipe.recv()
+    os.kill(os.getpid(), signal.SIGTERM)

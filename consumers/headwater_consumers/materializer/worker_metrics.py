@@ -1,0 +1,95 @@
+"""Metrics and health of several workers as one: their series, each with a label `worker`."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+_SECONDS = 2.0
+"""How long a worker may take to answer. Its series are left out if it takes longer."""
+
+
+class Workers(Collector):
+    """The workers that run.
+
+    Args:
+        wanted: how many there should be.
+
+    Attributes:
+        ports: on which each serves its own metrics and health, by its number; written by the supervisor's thread.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.ports: dict[int, int] = {}
+        self._wanted = wanted
+
+    @property
+    def alive(self) -> bool:
+        """Whether no worker's loop hangs. One that has ended is started again by the supervisor."""
+        return all(document["alive"] for document in self._documents().values() if document)
+
+    @property
+    def ready(self) -> bool:
+        """Whether all run and can reach Kafka and Neo4j, and some of them have partitions.
+
+        Where there are more workers than partitions, some have none.
+        """
+        documents = [document for document in self._documents().values() if document]
+        reachable = all(document["kafka_reachable"] and document["neo4j_reachable"] for document in documents)
+        return len(documents) == self._wanted and reachable and any(document["ready"] for document in documents)
+
+    def document(self) -> dict[str, Any]:
+        """What `/livez` and `/readyz` answer."""
+        documents = self._documents()
+        return {
+            "alive": all(document["alive"] for document in documents.values() if document),
+            "workers": self._wanted,
+            **{f"worker_{number}": document for number, document in sorted(documents.items())},
+        }
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: names are known when the workers are asked."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """The series of all workers that answer."""
+        yield from merged({number: _get(port, "/metrics") or "" for number, port in sorted(self.ports.items())})
+
+    def _documents(self) -> dict[int, dict[str, Any] | None]:
+        found = {number: _get(port, "/livez") for number, port in sorted(self.ports.items())}
+        return {number: None if text is None else json.loads(text) for number, text in found.items()}
+
+
+def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
+    """Metrics in Prometheus' text format as one, each series with its worker's number as the label `worker`."""
+    families: dict[str, Metric] = {}
+    for number, text in texts.items():
+        for family in text_string_to_metric_families(text):
+            into = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                into.add_sample(
+                    sample.name,
+                    {**sample.labels, "worker": str(number)},
+                    sample.value,
+                    sample.timestamp,
+                    sample.exemplar,
+                )
+    yield from families.values()
+
+
+def _get(port: int, path: str) -> str | None:
+    """What a worker answers, whatever its status; None: nothing."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=_SECONDS) as answer:
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+    except OSError:
+        return None

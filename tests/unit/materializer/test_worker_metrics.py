@@ -1,0 +1,89 @@
+"""Metrics and health of several workers as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from headwater_consumers.materializer.health import Health, HealthServer
+from headwater_consumers.materializer.metrics import Dependency, Metrics
+from headwater_consumers.materializer.worker_metrics import Workers, merged
+
+
+class Worker:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.metrics = Metrics()
+        self.health = Health(self.metrics, lambda: self.now)
+        self.server = HealthServer(self.health, self.metrics.registry, port=0, host="127.0.0.1")
+        for dependency in Dependency:
+            self.health.up(dependency, up=True)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Worker, Worker]]:
+    workers = Worker(), Worker()
+    yield workers
+    for worker in workers:
+        worker.server.close()
+
+
+def supervised(pair: tuple[Worker, Worker]) -> Workers:
+    workers = Workers(2)
+    workers.ports.update({number: worker.server.port for number, worker in enumerate(pair)})
+    return workers
+
+
+def test_each_series_has_its_worker(pair: tuple[Worker, Worker]) -> None:
+    pair[0].metrics.consumed(3)
+    pair[1].metrics.consumed(4)
+    registry = CollectorRegistry()
+    registry.register(supervised(pair))
+    lines = generate_latest(registry).decode().splitlines()
+    assert [line for line in lines if line.startswith("headwater_materializer_records_consumed_total")] == [
+        'headwater_materializer_records_consumed_total{worker="0"} 3.0',
+        'headwater_materializer_records_consumed_total{worker="1"} 4.0',
+    ]
+    assert lines.count("# TYPE headwater_materializer_records_consumed_total counter") == 1
+    assert 'headwater_materializer_up{end="kafka",worker="1"} 1.0' in lines
+    names = {line.split("{")[0].split()[0] for line in generate_latest(pair[0].metrics.registry).decode().splitlines()}
+    assert names <= {line.split("{")[0].split()[0] for line in lines}, "none is lost"
+
+
+def test_one_that_doesnt_answer_has_no_series(pair: tuple[Worker, Worker]) -> None:
+    workers = supervised(pair)
+    pair[1].server.close()
+    found = {sample.labels["worker"] for metric in workers.collect() for sample in metric.samples}
+    assert found == {"0"}
+    assert not workers.ready
+    assert workers.document()["worker_1"] is None
+
+
+def test_a_label_of_a_series_stays(pair: tuple[Worker, Worker]) -> None:
+    (metric,) = merged({7: '# TYPE a gauge\na{b="c",d="e\\"f"} 1.5\n'})
+    assert [sample.labels for sample in metric.samples] == [{"b": "c", "d": 'e"f', "worker": "7"}]
+
+
+def test_ready_when_all_run_and_some_have_partitions(pair: tuple[Worker, Worker]) -> None:
+    workers = supervised(pair)
+    seen = [workers.ready]
+    # One is enough: there may be more workers than partitions.
+    pair[0].health.assigned(2)
+    seen.append(workers.ready)
+    pair[1].health.up(Dependency.NEO4J, up=False)
+    seen.append(workers.ready)
+    pair[1].health.up(Dependency.NEO4J, up=True)
+    seen.append(workers.ready)
+    # One is being replaced.
+    del workers.ports[1]
+    seen.append(workers.ready)
+    assert seen == [False, True, False, True, False]
+
+
+def test_alive_while_every_loop_moves(pair: tuple[Worker, Worker]) -> None:
+    workers = supervised(pair)
+    assert [workers.alive, workers.document()["alive"]] == [True, True]
+    pair[1].now = 1_000.0
+    assert [workers.alive, workers.document()["alive"]] == [False, False]
