@@ -21,6 +21,7 @@ from headwater_consumers.graph.keys import interval_key, segment_key
 from headwater_consumers.graph.segments import blocks
 from headwater_consumers.graph.segments.blocks import OpenBlock
 from headwater_consumers.graph.segments.slots import Names, Owner, Slot, positions, put_together, take_apart
+from headwater_schemas.ranges import batches_text, range_text
 
 PLACES = 64
 """Batch ids of a block."""
@@ -84,7 +85,7 @@ class Place:
         """Properties that follow from the key."""
         return {
             "key": self.key,
-            "name": f"batches {self.start} to {self.start + SIZE - 1}",
+            "name": batches_text(self.start, self.start + SIZE - 1),
             "tenant": self.tenant,
             "query": self.query,
             "query_id": self.query_id,
@@ -122,7 +123,7 @@ class SegmentDamagedError(Exception):
     def __init__(self, place: Place, number: int) -> None:
         first = place.start + number * PLACES
         super().__init__(
-            f"Micro-batches {first} to {first + PLACES - 1} of query {place.query_id} can't be read: property "
+            f"Micro-batches {range_text(first, first + PLACES)} of query {place.query_id} can't be read: property "
             f"{block_property(number)} of Segment {place.key} (or _head, _tail and _last) is damaged."
         )
 
