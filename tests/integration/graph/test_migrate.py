@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.schema import GRAPH_VERSION, GraphVersionMismatch
+from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_consumers.materializer.write.migration import migrate
 from headwater_schemas.identity import from_micros
@@ -31,7 +33,7 @@ OLD = "MATCH (n) WHERE n:Interval OR n:Conflict RETURN count(n) AS count"
 
 
 @pytest.fixture
-def old_graph(clean_database: Driver) -> Driver:
+def old_graph(clean_database: Driver) -> Iterator[Driver]:
     recorded = json.loads(gzip.decompress((RECORDING / "graph.json.gz").read_bytes()))
     with clean_database.session() as session:
         for text in recorded["schema"]:
@@ -55,7 +57,11 @@ def old_graph(clean_database: Driver) -> Driver:
             ).consume()
         session.run("MATCH (n:_Recorded) REMOVE n:_Recorded, n._at").consume()
         session.run("DROP INDEX at").consume()
-    return clean_database
+    yield clean_database
+    with clean_database.session() as session:
+        for name in names("migrate"):
+            if name.startswith("drop_"):
+                session.run(statement("migrate", name)).consume()
 
 
 def _native(properties: dict[str, Any]) -> dict[str, Any]:
@@ -77,9 +83,9 @@ def test_the_same_graph_in_segments(old_graph: Driver) -> None:
     assert list(dump(old_graph, internal=True)) == recorded_dump()
     with old_graph.session() as session:
         assert session.run(OLD).single(strict=True)["count"] == 0
-        names = {row["name"] for row in session.run("SHOW INDEXES YIELD name")}
-        names |= {row["name"] for row in session.run("SHOW CONSTRAINTS YIELD name")}
-    assert not {name for name in names if "interval" in name or "conflict" in name or "next" in name}
+        made = {row["name"] for row in session.run("SHOW INDEXES YIELD name")}
+        made |= {row["name"] for row in session.run("SHOW CONSTRAINTS YIELD name")}
+    assert not {name for name in made if "interval" in name or "conflict" in name or "next" in name}
     GraphWriter(old_graph, DATABASE).ensure_schema()
     assert migrate(old_graph, DATABASE, lambda done, total: None) == 0
 
