@@ -25,16 +25,8 @@ ALIVE_SECONDS = 60.0
 class Probed(Protocol):
     """What `/livez` and `/readyz` ask."""
 
-    @property
-    def alive(self) -> bool:
-        """Whether it needn't be restarted."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether events that are published now are applied soon."""
-
     def document(self) -> dict[str, Any]:
-        """What both answer."""
+        """What both answer: `alive`, whether it needn't be restarted; `ready`, whether new events are applied soon."""
 
 
 class Health:
@@ -130,14 +122,15 @@ def application(health: Probed, registry: CollectorRegistry) -> WSGIApplication:
                 exposed: Iterable[bytes] = exposition(environ, start_response)
                 return exposed
             case "/livez":
-                well = health.alive
+                probe = "alive"
             case "/readyz":
-                well = health.ready
+                probe = "ready"
             case _:
                 start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
                 return [b"/livez, /readyz and /metrics are here.\n"]
-        status = "200 OK" if well else "503 Service Unavailable"
+        document = health.document()
+        status = "200 OK" if document[probe] else "503 Service Unavailable"
         start_response(status, [("Content-Type", "application/json"), ("Cache-Control", "no-store")])
-        return [json.dumps(health.document()).encode() + b"\n"]
+        return [json.dumps(document).encode() + b"\n"]
 
     return answer

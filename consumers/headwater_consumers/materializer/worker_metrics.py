@@ -33,7 +33,7 @@ class Workers(Collector):
     @property
     def alive(self) -> bool:
         """Whether no worker's loop hangs. One that has ended is started again by the supervisor."""
-        return all(document["alive"] for document in self._documents().values() if document)
+        return bool(self.document()["alive"])
 
     @property
     def ready(self) -> bool:
@@ -41,17 +41,19 @@ class Workers(Collector):
 
         Where there are more workers than partitions, some have none.
         """
-        documents = [document for document in self._documents().values() if document]
-        reachable = all(document["kafka_reachable"] and document["neo4j_reachable"] for document in documents)
-        return len(documents) == self._wanted and reachable and any(document["ready"] for document in documents)
+        return bool(self.document()["ready"])
 
     def document(self) -> dict[str, Any]:
-        """What `/livez` and `/readyz` answer."""
-        documents = self._documents()
+        """What `/livez` and `/readyz` answer, of one look at each worker."""
+        found = {number: _get(port, "/livez") for number, port in sorted(self.ports.items())}
+        documents = {number: None if text is None else json.loads(text) for number, text in found.items()}
+        answers = [document for document in documents.values() if document]
+        reachable = all(answer["kafka_reachable"] and answer["neo4j_reachable"] for answer in answers)
         return {
-            "alive": all(document["alive"] for document in documents.values() if document),
+            "alive": all(answer["alive"] for answer in answers),
+            "ready": len(answers) == self._wanted and reachable and any(answer["ready"] for answer in answers),
             "workers": self._wanted,
-            **{f"worker_{number}": document for number, document in sorted(documents.items())},
+            **{f"worker_{number}": document for number, document in documents.items()},
         }
 
     def describe(self) -> Iterable[Metric]:
@@ -61,10 +63,6 @@ class Workers(Collector):
     def collect(self) -> Iterator[Metric]:
         """The series of all workers that answer."""
         yield from merged({number: _get(port, "/metrics") or "" for number, port in sorted(self.ports.items())})
-
-    def _documents(self) -> dict[int, dict[str, Any] | None]:
-        found = {number: _get(port, "/livez") for number, port in sorted(self.ports.items())}
-        return {number: None if text is None else json.loads(text) for number, text in found.items()}
 
 
 def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
