@@ -21,7 +21,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props
-from headwater_consumers.graph.derive import next_properties
+from headwater_consumers.graph.derive import neighbour_of, next_properties
 from headwater_consumers.graph.keys import conflict_identity, use_properties
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.segment import (
@@ -29,7 +29,6 @@ from headwater_consumers.graph.segments.segment import (
     Stored,
     at,
     block_property,
-    neighbour_of,
     put_slot_together,
 )
 from headwater_consumers.graph.segments.slots import Slot, predictor
@@ -311,8 +310,9 @@ def _slots(place: Place, blocks: Stored, numbers: Sequence[int], *, backwards: b
 
 
 def _segment(properties: Mapping[str, Any], blocks: Sequence[tuple[int, Any]]) -> tuple[Place, Stored]:
-    place = Place(properties["tenant"], properties["query_id"], properties["query"], at(properties["start"]).segment)
-    return place, Stored.of({**properties, **{block_property(n): data for n, data in blocks if data is not None}})
+    return Place.of(properties), Stored.of(
+        {**properties, **{block_property(n): data for n, data in blocks if data is not None}}
+    )
 
 
 def processing_time(interval: IntervalFacts) -> datetime | None:

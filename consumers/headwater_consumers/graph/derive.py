@@ -23,7 +23,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import ColumnFacts, Link, NodeFacts, PlanFacts, RunFacts, UseKey, made_from
+from headwater_consumers.facts.nodes import (
+    ColumnFacts,
+    IntervalFacts,
+    Link,
+    NodeFacts,
+    PlanFacts,
+    RunFacts,
+    UseKey,
+    made_from,
+)
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
 from headwater_schemas.events import Certainty, RunEventType
@@ -148,6 +157,11 @@ def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Ne
         if cell is not None and isinstance(cell[1], dict):
             positions[use] = cell[1]
     return Neighbour(query, batch_id, positions)
+
+
+def neighbour_of(interval: IntervalFacts) -> Neighbour:
+    """What those next to a micro-batch are compared with."""
+    return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
 def next_properties(before: Neighbour, after: Neighbour) -> Props:

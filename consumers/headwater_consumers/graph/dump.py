@@ -24,10 +24,11 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from headwater_consumers.facts.model import IN_SEGMENTS, Label
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
+from headwater_consumers.graph.derive import neighbour_of
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_consumers.graph.oracle import micro_batch_lines
 from headwater_consumers.graph.segments.derived import differences
-from headwater_consumers.graph.segments.segment import Place, SegmentDamagedError, Stored, at, neighbour_of
+from headwater_consumers.graph.segments.segment import Place, SegmentDamagedError, Stored
 from headwater_consumers.graph.statements import statement
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
         if stored["query"] != query:
             before = None
         query, start = stored["query"], stored["start"]
-        place = Place(stored["tenant"], stored["query_id"], query, at(start).segment)
+        place = Place.of(stored)
         try:
             intervals = Stored.of(stored).read(place, {})
         except SegmentDamagedError as error:

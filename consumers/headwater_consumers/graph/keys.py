@@ -127,6 +127,18 @@ def column_identity(tenant: str, dataset: str, path: str) -> Props:
     return {"key": key, "name": path, "tenant": tenant, "dataset": dataset, "_words": column_words(tenant, path)}
 
 
+def interval_identity(key: str, tenant: str, query: str, query_id: str, batch_id: int) -> Props:
+    """Properties of a micro-batch, of the query with that key, that follow from its own key."""
+    return {
+        "key": key,
+        "name": f"batch {batch_id}",
+        "tenant": tenant,
+        "query": query,
+        "query_id": query_id,
+        "batch_id": batch_id,
+    }
+
+
 def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
     """Properties of a conflict that follow from its key."""
     identity = interval.identity

@@ -212,10 +212,8 @@ class _Graph:
     def chain(self, intervals: Sequence[IntervalFacts]) -> None:
         """NEXT between micro-batches of one query in batch order."""
         for one, other in itertools.pairwise(intervals):
-            before, after = (
-                derive.neighbour(each.query, each.batch_id, each.variants[each.winner].uses) for each in (one, other)
-            )
-            properties = derive.marked(one.query, derive.next_properties(before, after))
+            found = derive.next_properties(derive.neighbour_of(one), derive.neighbour_of(other))
+            properties = derive.marked(one.query, found)
             self.relationship(RelType.NEXT, str(one.identity["key"]), str(other.identity["key"]), properties)
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.registers import Props
-from headwater_consumers.graph.derive import Neighbour, neighbour
-from headwater_consumers.graph.keys import interval_key, segment_key
+from headwater_consumers.graph.derive import Neighbour, neighbour_of
+from headwater_consumers.graph.keys import interval_identity, interval_key, segment_key
 from headwater_consumers.graph.segments import blocks
 from headwater_consumers.graph.segments.blocks import OpenBlock
 from headwater_consumers.graph.segments.slots import Names, Owner, Slot, positions, put_together, take_apart
@@ -66,6 +66,11 @@ class Place:
     query: str
     number: int
 
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Place:
+        """The one with these properties of the node."""
+        return cls(stored["tenant"], stored["query_id"], stored["query"], at(stored["start"]).segment)
+
     @property
     def key(self) -> str:
         """Of the node."""
@@ -94,20 +99,9 @@ class Place:
 
     def interval(self, batch_id: int) -> IntervalFacts:
         """A micro-batch of which nothing is known yet."""
-        identity: Props = {
-            "key": interval_key(self.tenant, self.query, batch_id),
-            "name": f"batch {batch_id}",
-            "tenant": self.tenant,
-            "query": self.query,
-            "query_id": self.query_id,
-            "batch_id": batch_id,
-        }
+        key = interval_key(self.tenant, self.query, batch_id)
+        identity = interval_identity(key, self.tenant, self.query, self.query_id, batch_id)
         return IntervalFacts(identity, self.query, batch_id)
-
-
-def neighbour_of(interval: IntervalFacts) -> Neighbour:
-    """What those next to a micro-batch are compared with."""
-    return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
 def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, Names]) -> IntervalFacts:

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts, UseKey, Variant
 from headwater_consumers.facts.registers import Cell, Registers
-from headwater_consumers.graph.derive import Neighbour, next_properties, versions_used
+from headwater_consumers.graph.derive import Neighbour, neighbour_of, next_properties, versions_used
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.lists import TAIL, UNKNOWN, Columns, Offsets
-from headwater_consumers.graph.segments.segment import neighbour_of
 from headwater_schemas.events import Provenance
 from headwater_schemas.identity import micros
 

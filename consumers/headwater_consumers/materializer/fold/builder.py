@@ -115,18 +115,8 @@ class Builder:
         key = keys.interval_key(tenant, query_key, batch_id)
         node = self.delta.intervals.get(key)
         if node is None:
-            node = IntervalFacts(
-                {
-                    "key": key,
-                    "name": f"batch {batch_id}",
-                    "tenant": tenant,
-                    "query": query_key,
-                    "query_id": query_id,
-                    "batch_id": batch_id,
-                },
-                query_key,
-                batch_id,
-            )
+            identity = keys.interval_identity(key, tenant, query_key, query_id, batch_id)
+            node = IntervalFacts(identity, query_key, batch_id)
             self.delta.intervals[key] = node
         return node
 

@@ -16,7 +16,7 @@ from typing import Any
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts, UseKey
-from headwater_consumers.graph.derive import Neighbour
+from headwater_consumers.graph.derive import Neighbour, neighbour_of
 from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.lists import OFFSETS
@@ -24,7 +24,6 @@ from headwater_consumers.graph.segments.segment import (
     Place,
     Stored,
     at,
-    neighbour_of,
 )
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
 from headwater_consumers.graph.segments.summary import NOTHING, Range, StoredSummary, Summary, summarize
@@ -205,7 +204,7 @@ def _read_beside(
     out: dict[str, _Segment] = {}
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
-        place = Place(stored["tenant"], stored["query_id"], stored["query"], at(stored["start"]).segment)
+        place = Place.of(stored)
         blocks, before = Stored.of(stored), StoredSummary.of(stored, runs, uses)
         first, last = blocks.first(place), blocks.last(place)
         if place.key not in segments:
