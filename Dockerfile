@@ -20,6 +20,7 @@ RUN --mount=type=cache,target=/var/cache/uv \
 
 COPY README.md LICENSE ./
 COPY schemas/ schemas/
+COPY openlineage/ openlineage/
 COPY producers/ producers/
 COPY consumers/ consumers/
 COPY cli/ cli/

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     # import name: the folder that holds it
     "headwater_schemas": "schemas",
+    "headwater_openlineage": "openlineage",
     "headwater_producers": "producers",
     "headwater_consumers": "consumers",
     "headwater": "cli",

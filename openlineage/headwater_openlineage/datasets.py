@@ -1,0 +1,138 @@
+"""A dataset's facets → the body of a DatasetEvent.
+
+A facet with a field of the event that holds all of it isn't kept in `facets` besides; any other is, verbatim.
+`_deleted` clears the field, and the verbatim facet replaces the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, TypeAlias
+
+from headwater_openlineage.columns import need_namespace, schema_of
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.facets import BASE, is_deleted, kept
+from headwater_openlineage.reading import Json, mapping, need_text, rows, step, text
+from headwater_schemas.events import DatasetEvent, DatasetRef, LifecycleChange, Owner, Storage, Symlink, Tag
+from headwater_schemas.naming import normal
+
+Fields: TypeAlias = dict[str, Any]
+_Reader: TypeAlias = Callable[[Json, str], Fields]
+_LIFECYCLES: Final = {change.value: change for change in LifecycleChange if change is not LifecycleChange.UNKNOWN}
+
+
+def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], besides: Collection[str]) -> DatasetEvent:
+    """What facets state of a dataset.
+
+    Args:
+        dataset: which.
+        facets: by name, each with its pointer.
+        besides: names of facets that aren't kept here, as they are elsewhere.
+
+    Raises:
+        Refused: a facet of the specification has another shape than it describes.
+    """
+    fields: Fields = {}
+    others: dict[str, str] = {}
+    for name, (facet, at) in facets.items():
+        if name in besides:
+            continue
+        reader, covered = _FACETS.get(name, (None, frozenset()))
+        if reader is not None:
+            fields |= reader(facet, at)
+        if reader is None or facet.keys() - covered - BASE:
+            others[name] = kept(facet)
+    return DatasetEvent(dataset=dataset, facets=others, **fields)
+
+
+def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:
+    """The owners of an ownership facet.
+
+    Raises:
+        Refused: one has no name.
+    """
+    if is_deleted(facet):
+        return ()
+    return tuple(
+        Owner(need_text(row, "name", where), text(row, "type", where)) for row, where in rows(facet, "owners", at)
+    )
+
+
+def tags_of(facet: Json, at: str) -> tuple[Tag, ...]:
+    """The tags of a tags facet.
+
+    Raises:
+        Refused: one has no key.
+    """
+    if is_deleted(facet):
+        return ()
+    return tuple(
+        Tag(
+            key=need_text(row, "key", where),
+            value=text(row, "value", where),
+            source=text(row, "source", where),
+            field=text(row, "field", where),
+        )
+        for row, where in rows(facet, "tags", at)
+    )
+
+
+def description_of(facet: Json, at: str) -> Fields:
+    """The description of a documentation facet.
+
+    Raises:
+        Refused: it is no string.
+    """
+    return {"description": "" if is_deleted(facet) else text(facet, "description", at)}
+
+
+def _type(facet: Json, at: str) -> Fields:
+    return {"type": "" if is_deleted(facet) else text(facet, "datasetType", at)}
+
+
+def _storage(facet: Json, at: str) -> Fields:
+    if is_deleted(facet):
+        return {"storage": Storage("")}
+    return {"storage": Storage(need_text(facet, "storageLayer", at), text(facet, "fileFormat", at))}
+
+
+def _symlinks(facet: Json, at: str) -> Fields:
+    if is_deleted(facet):
+        return {"symlinks": ()}
+    links = []
+    for row, where in rows(facet, "identifiers", at):
+        other = normal(need_namespace(row, where), need_text(row, "name", where))
+        links.append(Symlink(other.namespace, other.name, text(row, "type", where)))
+    return {"symlinks": tuple(links)}
+
+
+def _lifecycle(facet: Json, at: str) -> Fields:
+    if is_deleted(facet):
+        return {}
+    name = need_text(facet, "lifecycleStateChange", at)
+    if name not in _LIFECYCLES:
+        raise Refused(step(at, "lifecycleStateChange"), f"must be one of {', '.join(sorted(_LIFECYCLES))}")
+    fields: Fields = {"lifecycle": _LIFECYCLES[name]}
+    previous = mapping(facet, "previousIdentifier", at)
+    if previous is not None:
+        where = step(at, "previousIdentifier")
+        fields["previous"] = normal(need_namespace(previous, where), need_text(previous, "name", where))
+    return fields
+
+
+def _source(facet: Json, at: str) -> Fields:
+    return {"source_uri": "" if is_deleted(facet) else text(facet, "uri", at)}
+
+
+_FACETS: Final[Mapping[str, tuple[_Reader, frozenset[str]]]] = {
+    # name: what it states, and its members that the event has fields for
+    "schema": (lambda facet, at: {"schema": schema_of(facet, at)}, frozenset({"fields"})),
+    "ownership": (lambda facet, at: {"owners": owners_of(facet, at)}, frozenset({"owners"})),
+    "tags": (lambda facet, at: {"tags": tags_of(facet, at)}, frozenset({"tags"})),
+    "documentation": (description_of, frozenset({"description"})),
+    "datasetType": (_type, frozenset({"datasetType"})),
+    "storage": (_storage, frozenset({"storageLayer", "fileFormat"})),
+    "symlinks": (_symlinks, frozenset({"identifiers"})),
+    "lifecycleStateChange": (_lifecycle, frozenset({"lifecycleStateChange", "previousIdentifier"})),
+    "dataSource": (_source, frozenset({"uri"})),
+}

@@ -1,0 +1,19 @@
+"""Why a document isn't taken."""
+
+from __future__ import annotations
+
+from headwater_schemas.errors import ContractError
+
+
+class Refused(ContractError):  # noqa: N818 - a verdict on a document; what to do about it is the door's matter
+    """A document that is no OpenLineage event, or one that has no place in the graph.
+
+    Attributes:
+        pointer: JSON pointer (RFC 6901) of the field at fault; empty for the document as a whole.
+        reason: what is wrong with it and what is wanted, without any of the document's values.
+    """
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        super().__init__(f"{pointer or 'the document'}: {reason}")
+        self.pointer = pointer
+        self.reason = reason

@@ -1,0 +1,146 @@
+"""Typed reads from a decoded document; what has another shape is refused by its JSON pointer.
+
+A null counts as absent everywhere: some clients write out what they leave unset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from headwater_openlineage.errors import Refused
+
+Json: TypeAlias = dict[str, Any]
+
+_INTEGERS = range(-(1 << 63), 1 << 63)
+_KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def step(at: str, name: str | int) -> str:
+    """The pointer of a member or an item of what is `at`."""
+    return f"{at}/{str(name).replace('~', '~0').replace('/', '~1')}"
+
+
+def kind_of(value: object) -> str:
+    """What JSON calls a value."""
+    return _KINDS.get(type(value), "a number")
+
+
+def _refused(at: str, name: str | int, wanted: str, value: object) -> Refused:
+    return Refused(step(at, name), f"must be {wanted}, not {kind_of(value)}")
+
+
+def text(source: Json, name: str, at: str) -> str | None:
+    """A string.
+
+    Raises:
+        Refused: it is something else.
+    """
+    value = source.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise _refused(at, name, "a string", value)
+
+
+def need_text(source: Json, name: str, at: str) -> str:
+    """A string that must be there and not be empty.
+
+    Raises:
+        Refused: it isn't.
+    """
+    value = text(source, name, at)
+    if value is None:
+        raise Refused(step(at, name), "is missing: must be a string")
+    if not value:
+        raise Refused(step(at, name), "is empty: must have at least one character")
+    return value
+
+
+def integer(source: Json, name: str, at: str) -> int | None:
+    """A whole number of 64 bits; `3.0` is one.
+
+    Raises:
+        Refused: it is something else.
+    """
+    value = source.get(name)
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _refused(at, name, "a whole number", value)
+    if value not in _INTEGERS:
+        raise Refused(step(at, name), "must be a whole number of at most 64 bits")
+    return value
+
+
+def flag(source: Json, name: str, at: str) -> bool | None:
+    """A boolean.
+
+    Raises:
+        Refused: it is something else.
+    """
+    value = source.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    raise _refused(at, name, "a boolean", value)
+
+
+def mapping(source: Json, name: str, at: str) -> Json | None:
+    """An object.
+
+    Raises:
+        Refused: it is something else.
+    """
+    value = source.get(name)
+    if value is None or isinstance(value, dict):
+        return value
+    raise _refused(at, name, "an object", value)
+
+
+def need_mapping(source: Json, name: str, at: str) -> Json:
+    """An object that must be there.
+
+    Raises:
+        Refused: it isn't.
+    """
+    value = mapping(source, name, at)
+    if value is None:
+        raise Refused(step(at, name), "is missing: must be an object")
+    return value
+
+
+def rows(source: Json, name: str, at: str) -> Iterator[tuple[Json, str]]:
+    """The objects of an array, each with its pointer; none where the array is absent.
+
+    Raises:
+        Refused: it is no array, or has something else in it.
+    """
+    value = source.get(name)
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise _refused(at, name, "an array", value)
+    inside = step(at, name)
+    for index, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise _refused(inside, index, "an object", item)
+        yield item, f"{inside}/{index}"
+
+
+def members(source: Json, name: str, at: str) -> Iterator[tuple[str, Json, str]]:
+    """The members of an object of objects: name, value and pointer; none where it is absent, nor those that are null.
+
+    Raises:
+        Refused: it is no object, or has something else in it.
+    """
+    value = mapping(source, name, at)
+    if value is None:
+        return
+    inside = step(at, name)
+    for key, item in value.items():
+        if item is None:
+            continue
+        if not isinstance(item, dict):
+            raise _refused(inside, key, "an object", item)
+        yield key, item, step(inside, key)

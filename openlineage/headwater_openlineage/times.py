@@ -1,0 +1,68 @@
+"""OpenLineage's times, RFC 3339 ⇄ aware datetimes in UTC.
+
+Finer digits than microseconds are cut off: the graph's times have six. Years outside 1970 to 9998 are refused, as they
+are no time at which anything ran, but a clock that isn't set, or "forever".
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.reading import Json, step, text
+
+_WANTED: Final = "must be a time with an offset, such as 2025-01-31T23:59:59.123Z"
+_YEARS: Final = range(1970, 9999)
+# RFC 3339; a space for the T is its own leniency, the offset without a colon Java's.
+_TIME: Final = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)[Tt ](?P<clock>\d\d:\d\d(?::\d\d)?)(?:[.,](?P<fraction>\d{1,18}))?"
+    r"(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d))",
+    re.ASCII,
+)
+
+
+def time(source: Json, name: str, at: str) -> datetime | None:
+    """A time, in UTC; None where it is absent.
+
+    Raises:
+        Refused: it is none, has no offset, or is of a year outside 1970 to 9998.
+    """
+    value = text(source, name, at)
+    if value is None:
+        return None
+    found = _TIME.fullmatch(value)
+    if found is None:
+        raise Refused(step(at, name), _WANTED)
+    fraction = (found["fraction"] or "")[:6]
+    offset = "+00:00" if found["utc"] else f"{found['sign']}{found['hours']}:{found['minutes']}"
+    try:
+        parsed = datetime.fromisoformat(
+            f"{found['date']}T{found['clock']}{'.' * bool(fraction)}{fraction:0<6}{offset}"
+            if fraction
+            else f"{found['date']}T{found['clock']}{offset}"
+        )
+        utc = parsed.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Refused(step(at, name), f"{_WANTED}: there is no such day or hour") from None
+    if utc.year not in _YEARS:
+        raise Refused(step(at, name), "must be a time in the years 1970 to 9998")
+    return utc
+
+
+def need_time(source: Json, name: str, at: str) -> datetime:
+    """A time that must be there.
+
+    Raises:
+        Refused: it isn't, or as of `time`.
+    """
+    value = time(source, name, at)
+    if value is None:
+        raise Refused(step(at, name), f"is missing: {_WANTED}")
+    return value
+
+
+def time_text(value: datetime) -> str:
+    """E.g. `2025-01-31T23:59:59.123000Z`: microseconds are always there, so that equal times are equal texts."""
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -1,0 +1,72 @@
+"""What is taken for a document, and what isn't, with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater_openlineage.decoding import decode
+from headwater_openlineage.errors import Refused
+
+
+def test_a_document_is_decoded() -> None:
+    assert decode('\ufeff{"a": [1, 2.5, "ü\\ud83d\\ude00", null, true]}'.encode()) == {"a": [1, 2.5, "ü😀", None, True]}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "must be JSON: Expecting value at line 1, column 1"),
+        (b'{"a": 1', "must be JSON: "),
+        (b"{'a': 1}", "must be JSON: "),
+        (b'{"a": 1} {}', "must be JSON: Extra data"),
+        (b'{"a": "\x00"}', "must be JSON: Invalid control character"),
+        (b"[]", "must be an object, not an array"),
+        (b"3", "must be an object, not a number"),
+        (b'{"a": "\xff"}', "must be UTF-8: byte 7 isn't"),
+        ('{"a": 1}'.encode("utf-16"), "must be UTF-8: byte 0 isn't"),
+        (b'{"a": {"b": 1, "c": 2, "b": 3}}', "has the name 'b' twice in one object"),
+        (b'{"a": NaN}', "has the number NaN"),
+        (b'{"a": [-Infinity]}', "has the number -Infinity"),
+        (b'{"a": 1e999}', "has a number that no 64-bit float holds"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "has a whole number of 5,000 digits"),
+        (b'{"a": "\\ud800"}', "has half of a surrogate pair"),
+        (b'{"a": {"\\udfff": 1}}', "has half of a surrogate pair"),
+        (b'{"a": "\\ude00\\ud83d"}', "has half of a surrogate pair"),
+    ],
+)
+def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(Refused) as refused:
+        decode(data)
+    assert refused.value.pointer == ""
+    assert reason in refused.value.reason
+
+
+def test_a_document_has_a_limit_of_size() -> None:
+    data = b'{"a": "' + b"x" * 92 + b'"}'
+    assert len(data) == 101
+    assert decode(data, max_bytes=101)
+    with pytest.raises(Refused, match="has 101 bytes: at most 100 are taken"):
+        decode(data, max_bytes=100)
+
+
+@pytest.mark.parametrize("opening", ['{"a":', "["])
+def test_a_document_has_a_limit_of_nesting(opening: str) -> None:
+    closing = "}" if opening.startswith("{") else "]"
+
+    def nested(depth: int) -> bytes:
+        return ('{"x":' + opening * (depth - 1) + "0" + closing * (depth - 1) + "}").encode()
+
+    assert decode(nested(100))
+    for depth in (101, 1_000, 500_000):
+        with pytest.raises(Refused, match="is nested deeper than 100 levels"):
+            decode(nested(depth), max_bytes=10_000_000)
+
+
+def test_brackets_in_strings_nest_nothing() -> None:
+    inside = '"' + "[{" * 200 + '\\"[' * 200 + '\\\\"'
+    assert decode(f'{{"a": [{inside}, {inside}], {inside}: 1}}'.encode())
+
+
+def test_more_opening_than_closing_brackets_are_no_json() -> None:
+    with pytest.raises(Refused, match=r"nested deeper|must be JSON"):
+        decode(b"[" * 400_000)
