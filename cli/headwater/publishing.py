@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from headwater.connection import require_servers
 from headwater.errors import CheckFailedError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import Settings
-from headwater_producers.publisher import Publisher, PublisherSettings
+from headwater_consumers.intake.sink import Settled, SinkFullError, Undeliverable
+from headwater_producers.publisher import (
+    BufferFullError,
+    FailedEvent,
+    FailureKind,
+    Publisher,
+    PublisherClosedError,
+    PublisherSettings,
+)
 from headwater_schemas.events import LineageEvent
 
 _SECONDS: Final = 60.0
@@ -44,11 +52,40 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     return count
 
 
-def publisher_settings(settings: Settings) -> PublisherSettings:
-    """Where a command publishes to, and how."""
+class PublisherSink:
+    """A publisher as the intake of OpenLineage events has it (`EventSink`). Close the publisher after its users."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    def send(self, event: LineageEvent, settled: Settled) -> None:
+        """Take an event.
+
+        Raises:
+            EncodeError: it breaks the contract.
+            SinkFullError: too many wait already, or the publisher is closed.
+        """
+        try:
+            self._publisher.publish(
+                event, lambda failure: settled(None if failure is None else _undeliverable(failure))
+            )
+        except (BufferFullError, PublisherClosedError) as error:
+            raise SinkFullError(str(error)) from error
+
+    def problem(self) -> str | None:
+        """Why nothing arrives at the topic; None where nothing is known to be wrong."""
+        return self._publisher.problem
+
+
+def _undeliverable(failure: FailedEvent) -> Undeliverable:
+    return Undeliverable(failure.reason, for_good=failure.kind is FailureKind.TOO_LARGE)
+
+
+def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:
+    """Where a command publishes to, and how; `others` are fields that differ from a command's."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
-        client_id="headwater-cli",
+        **{"client_id": "headwater-cli", **others},
         max_message_bytes=settings.topic.max_message_bytes,
         topic_partitions=settings.topic.partitions,
         topic_replication_factor=settings.topic.replication_factor,

@@ -6,18 +6,21 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headwater.asking import translated
+from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
+from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
 from headwater.options import TenantOption
-from headwater.settings import connected_settings
+from headwater.publishing import PublisherSink, publisher_settings
+from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
 from headwater_consumers.analysis.impact import load_policy
@@ -26,8 +29,14 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_producers.publisher import Publisher
 
 _MINUTE_SECONDS = 60
+# A sender waits for it. Events that come at the same time still share a request to the broker.
+_LINGER_MILLISECONDS = 2
+# After that nobody waits for an event any more, and its sender has sent it again.
+_DELIVERY_SECONDS = 60.0
+_CLOSE_SECONDS = 5.0
 
 log = logging.getLogger("headwater.serve")
 
@@ -52,21 +61,20 @@ def command(
     """Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.
 
     /docs and /openapi.json describe the API, /livez and /readyz report its health, /metrics counts. Ctrl-C or SIGTERM
-    lets requests under way finish and exits 0. While Neo4j is away questions are answered 503.
+    lets requests under way finish and exits 0. While Neo4j is away questions are answered 503. With
+    HEADWATER_SERVE_INTAKE=true it accepts OpenLineage events, too.
     """
-    settings = connected_settings(
-        {
-            "serve.host": host,
-            "serve.port": port,
-            "serve.allowed_hosts": None if allowed_host is None else ",".join(allowed_host),
-            "serve.policy": policy,
-            "analysis.tenant": tenant,
-            "log.format": log_format,
-        },
-        neo4j=True,
-        silently=True,  # the log has it
-    )
+    flags = {
+        "serve.host": host,
+        "serve.port": port,
+        "serve.allowed_hosts": None if allowed_host is None else ",".join(allowed_host),
+        "serve.policy": policy,
+        "analysis.tenant": tenant,
+        "log.format": log_format,
+    }
+    settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
     _check_names(settings.serve)
+    _check_senders(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
     except AnalysisError as error:
@@ -78,15 +86,19 @@ def command(
         driver = reading_driver(target)
     except AnalysisError as error:
         raise translated(error) from error
+    publisher = _publisher(settings) if settings.serve.intake else None
+    sink = None if publisher is None else PublisherSink(publisher)
     try:
-        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by))
+        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by, sink))
     except OSError as error:
         driver.close()
+        if publisher is not None:
+            publisher.close(0)
         raise InputError(
             f"Nothing can be served on {settings.serve.host}:{settings.serve.port}: {error.strerror}.",
             fix="Choose another HEADWATER_SERVE_PORT or --port (0 takes a free one), or HEADWATER_SERVE_HOST.",
         ) from error
-    with contextlib.closing(server):
+    with contextlib.closing(server), _closed_at_end(publisher):
         try:
             answers = server.check()
         except AnalysisError as error:
@@ -105,8 +117,53 @@ def command(
                 settings.analysis.tenant,
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
+            if publisher is not None:
+                _log_intake(settings, url)
             server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
+
+
+def _publisher(settings: Settings) -> Publisher:
+    """What brings accepted events to the events topic.
+
+    Raises:
+        ConfigurationError: no producer can be made of the settings.
+        NotConfiguredError: no Kafka is configured.
+    """
+    servers = require_servers(settings.kafka)
+    with asking_kafka(servers, doing=f"publishing to {settings.topic.names().events}"):
+        return Publisher(
+            publisher_settings(
+                settings,
+                client_id="headwater-serve",
+                linger_milliseconds=_LINGER_MILLISECONDS,
+                max_buffered_bytes=settings.serve.intake_buffer_max_bytes,
+                delivery_timeout_seconds=_DELIVERY_SECONDS,
+            ),
+            settings.topic.names(),
+        )
+
+
+@contextlib.contextmanager
+def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
+    """What was taken, though nobody waits for it any more, is sent before the end, as far as Kafka takes it."""
+    try:
+        yield
+    finally:
+        if publisher is not None:
+            publisher.close(_CLOSE_SECONDS)
+
+
+def _log_intake(settings: Settings, url: str) -> None:
+    topic = settings.topic.names().events
+    log.info(
+        "OpenLineage events are accepted at %s/api/v1/lineage, %s, and published to %s at %s.",
+        url,
+        "with a token" if settings.serve.intake_tokens() else "from this machine, without a token",
+        topic,
+        require_servers(settings.kafka),
+        extra=fields(topic=topic, kafka=require_servers(settings.kafka)),
+    )
 
 
 class RepeatLimit(logging.Filter):
@@ -143,6 +200,15 @@ class RepeatLimit(logging.Filter):
         if left_out := self._left_out.pop(same, 0):
             record.msg = f"{record.msg} (and {left_out:,} times more that weren't logged)"
         return True
+
+
+def _check_senders(serve: ServeSettings) -> None:
+    """Refuse to accept events from whoever may read."""
+    if serve.intake and not serve.loopback and not serve.intake_tokens():
+        raise InputError(
+            f"{serve.host} isn't a loopback address, and events would be accepted from everybody who can reach it.",
+            fix="Set HEADWATER_SERVE_INTAKE_TOKEN to a secret that senders have, or HEADWATER_SERVE_INTAKE=false.",
+        )
 
 
 def _check_names(serve: ServeSettings) -> None:

@@ -21,6 +21,7 @@ from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.api.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_consumers.api.middleware.bodies import Bodies, Media
 from headwater_consumers.api.middleware.hosts import Hosts, Sites
+from headwater_consumers.api.middleware.intake import Intake
 from headwater_consumers.api.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
@@ -42,6 +43,7 @@ def create_app(graph: Graph) -> FastAPI:
     """The API and the page over one graph, as an ASGI app."""
     metrics = ServeMetrics()
     limits = graph.serve
+    open_ = limits.intake and graph.sink is not None
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -64,6 +66,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Codings),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
+            Middleware(Intake, below=BELOW, limits=limits, open_=open_, metrics=metrics.intake),
             Middleware(
                 Bodies,
                 most_bytes=limits.body_max_bytes,
@@ -83,6 +86,7 @@ def create_app(graph: Graph) -> FastAPI:
     app.state.graph = graph
     app.state.metrics = metrics
     app.state.probing = CapacityLimiter(1)
+    app.state.decoding = CapacityLimiter(1)  # of large bodies: more at a time wouldn't be faster, and hold more memory
     _document(app)
     app.router.routes.extend(page_routes())
     metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))

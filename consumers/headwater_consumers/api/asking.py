@@ -29,14 +29,15 @@ from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.documented import problem_responses
 from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
-from headwater_consumers.api.problems import ProblemType
+from headwater_consumers.api.problems import OF_INTAKE, ProblemType
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_consumers.intake.sink import EventSink
 
 BELOW = "/api/v1"
 
 _PROBLEMS = problem_responses(
-    *(kind for kind in ProblemType if kind not in (ProblemType.NO_SUCH_PATH, ProblemType.METHOD))
+    *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
 )
 
 
@@ -49,12 +50,12 @@ def area(tag: str) -> APIRouter:
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
-def answered(request: Request, answer: Any) -> Response:
+def answered(request: Request, answer: Any, *, status: int = 200) -> Response:
     """The response with `answer`, a dataclass of plain values."""
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
     if request.method != "GET":
-        return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+        return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
@@ -78,7 +79,8 @@ def _names(condition: str, tag: str) -> bool:
 class Graph:
     """Whose graph is asked, within which limits, and by which policy impacts are judged.
 
-    The driver stays the caller's to close. Without a policy it is the one that comes with Headwater.
+    The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
+    events are accepted, whatever the settings.
     """
 
     driver: Driver
@@ -86,6 +88,7 @@ class Graph:
     analysis: AnalysisSettings
     serve: ServeSettings
     policy: Policy | None = None
+    sink: EventSink | None = None
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""

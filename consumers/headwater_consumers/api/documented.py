@@ -75,7 +75,7 @@ def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:
 
 
 _ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
-change breaks. Every operation reads only.
+change breaks. Every operation reads only, but for those of `intake`, which are off unless configured.
 
 Assets are named by key or by name; times are ISO 8601, UTC where they have no zone; lists come in pages
 (`next_cursor` leads on); errors are RFC 9457 problem details."""
@@ -153,4 +153,10 @@ def _exemplify(operation: dict[str, Any]) -> None:
             parameter["example"] = given[parameter["in"]][parameter["name"]]
     if recorded.get("body") is not None:
         operation["requestBody"]["content"]["application/json"]["example"] = recorded["body"]
-    operation["responses"]["200"]["content"]["application/json"]["example"] = recorded["answer"]
+    success_of(operation)["content"]["application/json"]["example"] = recorded["answer"]
+
+
+def success_of(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """The response of an operation that did all that it was asked for: 200 of a question, 201 of what was sent."""
+    responses: Mapping[str, dict[str, Any]] = operation["responses"]
+    return responses["201"] if "201" in responses else responses["200"]

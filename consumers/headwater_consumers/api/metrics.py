@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from enum import StrEnum
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
@@ -11,6 +12,8 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from headwater_consumers.api.problems import STATUS
+from headwater_consumers.intake.receiving import RefusalReason
+from headwater_consumers.intake.request import Outcome
 
 # A `_created` series beside every counter would double the exposition.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -18,8 +21,69 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 _PREFIX = "headwater_serve"
 # 2.5 ms to a minute: a page of the hop beside, and a question at the default time limit.
 _SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_STATUSES = frozenset({200, 304, *STATUS.values()})
+_STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
 _OTHER = "other"
+
+
+class Rejection(StrEnum):
+    """Why a request with events was rejected as a whole."""
+
+    TOKEN = "token"  # noqa: S105 - a reason
+    BUSY = "busy"
+    KAFKA = "kafka"
+
+
+class IntakeMetrics:
+    """What comes in through the door for events.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._accepted = Counter(
+            f"{_PREFIX}_intake_accepted", "OpenLineage events that were published and acknowledged.", registry=registry
+        )
+        self._refused = Counter(
+            f"{_PREFIX}_intake_refused",
+            "OpenLineage events that were refused for good, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        for reason in RefusalReason:
+            self._refused.labels(reason.value)
+        self._rejected = Counter(
+            f"{_PREFIX}_intake_rejected_requests",
+            "Requests with events that were rejected as a whole, by reason; their senders may try again.",
+            ["reason"],
+            registry=registry,
+        )
+        for rejected in Rejection:
+            self._rejected.labels(rejected.value)
+        self._seconds = Histogram(
+            f"{_PREFIX}_intake_duration_seconds",
+            "From a whole body to Kafka's acknowledgement of all of its events.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+
+    def unauthorized(self) -> None:
+        """A sender had no token, or a wrong one."""
+        self._rejected.labels(Rejection.TOKEN.value).inc()
+
+    def busy(self) -> None:
+        """There was no room for a request."""
+        self._rejected.labels(Rejection.BUSY.value).inc()
+
+    def answered(self, outcome: Outcome, seconds: float) -> None:
+        """A request's events were taken as far as they are."""
+        for refusal in outcome.refused.values():
+            self._refused.labels(refusal.reason.value).inc()
+        if outcome.unavailable is not None:
+            self._rejected.labels(Rejection.KAFKA.value).inc()
+            return
+        self._accepted.inc(outcome.accepted)
+        self._seconds.observe(seconds)
 
 
 class ServeMetrics:
@@ -47,6 +111,7 @@ class ServeMetrics:
         self._graph = Gauge(
             f"{_PREFIX}_graph_up", "1 while Neo4j answered when last looked at.", registry=self.registry
         )
+        self.intake = IntakeMetrics(self.registry)
         build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
         build.labels(version("headwater")).set(1)
 

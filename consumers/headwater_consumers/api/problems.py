@@ -3,18 +3,21 @@
 | status | type | when |
 |---|---|---|
 | 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
+| 400 | `urn:headwater:event` | what was sent is no OpenLineage event; with the JSON pointer of each fault |
+| 401 | `urn:headwater:token` | events need the bearer token of `serve.intake_token` |
 | 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
 | 405 | `urn:headwater:method` | not with this method |
 | 408 | `urn:headwater:too-slow` | the body didn't arrive within `serve.body_timeout_seconds` |
 | 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
-| 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes` |
-| 415 | `urn:headwater:media-type` | the body isn't JSON, or is compressed |
+| 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes`, or `serve.intake_body_max_bytes` |
+| 415 | `urn:headwater:media-type` | the body isn't JSON, or compressed where or as it isn't taken |
 | 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
 | 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
 | 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
 | 503 | `urn:headwater:busy` | too many questions wait already |
+| 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
 | 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
 | 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
@@ -56,6 +59,13 @@ class ProblemType(StrEnum):
     GRAPH_UNREACHABLE = "urn:headwater:graph-unreachable"
     GRAPH_REFUSED = "urn:headwater:graph-refused"
     TIME_LIMIT = "urn:headwater:time-limit"
+    EVENT = "urn:headwater:event"
+    TOKEN = "urn:headwater:token"  # noqa: S105 - the name of a problem
+    KAFKA_UNAVAILABLE = "urn:headwater:kafka-unavailable"
+
+
+OF_INTAKE = frozenset({ProblemType.EVENT, ProblemType.TOKEN, ProblemType.KAFKA_UNAVAILABLE})
+"""The problems of sending events, which no question has."""
 
 
 STATUS: dict[ProblemType, HTTPStatus] = {
@@ -75,6 +85,9 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.GRAPH_UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_REFUSED: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.TIME_LIMIT: HTTPStatus.GATEWAY_TIMEOUT,
+    ProblemType.EVENT: HTTPStatus.BAD_REQUEST,
+    ProblemType.TOKEN: HTTPStatus.UNAUTHORIZED,
+    ProblemType.KAFKA_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 _TITLE: dict[ProblemType, str] = {
@@ -94,6 +107,9 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",
     ProblemType.TIME_LIMIT: "No answer in time",
+    ProblemType.EVENT: "Not an OpenLineage event",
+    ProblemType.TOKEN: "Events need a token",
+    ProblemType.KAFKA_UNAVAILABLE: "Kafka doesn't take events now",
 }
 
 
@@ -102,7 +118,7 @@ class FieldProblem:
     """What is wrong with one parameter, or one field of the body.
 
     Attributes:
-        field: its name, with dots between levels.
+        field: its name, with dots between levels; of an event its JSON pointer (RFC 6901).
         message: what is wrong.
     """
 
@@ -122,7 +138,7 @@ class Problem:
         instance: names this one occurrence in the server's log; of a defect alone.
         nearest: of what wasn't found, names that there are, the most similar first.
         candidates: of an ambiguous name, an exact spelling of each.
-        errors: of parameters, what is wrong with each.
+        errors: of parameters and events, what is wrong with each.
     """
 
     type: ProblemType

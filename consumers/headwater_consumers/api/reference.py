@@ -9,6 +9,8 @@ from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from headwater_consumers.api.documented import success_of
+
 # Of an example's answer; /openapi.json has all of it.
 _MOST_EXAMPLE_LINES = 60
 _CODE = re.compile(r"`([^`]+)`")
@@ -82,7 +84,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Iterator
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body:
         yield f"<h3>Body</h3><p>{_type(body['schema'])}</p>"
-    answer = operation["responses"]["200"]["content"].get("application/json", {})
+    answer = success_of(operation)["content"].get("application/json", {})
     if "schema" in answer:
         yield f"<h3>Answer</h3><p>{_type(answer['schema'])}</p>"
     if "example" in answer:
@@ -90,7 +92,8 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Iterator
         lines = json.dumps(answer["example"], indent=2, ensure_ascii=False).splitlines()
         left_out = [f"… {len(lines) - _MOST_EXAMPLE_LINES} more lines"] if len(lines) > _MOST_EXAMPLE_LINES else []
         yield f"<pre>{escape(chr(10).join([*lines[:_MOST_EXAMPLE_LINES], *left_out]))}</pre>"
-    problems = ((status, each) for status, each in operation["responses"].items() if status != "200")
+    success = success_of(operation)
+    problems = ((status, each) for status, each in operation["responses"].items() if each is not success)
     for status, each in problems:
         yield f'<p class="dim">{escape(status)} {_inline(each["description"])}</p>'
     yield "</section>"

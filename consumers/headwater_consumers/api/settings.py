@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -71,12 +71,41 @@ class ServeSettings(BaseModel):
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
     """How long requests in progress may continue when the server is stopped."""
 
+    intake: bool = False
+    """Whether OpenLineage events are accepted at `/api/v1/lineage` and published to the events topic. Reading the graph
+    never allows it; section `kafka` has the brokers."""
+
+    intake_token: SecretStr = SecretStr("")
+    """The bearer token that a sender of events must have; several, separated by commas, while one replaces another.
+    Without a token events are accepted on a loopback address only."""
+
+    intake_body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 16_777_216
+    """The largest body of events, both as it is sent and as gzip unpacks it."""
+
+    intake_batch_max_events: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """The largest number of events in one batch."""
+
+    intake_requests_max: Annotated[int, Field(ge=1, le=10_000)] = 64
+    """Requests with events at the same time, those that wait for Kafka included. More are rejected with 503."""
+
+    intake_buffer_max_bytes: Annotated[int, Field(ge=1_048_576, le=17_179_869_184)] = 67_108_864
+    """Bytes of bodies that are held at the same time, and again bytes of events that wait for Kafka. More are rejected
+    with 503."""
+
+    intake_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """How long Kafka may take to acknowledge the events of a request. After that it is answered 503."""
+
     def hosts(self) -> frozenset[str] | None:
         """The names that requests may call it by, in lower case; None is any."""
         named = frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())
         if "*" in named:
             return None
         return named or LOOPBACK_NAMES | {self._address}
+
+    def intake_tokens(self) -> frozenset[bytes]:
+        """The tokens of which a sender needs one; empty: none is needed."""
+        tokens = self.intake_token.get_secret_value().split(",")
+        return frozenset(token.strip().encode() for token in tokens if token.strip())
 
     @property
     def loopback(self) -> bool:

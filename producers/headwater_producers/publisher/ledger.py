@@ -16,6 +16,10 @@ from headwater_schemas.errors import CredentialsRefusedError
 MAX_LISTED_FAILURES = 10_000
 
 
+Settled = Callable[[FailedEvent | None], None]
+"""What an event's publisher is called back with: None once it is acknowledged, or why it never will be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """An event on its way, as a record.
@@ -25,6 +29,7 @@ class Outgoing:
         event_id: its id.
         key, value, headers: of the record.
         taken_at: by the monotonic clock, in seconds.
+        settled: called once, with why it won't be delivered, or with None once all in-sync replicas have it.
     """
 
     sequence: int
@@ -33,6 +38,7 @@ class Outgoing:
     value: bytes
     headers: tuple[tuple[str, bytes], ...]
     taken_at: float
+    settled: Settled | None = None
 
 
 class Ledger:
@@ -63,7 +69,14 @@ class Ledger:
         self._problem: str | None = None
         self._refusal: CredentialsRefusedError | None = None
 
-    def take(self, event_id: str, key: bytes, value: bytes, headers: tuple[tuple[str, bytes], ...]) -> Outgoing:
+    def take(
+        self,
+        event_id: str,
+        key: bytes,
+        value: bytes,
+        headers: tuple[tuple[str, bytes], ...],
+        settled: Settled | None = None,
+    ) -> Outgoing:
         """Accept an event.
 
         Raises:
@@ -80,7 +93,7 @@ class Ledger:
                     + (f": {self._problem}" if self._problem else "")
                 )
             self._taken += 1
-            outgoing = Outgoing(self._taken, event_id, key, value, headers, self._clock())
+            outgoing = Outgoing(self._taken, event_id, key, value, headers, self._clock(), settled)
             self._outstanding[outgoing.sequence] = outgoing
             self._bytes += len(value)
         self._metrics.accepted.inc()
@@ -98,19 +111,24 @@ class Ledger:
             self._changed.notify_all()
         self._metrics.acknowledged.inc()
         self._metrics.delivery_seconds.observe(self._clock() - outgoing.taken_at)
+        if outgoing.settled is not None:
+            outgoing.settled(None)
 
     def fail(self, outgoing: Outgoing, reason: str, kind: FailureKind) -> None:
         """It won't be delivered."""
+        failure = FailedEvent(outgoing.event_id, reason, kind)
         with self._changed:
             if not self._settle(outgoing):
                 return
             self._failed += 1
             if len(self._failures) < MAX_LISTED_FAILURES:
-                self._failures.append(FailedEvent(outgoing.event_id, reason, kind))
+                self._failures.append(failure)
             else:
                 self._unlisted += 1
             self._changed.notify_all()
         self._metrics.failed[kind].inc()
+        if outgoing.settled is not None:
+            outgoing.settled(failure)
 
     def _settle(self, outgoing: Outgoing) -> bool:
         if self._outstanding.pop(outgoing.sequence, None) is None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from confluent_kafka import Producer
 
 from headwater_producers.publisher.errors import PublisherClosedError
-from headwater_producers.publisher.ledger import Ledger
+from headwater_producers.publisher.ledger import Ledger, Settled
 from headwater_producers.publisher.metrics import PublisherMetrics, shared_metrics
 from headwater_producers.publisher.record import Record, record_of
 from headwater_producers.publisher.report import FlushReport
@@ -61,18 +61,24 @@ class Publisher:
         self._closed = False
         self._sender.start()
 
-    def publish(self, event: LineageEvent) -> None:
+    def publish(self, event: LineageEvent, settled: Settled | None = None) -> None:
         """Take an event for delivery. Never waits for Kafka; costs the caller an encoding (0.1 ms for an interval).
+
+        Args:
+            event: what to publish.
+            settled: called once for this event: with None when all in-sync replicas have it, or with why it won't be
+                delivered. It is called on the publisher's thread, or within this call; it must not wait and must not
+                publish. Of an event that is outstanding at `close` it is never called.
 
         Raises:
             EncodeError: the event breaks the contract.
             BufferFullError: too many events wait already. The event was not taken; the caller decides.
             PublisherClosedError: after `close`.
         """
-        self.publish_record(record_of(event))
+        self.publish_record(record_of(event), settled)
 
-    def publish_record(self, record: Record) -> None:
-        """Take an event that is encoded already.
+    def publish_record(self, record: Record, settled: Settled | None = None) -> None:
+        """Take an event that is encoded already; `settled` is as in `publish`.
 
         Raises:
             BufferFullError: too many events wait already. The event was not taken; the caller decides.
@@ -80,7 +86,7 @@ class Publisher:
         """
         if self._closed:
             raise PublisherClosedError("the publisher is closed")
-        self._sender.send(self._ledger.take(record.event_id, record.key, record.value, record.headers))
+        self._sender.send(self._ledger.take(record.event_id, record.key, record.value, record.headers, settled))
 
     def await_settled(self, timeout_seconds: float) -> int:
         """Wait as `flush` does, but take no report and raise nothing.

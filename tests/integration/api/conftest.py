@@ -13,6 +13,7 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 from support.api import client_of
+from support.openlineage import FakeSink
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ def target(stack: StackUnderTest) -> Neo4jTarget:
 
 @pytest.fixture
 def graph(target: Neo4jTarget) -> Graph:
-    """As `headwater serve` has it. Whoever serves it closes its driver."""
-    return Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))
+    """As `headwater serve` has it, with a sink for events. Whoever serves it closes its driver."""
+    settings = ServeSettings(port=0, intake=True)
+    return Graph(reading_driver(target), target, AnalysisSettings(), settings, sink=FakeSink())
 
 
 @pytest.fixture

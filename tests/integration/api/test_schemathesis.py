@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -24,6 +25,7 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from support import api_examples
 from support.api import client_of
 from support.demo_graph import load_demo
+from support.openlineage import FakeSink
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -50,12 +52,14 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
     load_demo(neo4j_driver)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    with client_of(Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))) as client:
+    settings = ServeSettings(port=0, intake=True)
+    graph = Graph(reading_driver(target), target, AnalysisSettings(), settings, sink=FakeSink())
+    with client_of(graph) as client:
         yield str(client.base_url)
 
 
 @schema.parametrize()
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@hypothesis_settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
     case.call_and_validate(base_url=url)
 

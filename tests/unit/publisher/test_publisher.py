@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from headwater_producers.publisher import (
     BufferFullError,
     DeliveryError,
+    FailedEvent,
     FlushReport,
     Publisher,
     PublisherClosedError,
@@ -107,6 +109,25 @@ def test_the_schema_is_acknowledged_before_the_first_event_goes_out(make: Make, 
     assert publisher.flush(10).acknowledged == 1
     assert order == [SCHEMAS, SCHEMAS, EVENTS]
     assert cluster.delivered[SCHEMAS] == [current_schema().text.encode()]
+
+
+def test_each_event_is_settled_by_its_own_call(make: Make, cluster: FakeCluster) -> None:
+    settled: dict[str, FailedEvent | None] = {}
+    cluster.answer = lambda topic, values: (
+        KafkaError(KafkaError.MSG_SIZE_TOO_LARGE) if topic == EVENTS and b"large" in b"".join(values) else None
+    )
+    cluster.holding = True
+    publisher = make()
+    for name in ("a", "large", "b"):
+        publisher.publish(event(name), partial(settled.__setitem__, name))
+    assert settled == {}
+    cluster.holding = False
+    until(lambda: len(settled) == 3)
+    assert (settled["a"], settled["b"]) == (None, None)
+    failure = settled["large"]
+    assert failure is not None
+    assert (failure.kind, failure.event_id) == (FailureKind.TOO_LARGE, event("large").event_id)
+    assert publisher.flush(10).acknowledged == 2
 
 
 def test_an_unreachable_broker_is_waited_for(make: Make, cluster: FakeCluster) -> None:

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+READ = "headwater.body_read"
+"""In the scope of a request whose body `middleware.intake` has read: it is no question."""
+
 # The rest of the body isn't read: `connections` lets it run out.
-_CLOSE = {"Connection": "close"}
+CLOSE = {"Connection": "close"}
 
 
 class Bodies:
@@ -45,7 +48,7 @@ class Bodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] != "http" or not _has_body(headers := Headers(scope=scope)):
+        if scope["type"] != "http" or scope.get(READ) or not has_body(headers := Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         announced = headers.get("content-length", "")
@@ -66,7 +69,7 @@ class Bodies:
                 f"A body has {self._seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS), less where more "
                 f"than {self._most_of_client} are on their way from one address "
                 "(HEADWATER_SERVE_BODIES_PER_CLIENT_MAX).",
-                headers=_CLOSE,
+                headers=CLOSE,
             )
             await refusal(scope, receive, send)
             return
@@ -75,7 +78,7 @@ class Bodies:
             return
         except _GoneError:
             return
-        await self._app(scope, _in_one_piece(body, receive), send)
+        await self._app(scope, in_one_piece(body, receive), send)
 
     def _make_room(self, timeout: asyncio.Timeout, client: str) -> None:
         theirs = [each for each, of in self._arriving.items() if of == client]
@@ -105,7 +108,7 @@ class Bodies:
         return problem(
             ProblemType.TOO_LARGE,
             f"A body may have {self._most_bytes:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
-            headers=_CLOSE,
+            headers=CLOSE,
         )
 
 
@@ -117,11 +120,13 @@ class _GoneError(Exception):
     """The client went before its body was whole."""
 
 
-def _has_body(headers: Headers) -> bool:
+def has_body(headers: Headers) -> bool:
+    """Whether a request comes with a body."""
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _in_one_piece(body: bytes, receive: Receive) -> Receive:
+def in_one_piece(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, for what follows."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_whole() -> Message:
@@ -144,7 +149,8 @@ class Media:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(self._below):
+        of_question = scope["type"] == "http" and not scope.get(READ)
+        if of_question and scope["method"] == "POST" and scope["path"].startswith(self._below):
             why = _refusal(Headers(scope=scope))
             if why is not None:
                 headers = {"Accept-Post": "application/json", "Connection": "close"}

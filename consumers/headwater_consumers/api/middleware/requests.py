@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from headwater_consumers.api.metrics import ServeMetrics
+from headwater_consumers.api.middleware.bodies import READ
 from headwater_consumers.api.problems import ProblemType, problem
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Admission:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] != "http" or not scope["path"].startswith(self._below):
+        if scope["type"] != "http" or scope.get(READ) or not scope["path"].startswith(self._below):
             await self._app(scope, receive, send)
             return
         if self._under_way >= self._most:

@@ -5,6 +5,7 @@ from headwater_consumers.api.routes import (
     diff,
     graph,
     impact,
+    intake,
     known,
     lineage,
     runs,
@@ -25,5 +26,6 @@ ROUTERS = (
     impact.router,
     diff.router,
     known.router,
+    intake.router,
     service.router,
 )

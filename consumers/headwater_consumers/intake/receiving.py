@@ -1,0 +1,55 @@
+"""One document's bytes → its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headwater_openlineage.decoding import decode
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.incoming import events_of
+
+from headwater_schemas.events import LineageEvent
+
+
+class RefusalReason(StrEnum):
+    """Why a document was refused: the label of a metric."""
+
+    NOT_JSON = "not_json"
+    """The bytes aren't JSON, or JSON that isn't taken: nested too deep, duplicate keys, NaN, lone surrogates."""
+
+    NOT_AN_EVENT = "not_an_event"
+    """JSON, but no OpenLineage event: a field is missing or wrong."""
+
+    BREAKS_CONTRACT = "breaks_contract"
+    """What it says can't be said in Headwater's events."""
+
+    TOO_LARGE = "too_large"
+    """Its event is larger than what the events topic takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a document isn't taken, for good.
+
+    Attributes:
+        reason: coarsely.
+        pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
+        message: what is wrong with it, for people.
+    """
+
+    reason: RefusalReason
+    pointer: str
+    message: str
+
+
+def receive(data: bytes, *, tenant: str) -> list[LineageEvent] | Refusal:
+    """The events of an OpenLineage document, or why it is refused."""
+    try:
+        document = decode(data)
+    except Refused as refused:
+        return Refusal(RefusalReason.NOT_JSON, refused.pointer, refused.reason)
+    try:
+        return events_of(document, tenant=tenant)
+    except Refused as refused:
+        return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)

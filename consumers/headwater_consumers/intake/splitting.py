@@ -1,0 +1,157 @@
+"""The documents of a JSON array or of JSON Lines, one at a time, without parsing them.
+
+Only brackets, commas and strings are looked at, without recursion, so that neither a document of a thousand levels nor
+ten million small ones take more memory than the bytes they are. What a document holds is judged when it is decoded: one
+that is malformed costs itself alone, as long as its brackets and quotes match.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+_NOT_SPACE = re.compile(rb"[^ \t\r\n]")
+_LINE = re.compile(rb"[^\n]+")
+_BOM = b"\xef\xbb\xbf"
+
+Bytes = bytes | mmap.mmap
+
+
+class Layout(StrEnum):
+    """How documents follow each other."""
+
+    ONE = "ONE"
+    """A single document, over as many lines as it likes."""
+
+    ARRAY = "ARRAY"
+    """A JSON array of documents."""
+
+    LINES = "LINES"
+    """A document a line; empty lines count for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document of several.
+
+    Attributes:
+        index: its place, from 0.
+        line: the line that it begins on, from 1.
+        data: its bytes.
+    """
+
+    index: int
+    line: int
+    data: bytes
+
+
+class NotAnArrayError(ValueError):
+    """The bytes begin like an array of documents and don't end like one.
+
+    Attributes:
+        at: the offset of the byte at which that shows.
+    """
+
+    def __init__(self, message: str, *, at: int) -> None:
+        super().__init__(f"{message} at byte {at}")
+        self.at = at
+
+
+def layout(data: Bytes) -> Layout:
+    """What the bytes look like: an array by the first of them; lines where the first line has balanced brackets."""
+    first = _NOT_SPACE.search(data, _start(data))
+    if first is None:
+        return Layout.LINES
+    if first.group() == b"[":
+        return Layout.ARRAY
+    line = _LINE.search(data, first.start())
+    if line is None or _NOT_SPACE.search(data, line.end()) is None:
+        return Layout.ONE
+    return Layout.LINES if _balanced(line.group()) else Layout.ONE
+
+
+def documents(data: Bytes, how: Layout) -> Iterator[Document]:
+    """The documents in order, read lazily.
+
+    Raises:
+        NotAnArrayError: the array isn't closed, or something is wrong between its elements. The documents before that
+            were given.
+    """
+    match how:
+        case Layout.ONE:
+            yield Document(0, 1, data[_start(data) :])
+        case Layout.LINES:
+            yield from _lines(data)
+        case Layout.ARRAY:
+            yield from _elements(data)
+
+
+def _start(data: Bytes) -> int:
+    return len(_BOM) if data[: len(_BOM)] == _BOM else 0
+
+
+def _lines(data: Bytes) -> Iterator[Document]:
+    index, number, at = 0, 1, _start(data)
+    for found in _LINE.finditer(data, at):
+        number += found.start() - at  # between two lines there are newlines alone
+        at = found.end()
+        if (line := found.group().strip(b" \t\r")) != b"":
+            yield Document(index, number, line)
+            index += 1
+
+
+def _elements(data: Bytes) -> Iterator[Document]:
+    opening = _NOT_SPACE.search(data, _start(data))
+    if opening is None or opening.group() != b"[":
+        raise NotAnArrayError("there is no array", at=_start(data))
+    begin, index, line, counted = opening.end(), 0, 1, 0
+    for end, mark in _marks(data, begin):
+        element = _NOT_SPACE.search(data, begin, end)
+        if element is not None:
+            line += data[counted : element.start()].count(b"\n")
+            counted = element.start()
+            yield Document(index, line, data[element.start() : end].rstrip(b" \t\r\n"))
+            index += 1
+        elif mark == b"," or index:
+            raise NotAnArrayError("an element is missing", at=end)
+        begin = end + 1
+    _nothing_after(data, begin)
+
+
+def _marks(data: Bytes, at: int) -> Iterator[tuple[int, bytes]]:
+    """The commas between the elements of the array that begins before `at`, and the bracket that closes it."""
+    depth = 0
+    for token in _TOKEN.finditer(data, at):
+        kind = token.group()
+        if kind == b'"':
+            raise NotAnArrayError("a string isn't closed", at=token.start())
+        if depth == 0 and kind in (b",", b"]"):
+            yield token.start(), kind
+            if kind == b"]":
+                return
+        elif kind in (b"[", b"{"):
+            depth += 1
+        elif kind in (b"]", b"}"):
+            depth -= 1
+            if depth < 0:
+                raise NotAnArrayError("a bracket closes nothing", at=token.start())
+    raise NotAnArrayError("the array isn't closed", at=len(data))
+
+
+def _nothing_after(data: Bytes, at: int) -> None:
+    if (more := _NOT_SPACE.search(data, at)) is not None:
+        raise NotAnArrayError("something follows the array", at=more.start())
+
+
+def _balanced(line: bytes) -> bool:
+    depth = 0
+    for token in _TOKEN.finditer(line):
+        kind = token.group()
+        if kind == b'"':
+            return False
+        depth += (kind in (b"[", b"{")) - (kind in (b"]", b"}"))
+    return depth == 0
