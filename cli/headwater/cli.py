@@ -61,6 +61,7 @@ COMMANDS: dict[str, Command] = {
     "demo": Command("headwater.commands.demo", extra="demo"),
     "reconcile": Command("headwater.commands.reconcile", extra="materializer,spark"),
     "events": Command("headwater.commands.events", extra="materializer"),
+    "emit": Command("headwater.commands.emit"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
     "outbox": Command("headwater.commands.outbox", extra="spark"),
     "topic": Command("headwater.commands.topic"),

@@ -8,7 +8,6 @@ from enum import StrEnum
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
-
 from headwater_schemas.events import LineageEvent
 
 

@@ -146,7 +146,7 @@ def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_t
     """
     with run(script) as process:
         output, _ = process.communicate(timeout=100)
-    assert output.split() == ["up", "down", "status", "run", "events", "outbox", "topic"]
+    assert output.split() == ["up", "down", "status", "run", "events", "emit", "outbox", "topic"]
 
 
 def run(script: str) -> subprocess.Popen[str]:

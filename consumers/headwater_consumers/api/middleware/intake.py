@@ -70,29 +70,35 @@ class Intake:
         body = _Body(self)
         try:
             try:
-                async with asyncio.timeout(self._limits.body_timeout_seconds):
-                    whole = await body.read(receive)
-                if headers.get("content-encoding", "identity").strip().lower() != "identity":
-                    whole = await self._unpacked(whole, body)
-            except TimeoutError:
-                refusal = problem(
-                    ProblemType.TOO_SLOW,
-                    f"A body has {self._limits.body_timeout_seconds:g} s to arrive "
-                    "(HEADWATER_SERVE_BODY_TIMEOUT_SECONDS).",
-                    headers=CLOSE,
-                )
+                whole = await self._whole(headers, body, receive)
             except _RefusedError as refused:
-                refusal = refused.answer
-            except _GoneError:
+                await refused.answer(scope, receive, send)
                 return
-            if refusal is not None:
-                await refusal(scope, receive, send)
+            except _GoneError:
                 return
             scope[READ] = True
             await self._app(scope, in_one_piece(whole, receive), send)
         finally:
             self._under_way -= 1
             self._held_bytes -= body.held
+
+    async def _whole(self, headers: Headers, body: _Body, receive: Receive) -> bytes:
+        """The body, unpacked.
+
+        Raises:
+            _RefusedError: it is too large, too slow or broken, or there is no room for it.
+            _GoneError: the client went.
+        """
+        try:
+            async with asyncio.timeout(self._limits.body_timeout_seconds):
+                whole = await body.read(receive)
+        except TimeoutError:
+            seconds = self._limits.body_timeout_seconds
+            detail = f"A body has {seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS)."
+            raise _RefusedError(problem(ProblemType.TOO_SLOW, detail, headers=CLOSE)) from None
+        if headers.get("content-encoding", "identity").strip().lower() == "identity":
+            return whole
+        return await self._unpacked(whole, body)
 
     def _refusal(self, headers: Headers, *, batch: bool) -> Response | None:
         """Why a request's body isn't even read; None: it is."""

@@ -1,0 +1,316 @@
+"""`headwater emit`: events that others wrote, from files to the events topic."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Annotated, Any, BinaryIO, Final
+
+import typer
+from rich.progress import DownloadColumn
+from rich.table import Table
+
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console
+from headwater.errors import InputError, UnreachableError
+from headwater.kafka_errors import asking_kafka
+from headwater.options import TenantOption
+from headwater.publishing import PublisherSink, publisher_settings
+from headwater.settings import Settings, connected_settings
+from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
+from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_consumers.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
+from headwater_producers.publisher import Publisher
+from headwater_schemas.errors import EncodeError
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.topics import ensure_topics
+
+app = typer.Typer(help="Events from files to the events topic.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+STDIN: Final = "-"
+_CONNECT_SECONDS: Final = 15.0
+_STALLED_SECONDS: Final = 60.0
+_FLUSH_SECONDS: Final = 60.0
+_INTERRUPTED_SECONDS: Final = 10.0
+_WAIT_SECONDS: Final = 0.2
+# Of all refusals so many are kept, and so many shown to people.
+_MOST_LISTED: Final = 1_000
+_MOST_SHOWN: Final = 20
+_LONGEST_LINE: Final = 64 * 1024 * 1024
+_LONGEST_REASON: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedDocument:
+    """A document that isn't taken.
+
+    Attributes:
+        file: where it is.
+        line: of the file, from 1.
+        pointer: JSON pointer to the field at fault; empty: the document.
+        reason: coarsely, `intake.receiving.RefusalReason`.
+        message: what is wrong.
+    """
+
+    file: str
+    line: int
+    pointer: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {f'{self.pointer}: ' if self.pointer else ''}{self.message}"
+
+
+@dataclass(slots=True)
+class Emitted:
+    """What was done so far. Written by the thread that reads and the one that publishes.
+
+    Attributes:
+        read: documents.
+        taken: Headwater's events that they became.
+        sent: of these, those that Kafka has acknowledged.
+        refused: documents that aren't taken.
+        too_large: events that Kafka finds too large; their documents are among the refused.
+        failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
+    """
+
+    read: int = 0
+    taken: int = 0
+    sent: int = 0
+    refused: int = 0
+    too_large: int = 0
+    failed: int = 0
+    failure: str = ""
+    refusals: list[RefusedDocument] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def refuse(self, file: str, line: int, refusal: Refusal) -> None:
+        """Count a document that isn't taken."""
+        with self.lock:
+            self.refused += 1
+            if len(self.refusals) < _MOST_LISTED:
+                message = refusal.message
+                short = message if len(message) <= _LONGEST_REASON else f"{message[:_LONGEST_REASON]}…"
+                self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
+
+    def settled(self, file: str, line: int, failure: Undeliverable | None) -> None:
+        """Count an event that is acknowledged, or won't be."""
+        if failure is not None and failure.for_good:
+            self.too_large += 1
+            self.refuse(file, line, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
+            return
+        with self.lock:
+            if failure is None:
+                self.sent += 1
+            else:
+                self.failed += 1
+                self.failure = failure.reason
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "read": self.read,
+            "events": self.taken,
+            "sent": self.sent,
+            "refused": self.refused,
+            "failed": self.failed,
+            "refusals": [asdict(each) for each in self.refusals],
+        }
+
+
+@app.command()
+def openlineage(
+    files: Annotated[
+        list[str],
+        typer.Argument(help="Files with one event, an array of events, or one event a line; - is the standard input."),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the events, and send nothing.")] = False,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Send OpenLineage events to the events topic, for backfills and for trying things.
+
+    What can't be taken is counted and shown with file, line, field and reason; all others are sent. To send a file
+    again is harmless: an event has the same id each time. Ctrl-C waits for what was read so far and shows what was
+    sent. Exit status 2: some were refused; 4: Kafka doesn't answer.
+    """
+    for name in files:
+        if name != STDIN and not Path(name).is_file():
+            raise InputError(f"There is no file {name}.")
+    settings = connected_settings({"analysis.tenant": tenant}, kafka=not dry_run)
+    done = Emitted()
+    if dry_run:
+        _read_all(files, _Nowhere(), settings, done)
+    else:
+        _publish(files, settings, done)
+    _report(done, dry_run=dry_run)
+    if done.failed:
+        raise UnreachableError(
+            f"{done.failed:,} events didn't arrive: {done.failure}.",
+            fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
+        )
+    if done.refused:
+        raise InputError(
+            f"{done.refused:,} of {done.read:,} events were refused, the first: {done.refusals[0]}.",
+            fix="Correct them and send them again; the others need not be sent again.",
+        )
+
+
+class _Nowhere:
+    """Takes every event and forgets it."""
+
+    def send(self, event: LineageEvent, settled: Any) -> None:
+        """Forget it."""
+
+    def problem(self) -> None:
+        """There is none."""
+
+
+def _publish(files: list[str], settings: Settings, done: Emitted) -> None:
+    servers, names = require_servers(settings.kafka), settings.topic.names()
+    with asking_kafka(servers, doing=f"publishing to {names.events}"):
+        # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+        ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
+        publisher = Publisher(publisher_settings(settings), names)
+        try:
+            _read_all(files, PublisherSink(publisher), settings, done)
+            publisher.flush(_FLUSH_SECONDS)
+        except (KeyboardInterrupt, SystemExit):
+            publisher.await_settled(_INTERRUPTED_SECONDS)
+            _report(done, interrupted=True)
+            raise
+        finally:
+            publisher.close(timeout_seconds=0)
+    if left := done.taken - done.sent - done.failed - done.too_large:
+        done.failed += left
+        done.failure = publisher.problem or f"{servers} took too long"
+
+
+def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitted) -> None:
+    tenant = settings.analysis.tenant
+    total = None if STDIN in files else sum(Path(name).stat().st_size for name in files)
+    with console.progress(DownloadColumn()) as progress:
+        task = progress.add_task("Sending", total=total)
+        for name in files:
+            try:
+                for document in _documents(name):
+                    done.read += 1
+                    _send(document, name, sink, tenant, done)
+                    progress.update(
+                        task,
+                        advance=len(document.data),
+                        description=f"{done.sent:,} sent, {done.refused:,} refused",
+                    )
+            except NotAnArrayError as error:
+                done.refuse(name, 1, Refusal(RefusalReason.NOT_JSON, "", f"no JSON array: {error}"))
+
+
+def _send(document: Document, file: str, sink: EventSink, tenant: str, done: Emitted) -> None:
+    received = receive(document.data, tenant=tenant)
+    if isinstance(received, Refusal):
+        done.refuse(file, document.line, received)
+        return
+    for event in received:
+        try:
+            _send_when_there_is_room(event, sink, partial(done.settled, file, document.line), done)
+        except EncodeError as error:
+            done.refuse(file, document.line, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
+            return
+        done.taken += 1
+
+
+def _send_when_there_is_room(event: LineageEvent, sink: EventSink, settled: Any, done: Emitted) -> None:
+    sent, since = done.sent, time.monotonic()
+    while True:
+        try:
+            return sink.send(event, settled)
+        except SinkFullError as error:
+            if done.sent != sent:
+                sent, since = done.sent, time.monotonic()
+            elif time.monotonic() - since > _STALLED_SECONDS:
+                raise UnreachableError(
+                    f"{done.sent:,} events were sent, then none for {_STALLED_SECONDS:.0f} s: {error}.",
+                    fix="Run it again once Kafka answers; events that arrive twice have no further effect.",
+                ) from error
+            time.sleep(_WAIT_SECONDS)
+
+
+def _documents(name: str) -> Iterator[Document]:
+    if name == STDIN:
+        yield from _streamed(sys.stdin.buffer)
+        return
+    try:
+        with Path(name).open("rb") as file:
+            yield from _mapped(file)
+    except OSError as error:
+        raise InputError(f"File {name} can't be read: {error.strerror}.") from error
+
+
+def _mapped(file: IO[bytes]) -> Iterator[Document]:
+    """Documents of a file of any size: it is never in memory as a whole."""
+    if not file.seek(0, 2):
+        return
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield from documents(data, layout(data))
+
+
+def _streamed(stream: BinaryIO) -> Iterator[Document]:
+    """Documents of a stream: lines as they come; an array or a single document once it is whole, by a file."""
+    first, skipped = b"", 0
+    for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
+        first = line
+        if line.strip():
+            break
+        skipped += 1
+    if layout(first) is Layout.LINES or (layout(first) is Layout.ONE and _is_whole(first)):
+        yield from _lines(first, stream, skipped)
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(b"\n" * skipped + first)
+        shutil.copyfileobj(stream, file)
+        file.flush()
+        yield from _mapped(file)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is a document by itself, and what follows are others."""
+    return layout(line.rstrip() + b"\n{}") is Layout.LINES
+
+
+def _lines(first: bytes, stream: BinaryIO, skipped: int) -> Iterator[Document]:
+    index, number, line = 0, skipped + 1, first
+    while line:
+        if data := line.strip():
+            yield Document(index, number, data)
+            index += 1
+        number += line.endswith(b"\n")
+        line = stream.readline(_LONGEST_LINE)
+
+
+def _report(done: Emitted, *, dry_run: bool = False, interrupted: bool = False) -> None:
+    document = done.document() | {"dry_run": dry_run, "interrupted": interrupted}
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_row("read", f"{done.read:,}")
+    table.add_row("refused", f"{done.refused:,}")
+    table.add_row("Headwater's events", f"{done.taken:,}")
+    table.add_row("  acknowledged by Kafka", "none, with --dry-run" if dry_run else f"{done.sent:,}")
+    if console.json_mode:
+        console.result(document)
+        return
+    for refused in done.refusals[:_MOST_SHOWN]:
+        console.warning(f"{refused}")
+    if done.refused > _MOST_SHOWN:
+        console.warning(f"{done.refused - _MOST_SHOWN:,} more were refused; --json lists {_MOST_LISTED:,}.")
+    with contextlib.suppress(BrokenPipeError):
+        console.result(document, table)

@@ -1,0 +1,141 @@
+"""`headwater emit openlineage`: which documents are found, sent, refused and counted."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.cli import main
+from headwater.commands import emit
+from headwater.commands.emit import Emitted, _send_when_there_is_room, _streamed
+from headwater.errors import UnreachableError
+from headwater_consumers.intake.sink import Undeliverable
+from support.events import full_run_event
+from support.openlineage import FakeSink, run_data
+
+
+def check(capsys: pytest.CaptureFixture[str], *files: str) -> tuple[int, dict[str, Any]]:
+    status = main(["emit", "openlineage", *files, "--dry-run", "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" + run_data(1) + b",\n" + run_data(2) + b"]",
+        run_data(1) + b"\n\n" + run_data(2) + b"\n",
+        b"\n \n" + run_data(1) + b"\r\n" + run_data(2),
+        json.dumps([json.loads(run_data(1)), json.loads(run_data(2))], indent=2).encode(),
+    ],
+)
+def test_arrays_and_lines_are_read_from_files_and_from_stdin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    (tmp_path / "events").write_bytes(data)
+    status, document = check(capsys, str(tmp_path / "events"))
+    assert (status, document["read"], document["refused"]) == (0, 2, 0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert check(capsys, "-")[1] == document
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_file_may_be_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str], indent: int | None) -> None:
+    for number in range(2):
+        (tmp_path / f"{number}.json").write_text(json.dumps(json.loads(run_data(number)), indent=indent))
+    status, document = check(capsys, *(str(tmp_path / f"{number}.json") for number in range(2)))
+    assert (status, document["read"], document["refused"]) == (0, 2, 0)
+
+
+def test_what_is_refused_is_named_by_file_line_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "events.jsonl"
+    lines = [run_data(1), b"{nonsense}", b"", run_data(2, run={}), b"[" * 1_000 + b"]" * 1_000, run_data(3)]
+    file.write_bytes(b"\n".join(lines))
+    status, document = check(capsys, str(file))
+    assert (status, document["read"], document["refused"]) == (2, 5, 3)
+    found = [(each["line"], each["pointer"], each["reason"]) for each in document["refusals"]]
+    assert found == [(2, "", "not_json"), (4, "/run/runId", "not_an_event"), (5, "", "not_json")]
+    assert all(each["file"] == str(file) and each["message"] for each in document["refusals"])
+    assert main(["emit", "openlineage", str(file), "--dry-run"]) == 2
+    printed = capsys.readouterr()
+    assert f"{file}, line 4: /run/runId: " in printed.err
+    assert "3 of 5 events were refused" in printed.err
+
+
+def test_an_array_that_is_torn_is_refused_after_what_is_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "events.json").write_bytes(b"[" + run_data(1) + b",\n" + run_data(2)[:-1])
+    status, document = check(capsys, str(tmp_path / "events.json"))
+    assert (status, document["read"], document["refused"]) == (2, 1, 1)
+    assert "the array isn't closed" in document["refusals"][0]["message"]
+
+
+def test_refusals_are_all_counted_and_so_many_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(emit, "_MOST_LISTED", 3)
+    (tmp_path / "events").write_bytes(b"{}\n" * 50)
+    status, document = check(capsys, str(tmp_path / "events"))
+    assert (status, document["refused"], len(document["refusals"])) == (2, 50, 3)
+
+
+def test_files_that_arent_there_and_an_empty_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(capsys, str(tmp_path / "none"))[0] == 2
+    (tmp_path / "empty").touch()
+    status, document = check(capsys, str(tmp_path / "empty"))
+    assert (status, document["read"]) == (0, 0)
+
+
+def test_lines_of_a_stream_are_given_as_they_come() -> None:
+    class Slow(io.RawIOBase):
+        given = 0
+
+        def readable(self) -> bool:
+            return True
+
+        def readline(self, _size: int | None = -1) -> bytes:
+            self.given += 1
+            return run_data(self.given) + b"\n"
+
+    stream = Slow()
+    found = _streamed(stream)  # type: ignore[arg-type]
+    assert [next(found).line for _ in range(3)] == [1, 2, 3]
+    assert stream.given == 3
+
+
+def test_a_full_buffer_is_waited_for_while_anything_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    sink, done, waits = FakeSink(), Emitted(), []
+    sink.room = 0
+    clock = [0.0]
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        clock[0] += 50
+        if len(waits) < 4:
+            done.sent += 1
+        else:
+            sink.room = 1
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    _send_when_there_is_room(full_run_event(), sink, lambda _: None, done)
+    assert (len(waits), len(sink.taken)) == (4, 1)
+    sink.room = 0
+    monkeypatch.setattr(time, "sleep", lambda _: clock.__setitem__(0, clock[0] + 50))
+    with pytest.raises(UnreachableError, match="3 events were sent, then none for 60 s"):
+        _send_when_there_is_room(full_run_event(), sink, lambda _: None, done)
+
+
+def test_an_event_too_large_for_kafka_is_refused_by_its_line() -> None:
+    done = Emitted()
+    done.settled("f", 7, Undeliverable("MSG_SIZE_TOO_LARGE", for_good=True))
+    done.settled("f", 8, None)
+    done.settled("f", 9, Undeliverable("NOT_AUTHORIZED", for_good=False))
+    assert (done.sent, done.refused, done.too_large, done.failed) == (1, 1, 1, 1)
+    assert (done.refusals[0].line, done.refusals[0].reason) == (7, "too_large")
