@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, flag, members, need_text, rows, text
+from headwater_openlineage.reading import Json, flag, given_text, members, need_text, rows, text
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -65,7 +64,7 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
     waiting = [(item, where, "", "") for item, where in reversed(list(rows(facet, "fields", at)))]
     while waiting:
         item, where, above, type_above = waiting.pop()
-        name = need_text(item, "name", where)
+        name = given_text(item, "name", where)
         type_ = text(item, "type", where)
         last = _INSIDE.get((type_above.partition("<")[0].lower(), name)) or path_step(name)
         path = f"{above}.{last}" if above else last
@@ -75,30 +74,20 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
     return SchemaDefinition(tuple(found.values()))
 
 
-def column_path(name: str, top_level: AbstractSet[str]) -> str:
-    """The path that a columnLineage facet means by a field's name.
-
-    Args:
-        name: of a top-level field, or a path into it.
-        top_level: names of the dataset's top-level fields, as far as the document has them.
-    """
-    return path_step(name) if name in top_level or "`" in name else name
-
-
 @dataclass(slots=True)
 class Lineage:
     """Edges being collected from the facets of one document.
 
     Attributes:
         top_level: names of the top-level fields of each dataset, where the document has its schema.
-        incomplete: outputs of which not every column is accounted for.
+        covered: names of the output's fields that the facets have sources of.
     """
 
-    top_level: dict[DatasetRef, AbstractSet[str]]
+    top_level: Mapping[DatasetRef, tuple[str, ...]]
     edges: list[ColumnEdge] = field(default_factory=list)
     datasets: dict[DatasetRef, int] = field(default_factory=dict)
     expressions: dict[str, Expression] = field(default_factory=dict)
-    incomplete: list[str] = field(default_factory=list)
+    covered: dict[DatasetRef, set[str]] = field(default_factory=dict)
 
     def index(self, dataset: DatasetRef) -> int:
         """The dataset's index in the table."""
@@ -106,7 +95,11 @@ class Lineage:
 
     def path(self, dataset: DatasetRef, name: str) -> str:
         """The path of a field by its name in a facet."""
-        return column_path(name, self.top_level.get(dataset, frozenset()))
+        return path_step(name) if "`" in name or name in self.top_level.get(dataset, ()) else name
+
+    def cover(self, dataset: DatasetRef, name: str) -> None:
+        """Note that the facets account for a field."""
+        self.covered.setdefault(dataset, set()).add(name)
 
     def add(
         self,
@@ -144,22 +137,27 @@ class Lineage:
         self.expressions[id_] = Expression(id_, described)
         return id_
 
-    def finished(self) -> ColumnLineage | None:
-        """What was collected; None where there is no edge."""
+    def finished(self, outputs: Iterable[DatasetRef]) -> ColumnLineage | None:
+        """What was collected; None where there is no edge.
+
+        Args:
+            outputs: every output of the document. The lineage is complete if each of their columns is accounted for.
+        """
         if not self.edges:
             return None
-        reason = (
-            f"columns without a source in the document, of {', '.join(self.incomplete[:5])}"
-            if self.incomplete
-            else None
-        )
+        missing = [output.name for output in outputs if not self._accounts_for(output)]
+        reason = f"the document has no source of some columns of {', '.join(missing[:5])}" if missing else None
         return ColumnLineage(
             datasets=tuple(self.datasets),
             edges=tuple(self.edges),
             expressions=tuple(self.expressions.values()),
-            complete=not self.incomplete,
+            complete=not missing,
             incomplete_reason=reason,
         )
+
+    def _accounts_for(self, output: DatasetRef) -> bool:
+        covered = self.covered.get(output, set())
+        return bool(covered) and covered.issuperset(self.top_level.get(output, ()))
 
 
 def _kind(type_: TransformationType, subtype: str | None, *, masking: bool, renamed: bool) -> TransformationKind:
@@ -169,7 +167,7 @@ def _kind(type_: TransformationType, subtype: str | None, *, masking: bool, rena
     return TransformationKind.RENAME if kind is TransformationKind.COPY and renamed else kind
 
 
-def read_column_lineage(facet: Json, output: DatasetRef, lineage: Lineage, at: str) -> None:
+def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Lineage) -> None:
     """Put the edges of a columnLineage facet into `lineage`.
 
     Raises:
@@ -179,6 +177,7 @@ def read_column_lineage(facet: Json, output: DatasetRef, lineage: Lineage, at: s
         return
     for name, entry, where in members(facet, "fields", at):
         path = lineage.path(output, name)
+        lineage.cover(output, name)
         older = _older(entry, where)
         for source, transformations, there in _sources(entry, "inputFields", where, lineage):
             for transformation in transformations or [older]:
@@ -200,21 +199,11 @@ def _sources(
     entry: Json, name: str, at: str, lineage: Lineage
 ) -> Iterator[tuple[tuple[DatasetRef, str], list[Json], str]]:
     for item, where in rows(entry, name, at):
-        dataset = normal(need_namespace(item, where), need_text(item, "name", where))
-        path = lineage.path(dataset, need_text(item, "field", where))
+        dataset = normal(given_text(item, "namespace", where), need_text(item, "name", where))
+        path = lineage.path(dataset, given_text(item, "field", where))
         yield (dataset, path), [row for row, _ in rows(item, "transformations", where)], where
 
 
-def need_namespace(source: Json, at: str) -> str:
-    """A dataset's namespace, which may be empty: some catalogs have none.
-
-    Raises:
-        Refused: it is missing.
-    """
-    value = text(source, "namespace", at)
-    return value if value is not None else need_text(source, "namespace", at)
-
-
-def top_level_names(schema: Iterable[tuple[Json, str]]) -> frozenset[str]:
-    """Names of a schema facet's top-level fields."""
-    return frozenset(name for item, _ in schema if isinstance(name := item.get("name"), str))
+def top_level_names(schema: Iterable[tuple[Json, str]]) -> tuple[str, ...]:
+    """Names of a schema facet's top-level fields, in order."""
+    return tuple(name for item, _ in schema if isinstance(name := item.get("name"), str))

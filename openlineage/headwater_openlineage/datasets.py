@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeAlias
 
-from headwater_openlineage.columns import need_namespace, schema_of
+from headwater_openlineage.columns import schema_of
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import BASE, is_deleted, kept
-from headwater_openlineage.reading import Json, mapping, need_text, rows, step, text
+from headwater_openlineage.reading import Json, given_text, mapping, need_text, rows, step, text
 from headwater_schemas.events import DatasetEvent, DatasetRef, LifecycleChange, Owner, Storage, Symlink, Tag
 from headwater_schemas.naming import normal
 
@@ -54,7 +54,7 @@ def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:
     if is_deleted(facet):
         return ()
     return tuple(
-        Owner(need_text(row, "name", where), text(row, "type", where)) for row, where in rows(facet, "owners", at)
+        Owner(given_text(row, "name", where), text(row, "type", where)) for row, where in rows(facet, "owners", at)
     )
 
 
@@ -68,7 +68,7 @@ def tags_of(facet: Json, at: str) -> tuple[Tag, ...]:
         return ()
     return tuple(
         Tag(
-            key=need_text(row, "key", where),
+            key=given_text(row, "key", where),
             value=text(row, "value", where),
             source=text(row, "source", where),
             field=text(row, "field", where),
@@ -93,7 +93,7 @@ def _type(facet: Json, at: str) -> Fields:
 def _storage(facet: Json, at: str) -> Fields:
     if is_deleted(facet):
         return {"storage": Storage("")}
-    return {"storage": Storage(need_text(facet, "storageLayer", at), text(facet, "fileFormat", at))}
+    return {"storage": Storage(given_text(facet, "storageLayer", at), text(facet, "fileFormat", at))}
 
 
 def _symlinks(facet: Json, at: str) -> Fields:
@@ -101,7 +101,7 @@ def _symlinks(facet: Json, at: str) -> Fields:
         return {"symlinks": ()}
     links = []
     for row, where in rows(facet, "identifiers", at):
-        other = normal(need_namespace(row, where), need_text(row, "name", where))
+        other = normal(given_text(row, "namespace", where), given_text(row, "name", where))
         links.append(Symlink(other.namespace, other.name, text(row, "type", where)))
     return {"symlinks": tuple(links)}
 
@@ -116,7 +116,7 @@ def _lifecycle(facet: Json, at: str) -> Fields:
     previous = mapping(facet, "previousIdentifier", at)
     if previous is not None:
         where = step(at, "previousIdentifier")
-        fields["previous"] = normal(need_namespace(previous, where), need_text(previous, "name", where))
+        fields["previous"] = normal(given_text(previous, "namespace", where), need_text(previous, "name", where))
     return fields
 
 

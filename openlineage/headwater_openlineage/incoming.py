@@ -1,55 +1,19 @@
 """OpenLineage's documents → Headwater's events.
 
-    RunEvent      ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN
-    JobEvent      ⇒ JOB, DATASETs
-    DatasetEvent  ⇒ DATASET
+    a document of an event of Headwater's own   ⇒ that event
+    RunEvent                                    ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN
+    JobEvent                                    ⇒ JOB, DATASETs
+    DatasetEvent                                ⇒ DATASET
 
 An event's time, and so its id, is the document's: the same document gives the same events.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
-
-import msgspec
-
-from headwater_openlineage.columns import Lineage, need_namespace, read_column_lineage, top_level_names
-from headwater_openlineage.datasets import dataset_body
-from headwater_openlineage.errors import Refused
-from headwater_openlineage.facets import kept
-from headwater_openlineage.jobs import job_fields, processing_type
-from headwater_openlineage.origin import DOCUMENT_FACET, carrying, part_producer, without
-from headwater_openlineage.reading import Json, need_mapping, need_text, rows, text
-from headwater_openlineage.runs import job_ref, run_fields, run_ref
-from headwater_openlineage.times import need_time
-from headwater_openlineage.uses import entries, facets_of, use_of
-from headwater_schemas.events import (
-    ColumnLineage,
-    DatasetEvent,
-    DatasetRef,
-    DatasetUse,
-    JobEvent,
-    JobRef,
-    LineageEvent,
-    RunEvent,
-    RunEventType,
-    RunRef,
-    build,
-)
-from headwater_schemas.identity import plan_digest
-from headwater_schemas.naming import normal
-
-_SCHEMA_URL: Final = re.compile(
-    r"https?://\S+/(?P<major>\d+)-\d+-\d+/OpenLineage\.json(?:#/(?:\$defs|definitions)/(?P<kind>\w+))?"
-)
-_MAJORS: Final = ("1", "2")
-_KINDS: Final = {"run": "RunEvent", "dataset": "DatasetEvent", "job": "JobEvent"}
-_TYPES: Final = {type_.value: type_ for type_ in RunEventType if type_ is not RunEventType.UNKNOWN}
-Facets = dict[str, tuple[Json, str]]
+from headwater_openlineage.native import native_facet, restored
+from headwater_openlineage.reading import Json
+from headwater_openlineage.standard import standard_events
+from headwater_schemas.events import LineageEvent
 
 
 def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
@@ -62,192 +26,6 @@ def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
     Raises:
         Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.
     """
-    kind = _kind(document)
-    context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant)
-    if kind == "RunEvent":
-        return _run(document, context)
-    if kind == "JobEvent":
-        return _job(document, context)
-    return _dataset(document, context)
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    producer: str
-    time: datetime
-    tenant: str
-
-    def event(
-        self, body: RunEvent | JobEvent | DatasetEvent, *, job: JobRef | None = None, run: RunRef | None = None
-    ) -> LineageEvent:
-        """The event that carries the document."""
-        return build.lineage_event(
-            body, producer=self.producer, event_time=self.time, tenant=self.tenant, job=job, run=run
-        )
-
-    def part(
-        self, body: ColumnLineage | JobEvent | DatasetEvent, *, job: JobRef | None = None, run: RunRef | None = None
-    ) -> LineageEvent:
-        """Another event of the same document."""
-        producer = part_producer(self.producer)
-        return build.lineage_event(body, producer=producer, event_time=self.time, tenant=self.tenant, job=job, run=run)
-
-
-@dataclass(frozen=True, slots=True)
-class _Dataset:
-    """A member of `inputs` or `outputs`."""
-
-    ref: DatasetRef
-    entry: Json
-    at: str
-    facets: Facets
-
-
-def _kind(document: Json) -> str:
-    """RunEvent, JobEvent or DatasetEvent: by what the document has, which its schemaURL mustn't contradict."""
-    url = need_text(document, "schemaURL", "")
-    found = _SCHEMA_URL.fullmatch(url)
-    if found is None:
-        raise Refused(
-            "/schemaURL",
-            "must be the URL of OpenLineage's own schema, such as "
-            "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        )
-    if found["major"] not in _MAJORS:
-        raise Refused("/schemaURL", f"must be of version 1 or 2 of OpenLineage, not {found['major'][:9]}")
-    kind = next((kind for name, kind in _KINDS.items() if document.get(name) is not None), None)
-    named = found["kind"]
-    if kind is None:
-        wanted = next((name for name, each in _KINDS.items() if each == named), "run")
-        raise Refused(f"/{wanted}", "is missing: an event has a run and a job, a job, or a dataset")
-    if named in _KINDS.values() and named != kind:
-        raise Refused("/schemaURL", f"names a {named}, but the document is a {kind}")
-    return kind
-
-
-def _run(document: Json, context: _Context) -> list[LineageEvent]:
-    run, job = need_mapping(document, "run", ""), need_mapping(document, "job", "")
-    run_id, job_name = run_ref(run, "/run"), job_ref(job, "/job")
-    run_facets, job_facets = facets_of(run, "/run"), facets_of(job, "/job")
-    inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
-    consumed = tuple(use_of(each.ref, each.entry, each.at, each.facets, "inputFacets") for each in inputs)
-    produced = tuple(use_of(each.ref, each.entry, each.at, each.facets, "outputFacets") for each in outputs)
-    lineage = _lineage(inputs, outputs)
-    held_of_run, held_of_job = _held(run_facets), _held(job_facets)
-    body = RunEvent(
-        type=_type(document),
-        processing_type=processing_type(job_facets),
-        inputs=consumed,
-        outputs=produced,
-        plan_digest=plan_digest(lineage) if lineage is not None else None,
-        run_facets=carrying(held_of_run, _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))),
-        job_facets=held_of_job,
-        **run_fields(run_facets),
-    )
-    events = [context.event(body, job=job_name, run=run_id)]
-    declared = JobEvent(**job_fields(job_facets))
-    if declared != JobEvent():
-        events.append(context.part(declared, job=job_name))
-    events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs)]
-    if lineage is not None:
-        events.append(context.part(lineage, job=job_name, run=run_id))
-    return events
-
-
-def _job(document: Json, context: _Context) -> list[LineageEvent]:
-    job = need_mapping(document, "job", "")
-    facets = facets_of(job, "/job")
-    name = job_ref(job, "/job")
-    inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
-    held = _held(facets)
-    rest = {**document, "job": without(job, "facets", held)}
-    body = JobEvent(
-        inputs=_declared(document, "inputs", inputs),
-        outputs=_declared(document, "outputs", outputs),
-        lineage=_lineage(inputs, outputs),
-        facets=carrying(held, rest),
-        **job_fields(facets),
-    )
-    return [
-        context.event(body, job=name),
-        *(context.part(each, job=name) for each in _bodies(inputs, outputs)),
-    ]
-
-
-def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
-    entry = need_mapping(document, "dataset", "")
-    dataset = _read_dataset(entry, "/dataset")
-    body = dataset_body(dataset.ref, dataset.facets, {DOCUMENT_FACET})
-    rest = {**document, "dataset": without(entry, "facets", body.facets)}
-    return [context.event(msgspec.structs.replace(body, facets=carrying(body.facets, rest)))]
-
-
-def _type(document: Json) -> RunEventType:
-    given = text(document, "eventType", "")
-    if given is None:
-        return RunEventType.OTHER
-    if given not in _TYPES:
-        raise Refused("/eventType", f"must be one of {', '.join(_TYPES)}")
-    return _TYPES[given]
-
-
-def _datasets(document: Json, name: str) -> list[_Dataset]:
-    return [_read_dataset(entry, at) for entry, at in entries(document, name)]
-
-
-def _read_dataset(entry: Json, at: str) -> _Dataset:
-    ref = normal(need_namespace(entry, at), need_text(entry, "name", at))
-    return _Dataset(ref, entry, at, facets_of(entry, at))
-
-
-def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[DatasetRef, ...] | None:
-    return None if document.get(name) is None else tuple(dict.fromkeys(each.ref for each in datasets))
-
-
-def _bodies(inputs: list[_Dataset], outputs: list[_Dataset]) -> Iterator[DatasetEvent]:
-    """Each dataset once that anything is stated of. What an output has goes before the same dataset as an input."""
-    found: dict[DatasetRef, Facets] = {}
-    for each in (*inputs, *outputs):
-        found.setdefault(each.ref, {}).update(each.facets)
-    written = {each.ref for each in outputs}
-    for ref, facets in found.items():
-        body = dataset_body(ref, facets, _ELSEWHERE if ref in written else {DOCUMENT_FACET})
-        if body != DatasetEvent(dataset=ref):
-            yield body
-
-
-_ELSEWHERE: Final = frozenset({"columnLineage", DOCUMENT_FACET})
-
-
-def _lineage(inputs: Iterable[_Dataset], outputs: list[_Dataset]) -> ColumnLineage | None:
-    schemas: dict[DatasetRef, frozenset[str]] = {}
-    for each in (*inputs, *outputs):
-        if "schema" in each.facets:
-            schemas[each.ref] = top_level_names(rows(each.facets["schema"][0], "fields", each.facets["schema"][1]))
-    lineage = Lineage(dict(schemas))
-    for each in outputs:
-        facet, at = each.facets.get("columnLineage", ({}, ""))
-        read_column_lineage(facet, each.ref, lineage, at)
-        named = facet.get("fields")
-        if not named or schemas.get(each.ref, frozenset()) - named.keys():
-            lineage.incomplete.append(each.ref.name)
-    return lineage.finished()
-
-
-def _held(facets: Facets) -> dict[str, str]:
-    """Facets of a run or job as the event holds them."""
-    return {name: kept(facet) for name, (facet, _) in facets.items() if name != DOCUMENT_FACET}
-
-
-def _rest(
-    document: Json,
-    run: Json,
-    job: Json,
-    held: tuple[dict[str, str], dict[str, str]],
-    uses: tuple[tuple[DatasetUse, ...], tuple[DatasetUse, ...]],
-) -> Json:
-    rest = {**document, "run": without(run, "facets", held[0]), "job": without(job, "facets", held[1])}
-    for name, inner, each in (("inputs", "inputFacets", uses[0]), ("outputs", "outputFacets", uses[1])):
-        if each:
-            rest[name] = [without(entry, inner, use.facets) for entry, use in zip(document[name], each, strict=True)]
-    return rest
+    if native_facet(document) is not None:
+        return [restored(document, tenant=tenant)]
+    return standard_events(document, tenant=tenant)

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from headwater_openlineage.datasets import description_of, owners_of, tags_of
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, need_text, text
+from headwater_openlineage.reading import Json, given_text, text
 from headwater_schemas.events import ProcessingType, SourceLocation
 
 Fields: TypeAlias = dict[str, Any]
@@ -59,8 +59,8 @@ def _source(facet: Json, at: str) -> Fields:
         return {"source": SourceLocation(type="", url="")}
     return {
         "source": SourceLocation(
-            type=need_text(facet, "type", at),
-            url=need_text(facet, "url", at),
+            type=given_text(facet, "type", at),
+            url=given_text(facet, "url", at),
             repo_url=text(facet, "repoUrl", at),
             path=text(facet, "path", at),
             version=text(facet, "version", at),

@@ -1,15 +1,49 @@
-"""Headwater's events → OpenLineage's documents."""
+"""Headwater's events → OpenLineage's documents.
+
+    an event that came from a document   ⇒ that document
+    another event of the same document   ⇒ nothing
+    RUN                                  ⇒ a RunEvent
+    INTERVAL                             ⇒ a RunEvent of type RUNNING for each micro-batch
+    PLAN, JOB                            ⇒ a JobEvent
+    DATASET                              ⇒ a DatasetEvent
+
+Every document in standard words has a facet `headwater` besides, with what these don't say (`native`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from typing import Final
 
+import msgspec
+
+from headwater_openlineage.facets import CORE
+from headwater_openlineage.native import HEADWATER_FACET, headwater_facet
 from headwater_openlineage.origin import document_of, is_part
 from headwater_openlineage.reading import Json
-from headwater_schemas.events import ColumnLineage, LineageEvent
+from headwater_openlineage.times import time_text
+from headwater_openlineage.writing import PRODUCER, Writer, run_of
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetEvent,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+    ProcessingType,
+    RunEvent,
+    RunEventType,
+)
+
+Plans = Callable[[str], ColumnLineage | None]
+_EMISSION: Final = {"eventTrigger": "EVENT_BASED", "eventContentMode": "COMPLETE_SNAPSHOT"}
+_INTEGRATION: Final = "SPARK"
 
 
-def documents_of(event: LineageEvent, plans: Callable[[str], ColumnLineage | None]) -> list[Json]:  # noqa: ARG001
+def documents_of(event: LineageEvent, plans: Plans) -> list[Json]:
     """The documents of one event.
 
     Args:
@@ -21,4 +55,78 @@ def documents_of(event: LineageEvent, plans: Callable[[str], ColumnLineage | Non
         return [document]
     if is_part(event):
         return []
+    writer = Writer(event.producer or PRODUCER)
+    if event.run_event is not None and event.job is not None:
+        return [_with_facet(event, _run(event, event.run_event, event.job, plans, writer), "run", writer)]
+    if event.interval_event is not None and event.job is not None:
+        interval = event.interval_event
+        return [_interval(event, interval, entry, event.job, plans, writer) for entry in interval.entries]
+    if event.plan_event is not None and event.job is not None:
+        body = JobEvent(lineage=event.plan_event.lineage)
+        return [_with_facet(event, _job(event.event_time, body, event.job, writer), "job", writer)]
+    if event.job_event is not None and event.job is not None:
+        return [_with_facet(event, _job(event.event_time, event.job_event, event.job, writer), "job", writer)]
+    if event.dataset_event is not None:
+        return [_with_facet(event, _dataset(event, event.dataset_event, writer), "dataset", writer)]
     return []
+
+
+def _with_facet(event: LineageEvent, document: Json, owner: str, writer: Writer) -> Json:
+    document[owner]["facets"][HEADWATER_FACET] = headwater_facet(event, document, writer.producer)
+    return document
+
+
+def _head(kind: str, time: datetime, writer: Writer) -> Json:
+    return {"eventTime": time_text(time), "producer": writer.producer, "schemaURL": CORE + kind}
+
+
+def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer: Writer) -> Json:
+    lineage = plans(body.plan_digest) if body.plan_digest is not None and body.outputs else None
+    type_ = RunEventType.OTHER if body.type is RunEventType.UNKNOWN else body.type
+    job_facets = writer.job_type(body.processing_type, _INTEGRATION) | writer.made_from(body.outputs)
+    return {
+        **_head("RunEvent", event.event_time, writer),
+        "eventType": type_.value,
+        "run": run_of(event.run, event.event_id, writer.run_facets(body)),
+        "job": writer.job(job, job_facets),
+        "inputs": writer.uses(body.inputs, "inputFacets", None),
+        "outputs": writer.uses(body.outputs, "outputFacets", lineage),
+    }
+
+
+def _interval(
+    event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry, job: JobRef, plans: Plans, writer: Writer
+) -> Json:
+    lineage = plans(entry.plan_digest) if entry.plan_digest is not None else None
+    alone = msgspec.structs.replace(event, interval_event=msgspec.structs.replace(interval, entries=(entry,)))
+    job_type = writer.job_type(ProcessingType.STREAMING, _INTEGRATION, emissionPattern=_EMISSION)
+    document = {
+        **_head("RunEvent", entry.processing_time or event.event_time, writer),
+        "eventType": RunEventType.RUNNING.value,
+        "run": run_of(event.run, interval.query_id, writer.engine(interval.versions)),
+        "job": writer.job(job, job_type | writer.made_from(entry.outputs)),
+        "inputs": writer.uses(entry.inputs, "inputFacets", None),
+        "outputs": writer.uses(entry.outputs, "outputFacets", lineage),
+    }
+    return _with_facet(alone, document, "run", writer)
+
+
+def _job(time: datetime, body: JobEvent, job: JobRef, writer: Writer) -> Json:
+    outputs = list(body.outputs or ())
+    if body.lineage is not None:
+        written = {body.lineage.datasets[edge.output] for edge in body.lineage.edges}
+        outputs += sorted(written - set(outputs))
+    uses = [DatasetUse(dataset=dataset) for dataset in outputs]
+    return {
+        **_head("JobEvent", time, writer),
+        "job": writer.job(job, writer.job_facets(body)),
+        "inputs": [writer.dataset(dataset, {}) for dataset in body.inputs or ()],
+        "outputs": writer.uses(uses, "outputFacets", body.lineage),
+    }
+
+
+def _dataset(event: LineageEvent, body: DatasetEvent, writer: Writer) -> Json:
+    return {
+        **_head("DatasetEvent", event.event_time, writer),
+        "dataset": writer.dataset(body.dataset, writer.dataset_facets(body)),
+    }

@@ -42,8 +42,8 @@ def text(source: Json, name: str, at: str) -> str | None:
     raise _refused(at, name, "a string", value)
 
 
-def need_text(source: Json, name: str, at: str) -> str:
-    """A string that must be there and not be empty.
+def given_text(source: Json, name: str, at: str) -> str:
+    """A string that must be there; it may be empty.
 
     Raises:
         Refused: it isn't.
@@ -51,6 +51,16 @@ def need_text(source: Json, name: str, at: str) -> str:
     value = text(source, name, at)
     if value is None:
         raise Refused(step(at, name), "is missing: must be a string")
+    return value
+
+
+def need_text(source: Json, name: str, at: str) -> str:
+    """A string that must be there and not be empty.
+
+    Raises:
+        Refused: it isn't.
+    """
+    value = given_text(source, name, at)
     if not value:
         raise Refused(step(at, name), "is empty: must have at least one character")
     return value

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, mapping, need_mapping, need_text, step, text
+from headwater_openlineage.reading import Json, given_text, mapping, need_mapping, need_text, step, text
 from headwater_openlineage.times import time
 from headwater_schemas.events import EngineRef, JobRef, ParentRun, RunError, RunRef, Versions
 
@@ -40,8 +40,7 @@ def job_ref(job: Json, at: str) -> JobRef:
     Raises:
         Refused: the namespace or the name is missing.
     """
-    namespace = text(job, "namespace", at)
-    return JobRef(need_text(job, "namespace", at) if namespace is None else namespace, need_text(job, "name", at))
+    return JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
 
 
 def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from headwater_openlineage.facets import kept
@@ -14,7 +15,7 @@ LIFECYCLE: Final = "lifecycleStateChange"
 _REPORTS: Final = ("icebergScanReport", "icebergCommitReport")
 
 
-def use_of(dataset: DatasetRef, entry: Json, at: str, facets: dict[str, tuple[Json, str]], inner: str) -> DatasetUse:
+def use_of(dataset: DatasetRef, entry: Json, at: str, facets: Mapping[str, tuple[Json, str]], inner: str) -> DatasetUse:
     """A dataset as a run read or wrote it.
 
     Args:
@@ -52,7 +53,7 @@ def _statistics(facet: Json, at: str) -> Fields:
 
 
 def _position(
-    dataset: DatasetRef, facets: dict[str, tuple[Json, str]], given: dict[str, tuple[Json, str]]
+    dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], given: dict[str, tuple[Json, str]]
 ) -> Position | None:
     """Which part or version: by the table format's own report, the subset, or the version of the dataset."""
     for name in _REPORTS:

@@ -1,0 +1,108 @@
+"""The explicit lineage facet of a dataset or job: which sources a target was made from, field by field where given.
+
+A source that is a job has no dataset, so it makes no edge. Entries about another job than the event's are kept verbatim
+only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headwater_openlineage.columns import Lineage
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.facets import is_deleted
+from headwater_openlineage.reading import Json, given_text, members, need_text, rows, step, text
+from headwater_schemas.events import DatasetRef, JobRef, TransformationType
+from headwater_schemas.naming import normal
+
+_DATASET, _JOB = "DATASET", "JOB"
+
+
+@dataclass(slots=True)
+class Explicit:
+    """What explicit lineage facets of one document state.
+
+    Attributes:
+        sources: by target, the datasets that it was made from.
+        consumed: datasets that the job itself is a target of.
+    """
+
+    sources: dict[DatasetRef, set[DatasetRef]] = field(default_factory=dict)
+    consumed: dict[DatasetRef, None] = field(default_factory=dict)
+
+
+def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Lineage, at: str) -> None:
+    """Put what feeds a dataset into `found`, and its edges into `lineage`.
+
+    Raises:
+        Refused: it has another shape.
+    """
+    if is_deleted(entry):
+        return
+    if entry.get("inputs") is not None:
+        found.sources.setdefault(target, set())
+    for row, where in rows(entry, "inputs", at):
+        _source(row, (target, None), found, lineage, where)
+    for name, item, where in members(entry, "fields", at):
+        path = lineage.path(target, name)
+        lineage.cover(target, name)
+        found.sources.setdefault(target, set())
+        for row, there in rows(item, "inputs", where):
+            _source(row, (target, path), found, lineage, there)
+
+
+def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Lineage, at: str) -> None:
+    """Put the entries of a job's facet into `found`, and their edges into `lineage`.
+
+    Raises:
+        Refused: it has another shape.
+    """
+    if is_deleted(facet):
+        return
+    for entry, where in rows(facet, "entries", at):
+        if _type(entry, where) == _DATASET:
+            target = normal(given_text(entry, "namespace", where), need_text(entry, "name", where))
+            read_target(entry, target, found, lineage, where)
+        elif _is_own(entry, job, where):
+            for row, there in rows(entry, "inputs", where):
+                if (source := _dataset(row, there)) is not None:
+                    found.consumed[source] = None
+
+
+def _source(row: Json, output: tuple[DatasetRef, str | None], found: Explicit, lineage: Lineage, at: str) -> None:
+    source = _dataset(row, at)
+    if source is None:
+        return
+    found.sources.setdefault(output[0], set()).add(source)
+    name = text(row, "field", at)
+    transformations = [each for each, _ in rows(row, "transformations", at)]
+    if name is None and output[1] is None and not transformations:
+        return
+    path = None if name is None else lineage.path(source, name)
+    default = TransformationType.INDIRECT if output[1] is None else TransformationType.UNKNOWN
+    for transformation in transformations or [{}]:
+        lineage.add(output, (source, path), transformation, at, default)
+
+
+def _dataset(row: Json, at: str) -> DatasetRef | None:
+    if _type(row, at) == _JOB:
+        return None
+    return normal(given_text(row, "namespace", at), need_text(row, "name", at))
+
+
+def _type(row: Json, at: str) -> str:
+    found = given_text(row, "type", at)
+    if found not in {_DATASET, _JOB}:
+        raise Refused(step(at, "type"), f"must be {_DATASET} or {_JOB}")
+    return found
+
+
+def _is_own(entry: Json, job: JobRef, at: str) -> bool:
+    name = text(entry, "name", at)
+    return name is None or JobRef(text(entry, "namespace", at) or "", name) == job
+
+
+def sources_of(found: Explicit) -> Mapping[DatasetRef, tuple[DatasetRef, ...]]:
+    """By target, what it was made from, sorted."""
+    return {target: tuple(sorted(sources)) for target, sources in found.sources.items()}

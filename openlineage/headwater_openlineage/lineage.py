@@ -1,0 +1,154 @@
+"""All that a document states of which columns and datasets its outputs were made from.
+
+In this order: explicit lineage facets and columnLineage facets, which the producer reported; where there is neither,
+the text of the sql facet, marked as parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import msgspec
+
+from headwater_openlineage.columns import Lineage, path_step, read_column_lineage, top_level_names
+from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
+from headwater_openlineage.parsed import PARSED, Table, dialect_of, edges_of
+from headwater_openlineage.reading import Json, rows, text
+from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, JobRef, TransformationKind
+
+_POSSIBLE: Final = "the producer gave no sources of some outputs, so each input is a possible one"
+Facets: TypeAlias = Mapping[str, tuple[Json, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacets:
+    """A dataset of a document and its facets, each with its pointer."""
+
+    ref: DatasetRef
+    facets: Facets
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a document's outputs were made from.
+
+    Attributes:
+        columns: the column lineage; None where there is no edge.
+        sources: by output, the datasets that it was made from, where the producer was explicit.
+        consumed: datasets that the producer was explicit about the job reading.
+    """
+
+    columns: ColumnLineage | None
+    sources: Mapping[DatasetRef, tuple[DatasetRef, ...]]
+    consumed: tuple[DatasetRef, ...]
+
+
+def made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outputs: Sequence[DatasetFacets]) -> Made:
+    """What the outputs were made from.
+
+    Args:
+        job: the document's.
+        facets: of the job.
+        inputs: of the document.
+        outputs: of the document.
+
+    Raises:
+        Refused: a facet has another shape.
+    """
+    schemas = _schemas((*inputs, *outputs))
+    lineage, explicit = Lineage(schemas), Explicit()
+    for each in outputs:
+        if "columnLineage" in each.facets:
+            read_column_lineage(*_with_output(each, "columnLineage"), lineage)
+        if "lineage" in each.facets:
+            facet, at = each.facets["lineage"]
+            read_target(facet, each.ref, explicit, lineage, at)
+    if "lineage" in facets:
+        facet, at = facets["lineage"]
+        read_job_lineage(facet, job, explicit, lineage, at)
+    columns = lineage.finished([each.ref for each in outputs])
+    sources = sources_of(explicit)
+    if columns is None and not sources and "sql" in facets:
+        columns = _parsed(facets, inputs, outputs, schemas)
+    return Made(columns, sources, tuple(explicit.consumed))
+
+
+def _with_output(each: DatasetFacets, name: str) -> tuple[Json, str, DatasetRef]:
+    facet, at = each.facets[name]
+    return facet, at, each.ref
+
+
+def _schemas(datasets: Iterable[DatasetFacets]) -> dict[DatasetRef, tuple[str, ...]]:
+    return {
+        each.ref: top_level_names(rows(each.facets["schema"][0], "fields", each.facets["schema"][1]))
+        for each in datasets
+        if "schema" in each.facets
+    }
+
+
+def _parsed(
+    facets: Facets,
+    inputs: Sequence[DatasetFacets],
+    outputs: Sequence[DatasetFacets],
+    schemas: Mapping[DatasetRef, tuple[str, ...]],
+) -> ColumnLineage | None:
+    facet, at = facets["sql"]
+    query = text(facet, "query", at)
+    if not query or not inputs or not outputs:
+        return None
+    integration = None
+    if "jobType" in facets:
+        job_type, there = facets["jobType"]
+        integration = text(job_type, "integration", there)
+    namespaces = [each.ref.namespace for each in (*outputs, *inputs)]
+    dialect = dialect_of(text(facet, "dialect", at), namespaces, integration)
+    lineage = Lineage(schemas)
+    for edge in edges_of(query, dialect, _tables(inputs, schemas), _tables(outputs, schemas)):
+        output, source = (DatasetRef(table.namespace, table.name) for table in (edge.output, edge.input))
+        transformation: Json = {"type": "DIRECT" if edge.direct else "INDIRECT", "subtype": edge.subtype}
+        ends = tuple(None if name is None else path_step(name) for name in (edge.output_column, edge.input_column))
+        lineage.add((output, ends[0]), (source, ends[1]), transformation, at)
+    found = lineage.finished([])
+    return None if found is None else msgspec.structs.replace(found, complete=False, incomplete_reason=PARSED)
+
+
+def _tables(datasets: Sequence[DatasetFacets], schemas: Mapping[DatasetRef, tuple[str, ...]]) -> tuple[Table, ...]:
+    found = [Table(each.ref.namespace, each.ref.name) for each in datasets]
+    return tuple(
+        dict.fromkeys(
+            replace(table, columns=schemas.get(DatasetRef(table.namespace, table.name), ())) for table in found
+        )
+    )
+
+
+def with_pairs(
+    columns: ColumnLineage | None,
+    pairs: Iterable[tuple[DatasetRef, DatasetRef]],
+    possible: Iterable[tuple[DatasetRef, DatasetRef]],
+) -> ColumnLineage | None:
+    """A lineage that also has an edge between whole datasets for each pair that no edge of columns connects.
+
+    Args:
+        columns: the edges of columns.
+        pairs: source and target.
+        possible: the same, where it isn't known that the one feeds the other: EXTERNAL.
+    """
+    before = columns if columns is not None else ColumnLineage()
+    known = {
+        (before.datasets[edge.input], before.datasets[edge.output]) for edge in before.edges if edge.input is not None
+    }
+    datasets = {dataset: index for index, dataset in enumerate(before.datasets)}
+    edges = list(before.edges)
+    for kind, each in ((TransformationKind.UNKNOWN, pairs), (TransformationKind.EXTERNAL, possible)):
+        for source, target in each:
+            if (source, target) not in known:
+                start, end = (datasets.setdefault(dataset, len(datasets)) for dataset in (source, target))
+                edges.append(ColumnEdge(output=end, input=start, kind=kind))
+    if not edges:
+        return None
+    after = msgspec.structs.replace(before, datasets=tuple(datasets), edges=tuple(edges))
+    if not any(edge.kind is TransformationKind.EXTERNAL for edge in edges):
+        return after
+    return msgspec.structs.replace(after, complete=False, incomplete_reason=before.incomplete_reason or _POSSIBLE)

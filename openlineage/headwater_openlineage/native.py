@@ -1,0 +1,115 @@
+"""Documents made of events of Headwater's own: the facet `headwater`, with what no standard word says.
+
+The facet has the kind of the event and a merge patch: `merged(candidate, patch)` is the event, where the candidate is
+what the document's standard facets give. Its schema is `headwater_schemas/openlineage/HeadwaterFacet.json`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.merging import difference, merged
+from headwater_openlineage.reading import Json
+from headwater_openlineage.standard import standard_events
+from headwater_schemas.events import EventKind, LineageEvent
+from headwater_schemas.identity import event_id
+from headwater_schemas.rules import BODY_OF_KIND, first_violation
+
+HEADWATER_FACET: Final = "headwater"
+SCHEMA_URL: Final = "https://headwater/openlineage/1-0-0/HeadwaterFacet.json#/$defs/HeadwaterFacet"
+_OWNERS: Final = ("run", "job", "dataset")
+_ENVELOPE: Final = ("event_id", "tenant", "kind")
+"""What isn't in a patch: it follows from the rest, or is the reader's to decide."""
+
+
+def native_facet(document: Json) -> Json | None:
+    """The facet of a document that was made of an event of Headwater's own; None of any other."""
+    found = _place(document)
+    return None if found is None else found[0]
+
+
+def _place(document: Json) -> tuple[Json, str] | None:
+    for owner in _OWNERS:
+        holder = document.get(owner)
+        facets = holder.get("facets") if isinstance(holder, dict) else None
+        facet = facets.get(HEADWATER_FACET) if isinstance(facets, dict) else None
+        if isinstance(facet, dict) and facet.get("_schemaURL") == SCHEMA_URL:
+            return facet, owner
+    return None
+
+
+def patch_of(event: LineageEvent, document: Json) -> Json:
+    """What a document without the facet lacks of the event that it was made of."""
+    return difference(_plain(event), _candidate(document, event.kind, event.tenant))
+
+
+def restored(document: Json, *, tenant: str) -> LineageEvent:
+    """The event that a document was made of, for this tenant.
+
+    Raises:
+        Refused: the standard facets have another shape, or the facet and they together are no event.
+    """
+    found = _place(document)
+    assert found is not None  # noqa: S101 - `native_facet` comes first
+    facet, owner = found
+    at = f"/{owner}/facets/{HEADWATER_FACET}"
+    kind = facet.get("kind")
+    if kind not in BODY_OF_KIND:
+        raise Refused(f"{at}/kind", f"must be one of {', '.join(BODY_OF_KIND)}")
+    others = {name: value for name, value in document[owner]["facets"].items() if name != HEADWATER_FACET}
+    bare = {**document, owner: {**document[owner], "facets": others}}
+    plain = merged(_candidate(bare, kind, tenant), facet.get("event") or {})
+    try:
+        event = msgspec.convert({**plain, "event_id": "-", "tenant": tenant, "kind": kind}, LineageEvent)
+        violation = first_violation(event)
+        if violation is not None:
+            raise Refused(f"{at}/event", f"makes no event: {violation.field} {violation.message}")
+        return msgspec.structs.replace(event, event_id=event_id(event))
+    except msgspec.ValidationError as error:
+        raise Refused(f"{at}/event", f"makes no event: {error}") from None
+    except (ValueError, IndexError) as error:
+        raise Refused(f"{at}/event", f"makes no event: {error}") from None
+
+
+def _plain(event: LineageEvent) -> Json:
+    """An event as JSON values, without what isn't in a patch."""
+    # Through bytes: `to_builtins` would leave tuples, which aren't compared item by item.
+    found: Json = msgspec.json.decode(msgspec.json.encode(event))
+    return {name: value for name, value in found.items() if name not in _ENVELOPE}
+
+
+def _candidate(document: Json, kind: str, tenant: str) -> Json:
+    """What the standard facets of a document give of an event of that kind."""
+    events = standard_events(document, tenant=tenant)
+    found = _plain(events[0])
+    body = next(found.pop(name) for name in BODY_OF_KIND.values() if found.get(name) is not None)
+    _drop_facets(body)
+    if kind == EventKind.INTERVAL:
+        body = {"entries": [{name: body.get(name, []) for name in ("inputs", "outputs")}]}
+    elif kind == EventKind.PLAN:
+        body = {"lineage": body.get("lineage")}
+    elif kind == EventKind.RUN:
+        body.pop("plan_digest", None)
+    return {**found, BODY_OF_KIND[kind]: body}
+
+
+def _drop_facets(body: Json) -> None:
+    """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch."""
+    for name in ("facets", "run_facets", "job_facets"):
+        body.pop(name, None)
+    uses: list[Any] = [*(body.get("inputs") or ()), *(body.get("outputs") or ())]
+    for use in uses:
+        use.pop("facets", None)
+
+
+def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:
+    """The facet of an event and of its document in standard words."""
+    return {
+        "_producer": producer,
+        "_schemaURL": SCHEMA_URL,
+        "kind": event.kind,
+        "event": patch_of(event, document),
+    }

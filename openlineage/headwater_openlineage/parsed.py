@@ -1,0 +1,260 @@
+"""Column lineage read from the text of a `sql` facet, where the producer gave none. Needs sqlglot, else there is none.
+
+It is never complete, and says that it was parsed: what ran may have been another text, views hide tables, and a name
+may mean another table than the one in the document. A table is taken for a dataset of the document whose name ends
+like it; a table that could be several of them, or none, gives no edge.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import Scope
+
+PARSED: Final = "parsed from the text of the sql facet, not reported by the producer"
+"""Why such a lineage is incomplete."""
+_MOST_CHARACTERS: Final = 100_000
+"""Of a longer text the parser would take seconds."""
+
+_DIALECTS: Final = {
+    # scheme of a namespace or name in a facet: sqlglot's dialect
+    "awsathena": "athena",
+    "athena": "athena",
+    "bigquery": "bigquery",
+    "clickhouse": "clickhouse",
+    "databricks": "databricks",
+    "duckdb": "duckdb",
+    "hive": "hive",
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "mysql": "mysql",
+    "oracle": "oracle",
+    "postgres": "postgres",
+    "postgresql": "postgres",
+    "presto": "presto",
+    "redshift": "redshift",
+    "snowflake": "snowflake",
+    "spark": "spark",
+    "sparksql": "spark",
+    "sqlite": "sqlite",
+    "sqlserver": "tsql",
+    "teradata": "teradata",
+    "trino": "trino",
+    "tsql": "tsql",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A dataset of the document, as far as a query may name it.
+
+    Attributes:
+        namespace, name: its identity.
+        columns: names of its columns; empty where the document has no schema of it.
+    """
+
+    namespace: str
+    name: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEdge:
+    """An edge between columns of tables of the document; a column of None is the table as a whole.
+
+    Attributes:
+        output, input: the tables.
+        output_column, input_column: names of columns.
+        subtype: of the transformation; None where the text doesn't show it.
+        direct: whether the value comes from the input, or is only influenced by it.
+    """
+
+    output: Table
+    output_column: str | None
+    input: Table
+    input_column: str | None
+    subtype: str | None
+    direct: bool = True
+
+
+def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | None) -> str:
+    """Sqlglot's name of the SQL that a job runs: as the facet names it, else by its datasets, else by its engine."""
+    schemes = [namespace.partition(":")[0] for namespace in namespaces]
+    for candidate in (named, *schemes, integration):
+        found = _DIALECTS.get((candidate or "").lower())
+        if found is not None:
+            return found
+    return ""
+
+
+@lru_cache(1 << 10)
+def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple[Table, ...]) -> tuple[ParsedEdge, ...]:
+    """Edges that the text of a query shows. Never raises: what can't be read gives none.
+
+    Args:
+        query: one or several statements.
+        dialect: sqlglot's name; empty: SQL in general.
+        inputs: tables that it may read.
+        outputs: tables that it may write. A statement that only selects is taken to write the one output.
+    """
+    try:
+        import sqlglot
+    except ImportError:
+        return ()
+    if len(query) > _MOST_CHARACTERS:
+        return ()
+    logger = logging.getLogger("sqlglot")
+    before = logger.level
+    try:
+        logger.setLevel(logging.CRITICAL)  # it would warn of what it can't parse
+        statements = sqlglot.parse(query, dialect=dialect)
+        reader = _Reader(dialect, inputs, outputs)
+        return tuple(dict.fromkeys(edge for each in statements if each is not None for edge in reader.statement(each)))
+    except Exception:  # noqa: BLE001 - whatever the parser makes nothing of, recursion included
+        return ()
+    finally:
+        logger.setLevel(before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    dialect: str
+    inputs: tuple[Table, ...]
+    outputs: tuple[Table, ...]
+
+    def statement(self, statement: exp.Expr) -> Iterator[ParsedEdge]:
+        from sqlglot import exp
+        from sqlglot.optimizer import build_scope
+        from sqlglot.optimizer.qualify import qualify
+
+        target, names, query = self._written(statement)
+        if target is None or not isinstance(query, exp.Query):
+            return
+        with_ = statement.args.get("with_") or statement.args.get("with")
+        if with_ is not None and query is not statement and not query.args.get("with_"):
+            query.set("with_", with_.copy())
+        tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
+        known = {id(table): found for table in tables if (found := self._match(table, self.inputs)) is not None}
+        schema: dict[str, Any] = {}
+        for table in tables:
+            if id(table) in known:
+                # The whole name as one: names of different depth would not make one schema.
+                found = known[id(table)]
+                alias = table.alias or table.name
+                table.replace(exp.alias_(exp.to_table(f'"{self.inputs.index(found)}"'), alias, table=True))
+                if found.columns:
+                    schema[str(self.inputs.index(found))] = dict.fromkeys(found.columns, "unknown")
+        qualified = qualify(
+            query,
+            dialect=self.dialect,
+            schema=schema,
+            validate_qualify_columns=False,
+            identify=False,
+        )
+        root = build_scope(qualified)
+        if root is not None:
+            yield from self._columns(root, target, names)
+            yield from self._influences(root, target)
+
+    def _written(self, statement: exp.Expr) -> tuple[Table | None, list[str], exp.Expr | None]:
+        """The table that a statement writes, the columns it names for it, and the query that gives its rows."""
+        from sqlglot import exp
+
+        if isinstance(statement, exp.Insert | exp.Create):
+            target = statement.this
+            names: list[str] = []
+            if isinstance(target, exp.Schema):
+                names = [column.name for column in target.expressions]
+                target = target.this
+            query = statement.expression
+            if isinstance(query, exp.Subquery):
+                query = query.unnest()
+            table = self._match(target, self.outputs) if isinstance(target, exp.Table) else None
+            if table is not None and not names and isinstance(statement, exp.Insert):
+                names = list(table.columns)  # by position
+            return table, names, query
+        if isinstance(statement, exp.Query) and len(self.outputs) == 1:
+            return self.outputs[0], [], statement
+        return None, [], None
+
+    def _match(self, table: exp.Table, datasets: Sequence[Table]) -> Table | None:
+        """The one dataset whose name ends as the table is named."""
+        wanted = [part.name.lower() for part in table.parts]
+        found = [each for each in datasets if each.name.lower().replace("/", ".").split(".")[-len(wanted) :] == wanted]
+        return found[0] if len(found) == 1 else None
+
+    def _columns(self, root: Scope, target: Table, names: Sequence[str]) -> Iterator[ParsedEdge]:
+        from sqlglot import exp
+        from sqlglot.lineage import lineage
+
+        selects = root.expression.selects  # type: ignore[attr-defined]
+        if any(select.is_star for select in selects):
+            for scope in root.traverse():
+                for source in scope.sources.values():
+                    if isinstance(source, exp.Table) and (table := self._source(source)) is not None:
+                        yield ParsedEdge(target, None, table, None, None)
+            return
+        for index, select in enumerate(selects):
+            name = _column_of(target, names[index] if index < len(names) else select.alias_or_name)
+            if name is None:
+                continue
+            node = lineage(
+                select.alias_or_name, root.expression, {}, scope=root, dialect=self.dialect, trim_selects=False
+            )
+            steps = list(node.walk())
+            computed = [step.expression.unalias() for step in steps if not isinstance(step.source, exp.Table)]
+            subtype = _subtype(computed)
+            for leaf in steps:
+                if leaf.downstream or not isinstance(leaf.source, exp.Table):
+                    continue
+                table = self._source(leaf.source)
+                if table is not None:
+                    yield ParsedEdge(target, name, table, exp.to_column(leaf.name).name, subtype)
+
+    def _influences(self, root: Scope, target: Table) -> Iterator[ParsedEdge]:
+        from sqlglot import exp
+
+        for scope in root.traverse():
+            if not isinstance(scope.expression, exp.Select):
+                continue
+            clauses = [
+                (subtype, clause)
+                for name, subtype in (
+                    ("where", "FILTER"),
+                    ("having", "FILTER"),
+                    ("group", "GROUP_BY"),
+                    ("order", "SORT"),
+                )
+                if (clause := scope.expression.args.get(name)) is not None
+            ]
+            joins = scope.expression.args.get("joins") or ()
+            clauses += [("JOIN", join.args["on"]) for join in joins if join.args.get("on") is not None]
+            for subtype, clause in clauses:
+                for column in clause.find_all(exp.Column):
+                    source = scope.sources.get(column.table)
+                    if isinstance(source, exp.Table) and (table := self._source(source)) is not None:
+                        yield ParsedEdge(target, None, table, column.name, subtype, direct=False)
+
+    def _source(self, table: exp.Table) -> Table | None:
+        return self.inputs[int(table.name)] if table.name.isdigit() and int(table.name) < len(self.inputs) else None
+
+
+def _column_of(table: Table, name: str) -> str | None:
+    """A column as the table's schema spells it; None where the schema is known and doesn't have it."""
+    if not table.columns:
+        return name
+    return next((column for column in table.columns if column.lower() == name.lower()), None)
+
+
+def _subtype(expressions: Sequence[exp.Expr]) -> str:
+    from sqlglot import exp
+
+    if any(each.find(exp.AggFunc) is not None for each in expressions):
+        return "AGGREGATION"
+    return "IDENTITY" if all(isinstance(each, exp.Column) for each in expressions) else "TRANSFORMATION"

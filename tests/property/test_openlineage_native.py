@@ -1,0 +1,58 @@
+"""Headwater → OpenLineage → Headwater: every event of our own comes back from its documents."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from hypothesis import Phase, given, settings
+
+from headwater_openlineage.decoding import decode
+from headwater_openlineage.incoming import events_of
+from headwater_openlineage.outgoing import documents_of
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.identity import event_id
+from support.event_strategies import events
+from support.openlineage_spec import check_official
+
+FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
+
+
+def in_time(value: Any) -> Any:
+    """An event with all times in the years that OpenLineage's documents may have, and numbers that JSON has."""
+    if isinstance(value, float) and math.isinf(value):
+        return 0.0
+    if isinstance(value, datetime):
+        return min(max(value, FIRST), LAST)
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: in_time(getattr(value, name)) for name in value.__struct_fields__})
+    return tuple(map(in_time, value)) if isinstance(value, tuple) else value
+
+
+def alone(event: LineageEvent) -> list[LineageEvent]:
+    """An event of micro-batches as one for each of them."""
+    if event.interval_event is None:
+        return [event]
+    found = []
+    for entry in event.interval_event.entries:
+        one = msgspec.structs.replace(
+            event, interval_event=msgspec.structs.replace(event.interval_event, entries=(entry,))
+        )
+        found.append(msgspec.structs.replace(one, event_id=event_id(one)))
+    return found
+
+
+@given(events())
+@settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.generate])
+def test_an_event_comes_back_from_its_documents(drawn: LineageEvent) -> None:
+    event = in_time(drawn)
+    event = msgspec.structs.replace(event, event_id=event_id(event))
+    documents = documents_of(event, lambda _: None)
+    for document in documents:
+        check_official(document)
+    data = [json.dumps(document).encode() for document in documents]
+    back = [one for each in data for one in events_of(decode(each), tenant=event.tenant)]
+    assert back == alone(event)
