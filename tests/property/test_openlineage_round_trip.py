@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headwater_consumers.materializer.fold.rejection import reject
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder, encode
-from support.openlineage_spec import canonical, check_official, official_schemas, received
 from support.openlineage_documents import documents, standard_facets
+from support.openlineage_spec import canonical, check_official, official_schemas, received
 
 
 @pytest.fixture(scope="module", autouse=True)
