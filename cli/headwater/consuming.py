@@ -12,6 +12,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from headwater.bridging import Bridging
 from headwater.connection import client_config
 from headwater.console import console
 from headwater.errors import ConfigurationError, InputError
@@ -62,8 +63,10 @@ def consume(
         settings.topic.specs(),
         settings.registry,
     )
+    metrics = metrics or Metrics()
     with _progress() as watch:
         try:
+            bridging = Bridging(settings, metrics.registry, until_caught_up=until_caught_up)
             materializer = assemble(
                 target,
                 settings.materializer,
@@ -73,20 +76,28 @@ def consume(
                 watch=watch,
                 source=source,
                 metrics=metrics,
+                beside=bridging.bridge,
             )
         except OSError as error:
             raise port_taken(settings, error) from error
         except FatalError as error:
             raise _fatal(error) from error
+
+        def stop() -> None:
+            bridging.stop()
+            materializer.stop()
+
         # Signals first: who waits for the line may end it at once.
-        with stopped_by_signals(materializer.stop), _rare_collections():
+        with stopped_by_signals(stop), _rare_collections():
             started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
             try:
-                totals = materializer.run()
+                with bridging.running(stop):
+                    totals = materializer.run()
             except FatalError as error:
                 raise _fatal(error) from error
             finally:
+                materializer.totals.openlineage.update(bridging.totals())
                 log.info("%s", summary(materializer.totals), extra=fields(totals=materializer.totals.document()))
     return totals
 
@@ -183,6 +194,10 @@ def totals_table(totals: ConsumerTotals) -> Table:
         "  released, to be read again": totals.released,
         "transactions": totals.transactions,
     }
+    if totals.openlineage:
+        rows["read from the OpenLineage topic"] = totals.openlineage["consumed"]
+        rows["  events published for it"] = totals.openlineage["events"]
+        rows["  dead-lettered"] = totals.openlineage["dead_lettered"]
     for name, count in rows.items():
         table.add_row(name, f"{count:,}")
     table.add_row("seconds", f"{totals.seconds:,.1f}")

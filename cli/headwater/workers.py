@@ -203,6 +203,7 @@ def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
     totals.transactions += more.transactions
     totals.retries += more.retries
     totals.dead_lettered += more.dead_lettered
+    totals.openlineage += more.openlineage
     for partition, offset in more.committed.items():
         totals.committed[partition] = max(offset, totals.committed.get(partition, offset))
 

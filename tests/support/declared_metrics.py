@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
 from headwater_consumers.api.metrics import ServeMetrics
+from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
@@ -34,9 +35,11 @@ def registries() -> list[CollectorRegistry]:
     capture = CollectorRegistry()
     OutboxMetrics(capture)
     CaptureMetrics(capture)
+    bridge = CollectorRegistry()
+    BridgeMetrics(bridge)
     serve = ServeMetrics()
     serve.declare(["/livez"])
-    return [Metrics().registry, publisher, capture, serve.registry]
+    return [Metrics().registry, publisher, capture, bridge, serve.registry]
 
 
 def declared() -> dict[str, set[str]]:

@@ -22,6 +22,9 @@ def command(
     ] = None,
     workers: Annotated[int | None, typer.Option(help="How many processes share the partitions.")] = None,
     group: Annotated[str | None, typer.Option(help="The consumer group.")] = None,
+    openlineage_topic: Annotated[
+        str | None, typer.Option(help="A topic of OpenLineage events in JSON, to be written to the graph, too.")
+    ] = None,
     log_format: LogFormatOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -29,13 +32,15 @@ def command(
 
     Start it more than once, or with --workers, and the processes share the topic's partitions. Ctrl-C or SIGTERM
     finishes the batches being written, commits their offsets and exits 0. While Kafka or Neo4j is away it waits and
-    logs that once a minute.
+    logs that once a minute. With --openlineage-topic it also reads OpenLineage events as OpenLineage's Kafka transport
+    writes them, and publishes them to the events topic first.
     """
     settings = connected_settings(
         {
             "materializer.http_port": port,
             "materializer.workers": workers,
             "materializer.group": group,
+            "materializer.openlineage_topic": openlineage_topic,
             "log.format": log_format,
         },
         kafka=True,

@@ -19,8 +19,14 @@ from headwater.lean_imports import without
 from headwater.settings import Settings, connected_settings
 from headwater.show import dlq as show_dlq
 from headwater.times import time_if_given
-from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
-from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
+from headwater_consumers.materializer.dead_letters.inspection import (
+    Census,
+    LatestLetters,
+    LetterFilter,
+    content,
+    document_content,
+)
+from headwater_consumers.materializer.dead_letters.letter import BRIDGE, StoredDeadLetter
 from headwater_consumers.materializer.dead_letters.replay import replay as send_back
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
@@ -80,7 +86,9 @@ def show(
     with _kafka() as (topics, settings):
         letter = _find(topics, place)
         with event_decoder(settings) as decoder:
-            document = show_dlq.letter_document(letter, content(letter.record.value, decoder))
+            value = letter.record.value
+            read = document_content(value) if letter.by == BRIDGE else content(value, decoder)
+            document = show_dlq.letter_document(letter, read)
     console.result(document, show_dlq.letter_view(document))
 
 
@@ -93,9 +101,10 @@ def replay(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be sent, and send nothing.")] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Send dead letters back to the events topic, after a release or a schema that makes them good.
+    """Send dead letters back to their topic, after a release or a schema that makes them good.
 
-    Of each record the last letter is sent, with the original's key, value and headers. Doing it twice is harmless: the
+    That is the events topic, or the topic that `consume --openlineage-topic` read them from. Of each record the last
+    letter is sent, with the original's key, value and headers. Doing it twice is harmless: the
     graph comes out the same. Exit status 5: the topic refused some as too large.
     """
     choice = _choice(reason, job, since, until)

@@ -15,7 +15,7 @@ from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import fold, reject
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
-from headwater_consumers.materializer.health import Health, HealthServer
+from headwater_consumers.materializer.health import Beside, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
@@ -105,6 +105,7 @@ def assemble(
     watch: Callable[[ConsumerTotals], None] = lambda _: None,
     source: RecordSource | None = None,
     metrics: Metrics | None = None,
+    beside: Beside | None = None,
 ) -> Materializer:
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
 
@@ -117,6 +118,7 @@ def assemble(
         watch: called twice a second with the totals so far.
         source: of the records, where it isn't the events topic.
         metrics: of every step, where the caller reads them too.
+        beside: another service of the process, whose health is shown, too.
 
     Raises:
         FatalError: an address is none, or librdkafka takes no client of the settings.
@@ -126,7 +128,7 @@ def assemble(
     kafka = quiet(target.kafka)
     metrics, totals = metrics or Metrics(), ConsumerTotals()
     tally = Tally(totals, metrics)
-    health = Health(metrics, clock)
+    health = Health(metrics, clock, beside)
     notices = Notices(warn, clock, info=info)
 
     # source → decode → fold → write → checkpoint, rejections to dead letters.

@@ -29,10 +29,30 @@ class Probed(Protocol):
         """What both answer: `alive`, whether it needn't be restarted; `ready`, whether new events are applied soon."""
 
 
-class Health:
-    """What the loop knows of itself. Written by the loop's thread, read by the server's."""
+class Beside(Protocol):
+    """Another service of the process, without which it isn't ready."""
 
-    def __init__(self, metrics: Metrics, clock: Callable[[], float]) -> None:
+    name: str
+
+    @property
+    def ready(self) -> bool:
+        """Whether it does its work."""
+
+    def document(self) -> dict[str, Any]:
+        """What `/livez` and `/readyz` answer of it, under its name."""
+
+
+class Health:
+    """What the loop knows of itself. Written by the loop's thread, read by the server's.
+
+    Args:
+        metrics: what it counts on.
+        clock: monotonic seconds.
+        beside: another service of the process.
+    """
+
+    def __init__(self, metrics: Metrics, clock: Callable[[], float], beside: Beside | None = None) -> None:
+        self._beside = beside
         self._metrics = metrics
         self._clock = clock
         self._moved = clock()
@@ -60,7 +80,8 @@ class Health:
     @property
     def ready(self) -> bool:
         """Whether events that are published now are applied soon."""
-        return self._assigned > 0 and all(self._up.values())
+        beside = self._beside is None or self._beside.ready
+        return self._assigned > 0 and all(self._up.values()) and beside
 
     def document(self) -> dict[str, Any]:
         """What `/livez` and `/readyz` answer."""
@@ -70,6 +91,7 @@ class Health:
             "partitions_assigned": self._assigned,
             **{f"{end.value}_reachable": up for end, up in self._up.items()},
             "seconds_since_moved": round(self._clock() - self._moved, 3),
+            **({} if self._beside is None else {self._beside.name: self._beside.document()}),
         }
 
 

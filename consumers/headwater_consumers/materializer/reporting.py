@@ -99,6 +99,7 @@ class ConsumerTotals:
         released: records dropped before they were applied or dead-lettered, because their partition went to another
             consumer or this one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
+        openlineage: what the bridge of an OpenLineage topic did, by name; empty where there is none.
         behind: offsets between the last commits and the end offsets, over the partitions of this consumer; None before
             anything is known of them.
     """
@@ -110,6 +111,7 @@ class ConsumerTotals:
     retries: int = 0
     dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
     committed: dict[Partition, int] = field(default_factory=dict)
+    openlineage: Counter[str] = field(default_factory=Counter)
     behind: int | None = None
     seconds: float = 0.0
 
@@ -125,6 +127,7 @@ class ConsumerTotals:
             "retries": self.retries,
             "committed": {str(partition): offset for partition, offset in sorted(self.committed.items())},
             "seconds": round(self.seconds, 3),
+            **({"openlineage": dict(self.openlineage)} if self.openlineage else {}),
         }
 
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
+from headwater_schemas.topics import is_legal_name
+
+
+def _legal_topic(name: str) -> str:
+    if not is_legal_name(name):
+        raise PydanticCustomError(
+            "topic", "a Kafka topic's name has 1 to 249 letters of ASCII, digits, '.', '_' and '-' only"
+        )
+    return name
 
 
 class MaterializerSettings(BaseModel):
@@ -19,6 +29,10 @@ class MaterializerSettings(BaseModel):
 
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many processes `headwater consume` runs. They share the partitions; those without one are idle."""
+
+    openlineage_topic: Annotated[str, AfterValidator(_legal_topic)] | None = None
+    """A topic of OpenLineage events in JSON, as OpenLineage's Kafka transport writes them. They become events on the
+    events topic. None: there is none. The consumer group for it is `<group>-openlineage`."""
 
     http_host: str = "127.0.0.1"
     """The address on which /metrics, /livez and /readyz are served; 0.0.0.0 in a container."""

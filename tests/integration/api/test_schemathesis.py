@@ -7,14 +7,14 @@ refused, right data taken, methods that aren't there refused with `Allow`.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 import schemathesis
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
+from hypothesis import HealthCheck, settings
 
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -45,6 +45,11 @@ schema = schemathesis.openapi.from_dict(
 )
 
 
+@schemathesis.serializer("application/x-ndjson")
+def _as_lines(_context: object, value: object) -> bytes:
+    return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "replace")
+
+
 @pytest.fixture(scope="module")
 def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
     """A server on the demo's graph. Nothing that is asked changes it, so one does for all."""
@@ -52,14 +57,14 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
     load_demo(neo4j_driver)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    settings = ServeSettings(port=0, intake=True)
-    graph = Graph(reading_driver(target), target, AnalysisSettings(), settings, sink=FakeSink())
+    serve = ServeSettings(port=0, intake=True)
+    graph = Graph(reading_driver(target), target, AnalysisSettings(), serve, sink=FakeSink())
     with client_of(graph) as client:
         yield str(client.base_url)
 
 
 @schema.parametrize()
-@hypothesis_settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
     case.call_and_validate(base_url=url)
 

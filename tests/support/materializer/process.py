@@ -37,9 +37,9 @@ def consuming(settings: dict[str, str], *arguments: str) -> Iterator[ConsumerPro
             consumer.end()
 
 
-def run_until_caught_up(settings: dict[str, str], *, seconds: float = 120) -> dict[str, Any]:
+def run_until_caught_up(settings: dict[str, str], *arguments: str, seconds: float = 120) -> dict[str, Any]:
     """Let one consumer catch up, and its totals."""
-    with consuming(settings, "--until-caught-up") as consumer:
+    with consuming(settings, "--until-caught-up", *arguments) as consumer:
         status = consumer.wait(seconds)
         assert status == 0, consumer.stderr
         return consumer.document

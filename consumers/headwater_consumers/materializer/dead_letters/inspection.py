@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
+from headwater_openlineage.decoding import decode
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.events.build import DEFAULT_TENANT
 from headwater_schemas.redaction import redact
 
 
@@ -181,6 +184,17 @@ def content(value: bytes | None, decoder: Decoder) -> Content:
         datum = None
     if isinstance(datum, dict):
         fields = _without_secrets(datum)
+    return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
+
+
+def document_content(value: bytes | None) -> Content:
+    """Decode an OpenLineage document, which a letter of the bridge holds, as far as it goes."""
+    problem, fields = None, None
+    received = receive(value or b"", tenant=DEFAULT_TENANT)
+    if isinstance(received, Refusal):
+        problem = f"{received.pointer}: {received.message}" if received.pointer else received.message
+    if not isinstance(received, Refusal) or received.reason is not RefusalReason.NOT_JSON:
+        fields = _without_secrets(decode(value or b""))
     return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
 
 

@@ -25,6 +25,10 @@ TOPIC_ID = OURS + "topic.id"
 REASON = OURS + "reason"
 EVENT_ID = OURS + "event.id"
 ATTEMPT = OURS + "attempt"
+BY = CONNECT + "class.name"
+MATERIALIZER = "headwater_consumers.materializer"
+BRIDGE = "headwater_consumers.bridge"
+"""Who made the letter, which is also what its value is: an event, or an OpenLineage document."""
 # Of a record that a replay brought back: the source of the letter it was.
 REPLAYED_FROM = OURS + "replayed.from"
 
@@ -49,6 +53,7 @@ class DeadLetter:
         error: class of the error.
         message: what is wrong, without any of the payload.
         event_id: where it could be read.
+        by: who made the letter, MATERIALIZER or BRIDGE.
     """
 
     record: Record
@@ -57,6 +62,7 @@ class DeadLetter:
     error: str
     message: str
     event_id: str = ""
+    by: str = MATERIALIZER
 
     def headers(self, *, group: str) -> Headers:
         """All headers of the letter: the record's own, less those of an earlier time as a dead letter, then ours.
@@ -72,7 +78,7 @@ class DeadLetter:
             CONNECT + "connector.name": group,
             CONNECT + "task.id": "0",
             CONNECT + "stage": self.stage.value,
-            CONNECT + "class.name": "headwater_consumers.materializer",
+            BY: self.by,
             CONNECT + "exception.class.name": self.error,
             CONNECT + "exception.message": self.message[:MAX_MESSAGE_CHARACTERS],
             TOPIC_ID: partition.topic_id,
@@ -138,6 +144,7 @@ class StoredDeadLetter:
         reason: a `DeadLetterReason`, or UNKNOWN.
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
+        by: who made it, MATERIALIZER or BRIDGE; empty where another program put it there.
     """
 
     record: Record
@@ -149,6 +156,11 @@ class StoredDeadLetter:
     event_id: str
     attempt: int
     replayed_from: str | None
+    by: str = MATERIALIZER
+
+    def back_to(self, events: str) -> str:
+        """The topic that a replay sends it to: that of OpenLineage documents which it was read from, or `events`."""
+        return self.source.partition.topic if self.by == BRIDGE and self.source is not None else events
 
     @property
     def where(self) -> str:
@@ -193,4 +205,5 @@ def letter_of(record: Record) -> StoredDeadLetter:
         event_id=values.get(EVENT_ID, ""),
         attempt=int(attempt[:9]) if attempt.isdecimal() else 1,
         replayed_from=values.get(REPLAYED_FROM),
+        by=values.get(BY, ""),
     )

@@ -1,4 +1,6 @@
-"""Replay: letters back to the events topic, after a release or a schema that makes them good.
+"""Replay: letters back to the topic they came from, after a release or a schema that makes them good.
+
+That is the events topic, or of a letter of the bridge the topic of OpenLineage documents.
 
 A replayed record has the original's key, value and headers, and with them `headwater.attempt`, one higher, and
 `headwater.replayed.from`, which names the record that the letter is of. Events are idempotent, so replaying a letter
@@ -27,7 +29,7 @@ class Replayed:
     """What a replay came to.
 
     Attributes:
-        sent: letters acknowledged by the events topic.
+        sent: letters acknowledged by the topic they came from.
         refused: letters that the topic doesn't take, with the brokers' reason, by where they are.
     """
 
@@ -38,7 +40,7 @@ class Replayed:
 def replay(
     client: Mapping[str, Any], topic: str, letters: Iterable[StoredDeadLetter], *, sent: Callable[[], None]
 ) -> Replayed:
-    """Send letters to the events topic and wait until each is acknowledged or refused.
+    """Send letters back and wait until each is acknowledged or refused.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -63,7 +65,7 @@ def replay(
             if unreachable:
                 return
             taken[number] = letter
-            yield ProducerRecord(topic, letter.record.key, letter.record.value, replay_headers(letter))
+            yield ProducerRecord(letter.back_to(topic), letter.record.key, letter.record.value, replay_headers(letter))
 
     def settled(number: int, failure: Undelivered | None) -> None:
         letter = taken.pop(number)

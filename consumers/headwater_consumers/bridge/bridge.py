@@ -1,0 +1,396 @@
+"""Bridge: records of an OpenLineage topic become events on the events topic, at least once.
+
+For each batch of records, in this order:
+
+1. Each record's document becomes events, which go to the sink; what is no OpenLineage event becomes a dead letter.
+2. Wait until Kafka has acknowledged every event. What it doesn't take for a passing reason is sent again; an event that
+   is too large for its topic makes its record a dead letter.
+3. Send the dead letters, each the original record byte for byte, and wait until all are acknowledged.
+4. Commit the offsets.
+
+A crash anywhere before step 4 has the batch read again. That changes nothing in the graph: an event has the same id
+each time. One batch is under way at a time, and its size is bounded.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from headwater_consumers.bridge.metrics import BridgeMetrics
+from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
+from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
+from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
+from headwater_consumers.materializer.records import Partition, Record, next_offsets
+from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import RecordSource
+from headwater_schemas.errors import BrokerUnavailableError, EncodeError, LineageError
+from headwater_schemas.events import LineageEvent
+
+BATCH_RECORDS = 500
+BATCH_BYTES = 4 * 1024 * 1024
+_POLL_SECONDS = 0.2
+_RETRY_SECONDS = 1.0
+_POSITIONS_SECONDS = 1.0
+
+_REASONS = {
+    RefusalReason.NOT_JSON: DeadLetterReason.NOT_AN_EVENT,
+    RefusalReason.NOT_AN_EVENT: DeadLetterReason.INVALID_EVENT,
+    RefusalReason.BREAKS_CONTRACT: DeadLetterReason.INVALID_EVENT,
+    RefusalReason.TOO_LARGE: DeadLetterReason.TOO_LARGE,
+}
+
+
+@dataclass(slots=True)
+class BridgeTotals:
+    """What a bridge did. Of each record that it has committed, `events` or `dead_lettered` has what became of it.
+
+    Attributes:
+        consumed: records read.
+        events: events acknowledged by the events topic.
+        dead_lettered: records acknowledged by the dead-letter topic.
+    """
+
+    consumed: int = 0
+    events: int = 0
+    dead_lettered: int = 0
+
+    def document(self) -> dict[str, int]:
+        """As `headwater consume --json` prints it."""
+        return {"consumed": self.consumed, "events": self.events, "dead_lettered": self.dead_lettered}
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeParts:
+    """What a bridge is made of.
+
+    Attributes:
+        source: of the OpenLineage topic's records.
+        sink: of events.
+        dead_letters: of records that aren't events.
+        metrics: what it counts on.
+        notices: logs trouble.
+        tenant: whose lineage it is.
+        drain_seconds: how long a batch under way may take to finish at a stop.
+        clock: monotonic seconds.
+    """
+
+    source: RecordSource
+    sink: EventSink
+    dead_letters: DeadLetterSink
+    metrics: BridgeMetrics
+    notices: Notices
+    tenant: str
+    drain_seconds: float
+    clock: Callable[[], float]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Records under way.
+
+    Attributes:
+        offsets: to be committed once all is settled.
+        outstanding: events not settled yet.
+        again: events that Kafka didn't take for a passing reason, with their record.
+        letters: of records that aren't taken, by record.
+    """
+
+    offsets: dict[Partition, int]
+    outstanding: int = 0
+    again: deque[tuple[LineageEvent, Record]] = field(default_factory=deque)
+    letters: dict[Record, DeadLetter] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Bridge:
+    """One member of the bridge's consumer group. `run` blocks, in a thread of its own; `stop` ends it."""
+
+    name = "openlineage"
+
+    def __init__(self, parts: BridgeParts, *, until_caught_up: bool = False) -> None:
+        self._parts = parts
+        self._until_caught_up = until_caught_up
+        self._stopping = threading.Event()
+        self._assigned: frozenset[Partition] = frozenset()
+        self._uncommitted: dict[Partition, int] = {}
+        self._committed: dict[Partition, int] = {}
+        self._ends: dict[Partition, int] | None = None
+        self._next_look = 0.0
+        self._deadline: float | None = None
+        self.totals = BridgeTotals()
+
+    def stop(self) -> None:
+        """Have `run` finish what is under way and return. Safe from any thread."""
+        self._stopping.set()
+
+    @property
+    def ready(self) -> bool:
+        """Whether documents that are published now become events soon."""
+        return self._parts.source.reachable
+
+    def document(self) -> dict[str, Any]:
+        """For `/livez` and `/readyz`."""
+        return {"partitions_assigned": len(self._assigned), "kafka_reachable": self.ready}
+
+    # What the source calls back, within `poll` and `close`.
+
+    def assigned(self, partitions: frozenset[Partition]) -> None:
+        """These are ours now."""
+        self._assigned |= partitions
+
+    def revoked(self, partitions: frozenset[Partition]) -> None:
+        """These are another's soon, who reads again what isn't committed of them."""
+        self._forget(partitions)
+
+    def lost(self, partitions: frozenset[Partition]) -> None:
+        """These are another's."""
+        self._forget(partitions)
+
+    def _forget(self, partitions: frozenset[Partition]) -> None:
+        self._assigned -= partitions
+        for partition in partitions:
+            self._uncommitted.pop(partition, None)
+            self._committed.pop(partition, None)
+
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        """Offsets are committed by `commit_now` alone."""
+
+    # The loop
+
+    def run(self) -> BridgeTotals:
+        """Bridge until stopped, or until what was on the topic at the start is committed.
+
+        Raises:
+            FatalError: a person has to change a setting.
+        """
+        source = self._parts.source
+        source.subscribe(self)
+        try:
+            while not self._stopping.is_set() and not self._caught_up():
+                self._run_once()
+        finally:
+            source.close()
+            self._parts.dead_letters.close()
+        return self.totals
+
+    def _run_once(self) -> None:
+        parts = self._parts
+        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=_POLL_SECONDS)
+        parts.metrics.up.set(parts.source.reachable)
+        parts.metrics.lag(parts.source.lag())
+        if parts.source.reachable:
+            parts.notices.over(RetryCause.BROKER)
+        if polled.records:
+            parts.source.pause()
+            try:
+                if not self._bridged(polled.records, next_offsets(polled.records, polled.reached)):
+                    return
+            finally:
+                parts.source.resume()
+        # Behind the last record there may be offsets that hold none: a transaction's marker.
+        self._uncommitted.update(
+            {
+                partition: end
+                for partition, end in polled.reached.items()
+                if end and self._committed.get(partition) != end
+            }
+        )
+        if self._uncommitted:
+            self._commit()
+
+    def _bridged(self, records: Sequence[Record], offsets: dict[Partition, int]) -> bool:
+        """Steps 1 to 3. False: the bridge is being stopped, and nothing may be committed of it."""
+        batch = _Batch(offsets)
+        self.totals.consumed += len(records)
+        self._parts.metrics.consumed.inc(len(records))
+        for record in records:
+            if not self._sent(batch, record, self._events(batch, record)):
+                return False
+        if not self._settled(batch):
+            return False
+        if batch.letters and not self._dead_lettered(list(batch.letters.values())):
+            return False
+        self._uncommitted.update({p: offset for p, offset in batch.offsets.items() if p in self._assigned})
+        return True
+
+    def _events(self, batch: _Batch, record: Record) -> list[LineageEvent]:
+        if not record.value:
+            batch.letters[record] = _letter(record, DeadLetterReason.EMPTY, "", "the value is empty")
+            return []
+        received = receive(record.value, tenant=self._parts.tenant)
+        if isinstance(received, Refusal):
+            batch.letters[record] = _refused(record, received)
+            return []
+        return received
+
+    def _sent(self, batch: _Batch, record: Record, events: Iterable[LineageEvent]) -> bool:
+        for event in events:
+            while True:
+                with batch.lock:
+                    batch.outstanding += 1
+                try:
+                    self._parts.sink.send(event, partial(self._on_settled, batch, event, record))
+                except EncodeError as error:
+                    self._unsent(batch)
+                    batch.letters[record] = _refused(record, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
+                except SinkFullError as error:
+                    self._unsent(batch)
+                    if not self._waited(error):
+                        return False
+                    continue
+                break
+        return True
+
+    def _on_settled(self, batch: _Batch, event: LineageEvent, record: Record, failure: Undeliverable | None) -> None:
+        """Called from any thread."""
+        with batch.lock:
+            if failure is None:
+                self.totals.events += 1
+            elif failure.for_good:
+                batch.letters[record] = _refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
+            else:
+                batch.again.append((event, record))
+            batch.outstanding -= 1
+        if failure is None:
+            self._parts.metrics.published.inc()
+
+    def _unsent(self, batch: _Batch) -> None:
+        with batch.lock:
+            batch.outstanding -= 1
+
+    def _settled(self, batch: _Batch) -> bool:
+        """Step 2: wait. The source is paused, and polled so that the group keeps us."""
+        while True:
+            with batch.lock:
+                outstanding, again = batch.outstanding, list(batch.again)
+                batch.again.clear()
+            if again:
+                if not self._waited(LineageError(self._parts.sink.problem() or "Kafka didn't take all events")):
+                    return False
+                for event, record in again:
+                    if not self._sent(batch, record, [event]):
+                        return False
+            elif not outstanding:
+                return True
+            elif not self._kept_in_group(_POLL_SECONDS / 10):
+                return False
+            elif (problem := self._parts.sink.problem()) is not None:
+                self._trouble(problem)
+
+    def _dead_lettered(self, letters: list[DeadLetter]) -> bool:
+        remaining: Sequence[DeadLetter] = letters
+        while remaining:
+            try:
+                self._parts.dead_letters.send(remaining)
+                remaining = ()
+            except DeadLettersUndeliveredError as error:
+                remaining = error.remaining
+                self._parts.metrics.retries.inc()
+                self._parts.notices.trouble(RetryCause.DEAD_LETTERS, str(error))
+                if not self._kept_in_group(_RETRY_SECONDS):
+                    return False
+        self._parts.notices.over(RetryCause.DEAD_LETTERS)
+        for letter in letters:
+            self._parts.metrics.dead_letter(letter.reason)
+        self.totals.dead_lettered += len(letters)
+        return True
+
+    def _commit(self) -> None:
+        """Step 4. What can't be committed now is committed with what follows it."""
+        try:
+            self._parts.source.commit_now(self._uncommitted)
+        except BrokerUnavailableError as error:
+            self._parts.metrics.retries.inc()
+            self._trouble(str(error))
+        else:
+            self._committed.update(self._uncommitted)
+            self._uncommitted = {}
+
+    def _waited(self, error: LineageError) -> bool:
+        self._parts.metrics.retries.inc()
+        self._trouble(str(error))
+        return self._kept_in_group(_RETRY_SECONDS)
+
+    def _trouble(self, message: str) -> None:
+        self._parts.notices.trouble(RetryCause.BROKER, f"{message.rstrip('.')}.")
+
+    def _kept_in_group(self, seconds: float) -> bool:
+        """Wait, and remain a member. False: the bridge is being stopped, and has had its time for it."""
+        until = self._parts.clock() + seconds
+        while True:
+            left = until - self._parts.clock()
+            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=max(0.0, min(left, _POLL_SECONDS)))
+            if self._stopping.is_set():
+                if self._deadline is None:
+                    self._deadline = self._parts.clock() + self._parts.drain_seconds
+                if self._parts.clock() >= self._deadline:
+                    return False
+            if self._parts.clock() >= until:
+                return True
+
+    def _caught_up(self) -> bool:
+        if not self._until_caught_up or self._parts.clock() < self._next_look:
+            return False
+        self._next_look = self._parts.clock() + _POSITIONS_SECONDS
+        try:
+            positions = self._parts.source.positions()
+        except BrokerUnavailableError as error:
+            self._trouble(str(error))
+            return False
+        if self._ends is None:
+            self._ends = {position.partition: position.end for position in positions if position.pending}
+        committed = {position.partition: position.committed or 0 for position in positions}
+        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
+
+
+def _refused(record: Record, refusal: Refusal) -> DeadLetter:
+    return _letter(record, _REASONS[refusal.reason], refusal.pointer, refusal.message)
+
+
+def _letter(record: Record, reason: DeadLetterReason, pointer: str, message: str) -> DeadLetter:
+    stage = Stage.APPLY if reason is DeadLetterReason.TOO_LARGE else Stage.DECODE
+    text = f"{pointer}: {message}" if pointer else message
+    return DeadLetter(record, reason, stage, "headwater_openlineage.errors.Refused", text, by=BRIDGE)
+
+
+class BridgeThread:
+    """A bridge beside the materializer, in a thread of its own.
+
+    Args:
+        bridge: what runs.
+        ended: called when it ended by itself, with a fault; the materializer is to end, too.
+    """
+
+    def __init__(self, bridge: Bridge, ended: Callable[[], None]) -> None:
+        self._bridge = bridge
+        self._ended = ended
+        self._thread = threading.Thread(target=self._run, name="openlineage-bridge", daemon=True)
+        self.error: Exception | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Have it end, and wait until it has."""
+        self._bridge.stop()
+        self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            self._bridge.run()
+        except Exception as error:  # noqa: BLE001 - the thread that waits for it raises it
+            self.error = error
+            self._ended()

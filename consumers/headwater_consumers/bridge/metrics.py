@@ -1,0 +1,59 @@
+"""Every metric of the bridge. Labels come from closed lists and the partition number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_consumers.materializer.records import Partition
+
+_PREFIX = "headwater_bridge"
+REASONS = (
+    DeadLetterReason.EMPTY,
+    DeadLetterReason.NOT_AN_EVENT,
+    DeadLetterReason.INVALID_EVENT,
+    DeadLetterReason.TOO_LARGE,
+)
+"""What can be wrong with an OpenLineage document."""
+
+
+class BridgeMetrics:
+    """The metrics of one bridge.
+
+    Args:
+        registry: of the process.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.consumed = Counter(
+            f"{_PREFIX}_records_consumed", "Records read from the OpenLineage topic.", registry=registry
+        )
+        self.published = Counter(
+            f"{_PREFIX}_events_published",
+            "Headwater's events that the events topic has acknowledged for them.",
+            registry=registry,
+        )
+        self._dead = Counter(
+            f"{_PREFIX}_dead_letters", "Records acknowledged by the dead-letter topic.", ["reason"], registry=registry
+        )
+        for reason in REASONS:
+            self._dead.labels(reason.value)
+        self.retries = Counter(
+            f"{_PREFIX}_retries", "Attempts to publish, dead-letter or commit that failed.", registry=registry
+        )
+        self.up = Gauge(f"{_PREFIX}_kafka_up", "1 while a broker is connected.", registry=registry)
+        self._lag = Gauge(
+            f"{_PREFIX}_offset_lag", "Offsets of a partition that aren't committed.", ["partition"], registry=registry
+        )
+
+    def dead_letter(self, reason: DeadLetterReason) -> None:
+        """The dead-letter topic has one more."""
+        self._dead.labels(reason.value).inc()
+
+    def lag(self, behind: Mapping[Partition, int]) -> None:
+        """How far behind each of our partitions is."""
+        self._lag.clear()
+        for partition, offsets in behind.items():
+            self._lag.labels(str(partition.number)).set(offsets)

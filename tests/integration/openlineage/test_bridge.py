@@ -1,0 +1,112 @@
+"""`headwater consume --openlineage-topic` on a real Kafka and Neo4j."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka import Producer
+
+from headwater_benchmarks.soak.process import PROGRAM
+from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.worlds import RealWorld
+from support.openlineage import run_data, run_id
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+
+def put(settings: dict[str, str], topic: str, *values: bytes | None, partition: int = 0) -> None:
+    producer = Producer({"bootstrap.servers": settings["HEADWATER_KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
+    for number, value in enumerate(values):
+        producer.produce(topic, value, f"run:shop/{number}", partition=partition, headers=[("mine", b"kept")])
+    assert producer.flush(30) == 0
+
+
+def runs(driver: Driver) -> set[str]:
+    records = driver.execute_query("MATCH (r:Run) WHERE r.state = 'COMPLETE' RETURN r.run_id").records
+    return {str(record[0]) for record in records}
+
+
+def dlq(settings: dict[str, str], *arguments: str) -> Any:
+    ran = subprocess.run(
+        [sys.executable, *PROGRAM, "dlq", *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **settings},
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_bad_documents_are_dead_letters_and_good_ones_around_them_reach_the_graph(
+    world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver
+) -> None:
+    bad = [
+        b"nonsense",
+        b"[" * 1_000 + b"]" * 1_000,
+        run_data(50, run={}),
+        None,
+        run_data(51, padding="x" * 900_000)[:-1],
+    ]
+    for number, value in enumerate(bad):
+        put(settings, topic, run_data(number), value, partition=number % 2)
+    totals = run_until_caught_up(settings, "--openlineage-topic", topic)
+    assert totals["openlineage"]["consumed"] == 2 * len(bad)
+    assert totals["openlineage"]["dead_lettered"] == len(bad)
+    assert totals["applied"] == totals["openlineage"]["events"]
+    assert runs(neo4j_driver) == {run_id(number) for number in range(len(bad))}
+    letters = world.letters()
+    assert sorted(letter.value or b"" for letter in letters) == sorted(value or b"" for value in bad)
+    assert {letter.headers["__connect.errors.topic"] for letter in letters} == {topic.encode()}
+    assert {letter.headers["mine"] for letter in letters} == {b"kept"}
+
+    census = dlq(settings, "list")
+    assert census["by_reason"] == {"NOT_AN_EVENT": 3, "EMPTY": 1, "INVALID_EVENT": 1}
+    shown = [dlq(settings, "show", str(number)) for number in range(len(bad))]
+    (without_run,) = [each for each in shown if each["reason"] == "INVALID_EVENT"]
+    assert "/run/runId" in without_run["message"]
+    assert without_run["value"]["fields"]["job"]["name"] == "totals_50"
+    # Back to where they came from, from where they become letters again, which overtake these.
+    assert dlq(settings, "replay")["sent"] == len(bad)
+    again = run_until_caught_up(settings, "--openlineage-topic", topic)
+    assert again["openlineage"] == {"consumed": len(bad), "events": 0, "dead_lettered": len(bad)}
+    assert again["dead_lettered"] == 0, "none went to the events topic"
+    assert dlq(settings, "list")["overtaken"] == len(bad)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_it_works_beside_the_consumer_and_ends_with_it(
+    world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver, workers: str
+) -> None:
+    with consuming(settings, "--workers", workers, "--openlineage-topic", topic) as consumer:
+        consumer.until(consumer.ready, "readiness", seconds=60)
+        for partition in (0, 1):
+            put(settings, topic, *(run_data(100 * partition + each) for each in range(20)), partition=partition)
+        consumer.until(lambda: len(runs(neo4j_driver)) == 40, "the graph", seconds=60)
+        text = consumer.get("/metrics")[1]
+        published = [
+            float(line.split()[-1])
+            for line in text.splitlines()
+            if line.startswith("headwater_bridge_records_consumed_total")
+        ]
+        assert sum(published) == 40
+        assert '"openlineage"' in consumer.get("/readyz")[1]
+        assert consumer.stop(signal.SIGTERM) == 0, consumer.stderr
+        assert consumer.document["openlineage"]["consumed"] == 40
+    again = run_until_caught_up(settings, "--openlineage-topic", topic)
+    assert "openlineage" not in again or not again["openlineage"]["consumed"], "everything was committed"
+
+
+def test_one_of_headwaters_own_topics_is_refused(world: RealWorld, settings: dict[str, str]) -> None:
+    with consuming(settings, "--openlineage-topic", world.topics.events) as consumer:
+        assert consumer.wait(60) == 2
+        assert "HEADWATER_MATERIALIZER_OPENLINEAGE_TOPIC" in consumer.document["error"]["fix"]
